@@ -69,14 +69,14 @@ def test_files_of_this_machine() -> None:
     assert read(path="file:///data/my%20file.csv").path == "/data/my file.csv"
     assert "file:///folder/name" in fault(path="file://host/a.csv")
     assert read(local="a.csv").local == "configs/a.csv"
-    assert "a file on this machine is needed, found a URL" in fault(local="s3://b/a.csv")
+    assert "expected a file on this machine, found a URL" in fault(local="s3://b/a.csv")
 
 
 @pytest.mark.parametrize(
     ("url", "words"),
     [
-        ("https://host/a b.csv", "holds a space; write %20"),
-        ("https://me:my word@host/a.csv", "holds a space"),
+        ("https://host/a b.csv", "contains a space; write %20"),
+        ("https://me:my word@host/a.csv", "contains a space"),
         ("s3:///a.csv", "names no server and no bucket"),
         ("https://", "names no server"),
         ("https://me:p/w@host/a.csv", "must be percent-encoded"),
@@ -136,9 +136,9 @@ def test_files_that_files_name() -> None:
     [
         ("maps", "http://169.254.169.254/", "a file on this machine cannot name a URL"),
         ("", "s3://b/a", "a file on this machine cannot name a URL"),
-        ("s3://b/maps", "s3://b2/a", "only what stands on its own server"),
-        ("s3://b/maps", "https://h/a", "only what stands on its own server"),
-        ("https://h/maps", "https://h.evil/a", "only what stands on its own server"),
+        ("s3://b/maps", "s3://b2/a", "only files on its own server"),
+        ("s3://b/maps", "https://h/a", "only files on its own server"),
+        ("https://h/maps", "https://h.evil/a", "only files on its own server"),
         ("s3://b/maps", "/etc/passwd", "cannot name a file of this machine"),
         ("s3://b/maps", "~/a.png", "cannot name a file of this machine"),
         ("s3://b/maps", r"C:\a.png", "cannot name a file of this machine"),

@@ -69,8 +69,8 @@ def evaluate(
         jobs: Processes to use. More than one starts them as multiprocessing does, so that a script
             needs its `if __name__ == "__main__":`.
         engine, scheduler: "dask", and the address of a cluster's scheduler.
-        offline: Ask models, and read files, of this machine only.
-        resume: Go on with a run that was stopped; nothing is paid twice.
+        offline: Use only models and files on this machine.
+        resume: Resume a run that was stopped; nothing is paid for twice.
         progress: Told a stage, how much of it is done, and of how much (0: not known).
 
     Raises:

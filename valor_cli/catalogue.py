@@ -128,7 +128,7 @@ def parameters(task_name: str, metric_name: str) -> type[BaseModel]:
         parameter.name: (parameter.kind, parameter.default) for parameter in found.parameters
     }
     if found.outputs and THRESHOLD not in fields:
-        about = Field(found.threshold, description="what the value is held against, for problems")
+        about = Field(found.threshold, description="the threshold of the value, for problems")
         fields[THRESHOLD] = (float | None, about)
     with warnings.catch_warnings():
         # A parameter may be called as what pydantic's models have had for long, such as "schema".

@@ -27,7 +27,9 @@ def extra(package: str, name: str, what: str) -> ModuleType:
         if isinstance(error, ModuleNotFoundError) and error.name == package.partition(".")[0]:
             raise _missing(package, name, what) from None
         # It is there, and lacks a package of its own or a library of the system.
-        problem = Problem(what, f"the package {package} is installed and does not load: {error}")
+        problem = Problem(
+            what, f"the package {package} is installed but cannot be imported: {error}"
+        )
         hint = f"pip install --upgrade --force-reinstall 'valor-cli[{name}]'"
         raise MissingExtraError(problem, hint=hint) from error
 

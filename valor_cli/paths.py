@@ -83,7 +83,7 @@ def beside(folder: str, name: str) -> str:
     if is_url(name) and root is not None and name.startswith(root[0] + "/"):
         return name
     if is_url(name):
-        raise ValueError("a file behind a URL can name only what stands on its own server")
+        raise ValueError("a file behind a URL can name only files on its own server")
     if name.startswith(("/", "~")) or re.match(r"[A-Za-z]:[\\/]", name):
         raise ValueError("a file behind a URL cannot name a file of this machine")
     start = root.end() if root else 0
@@ -91,7 +91,7 @@ def beside(folder: str, name: str) -> str:
     inside = posixpath.normpath(posixpath.join("/", folder[start:].lstrip("/"), name))
     depth = posixpath.normpath(posixpath.join(folder[start:].strip("/") or ".", name))
     if depth.startswith(".."):
-        raise ValueError("this leads out of the store")
+        raise ValueError("this path leads out of the store")
     return folder[:start] + inside
 
 
@@ -115,7 +115,7 @@ def urls_in(value: object, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[s
 def _resolve(path: str, info: ValidationInfo) -> str:
     """The path from the current folder; `-` (standard input) and URLs stay as they are."""
     if not path:
-        raise ValueError("a path is needed, found an empty text")
+        raise ValueError("expected a path, found an empty text")
     if is_url(path):
         return _checked(path)
     folder = (info.context or {}).get("folder")
@@ -137,7 +137,7 @@ def _checked(url: str) -> str:
         return unquote(rest)
     host = re.split(r"[/?#]", rest, maxsplit=1)[0]
     if re.search(r"\s", rest if is_web(url) else host):
-        raise ValueError("this URL holds a space; write %20")
+        raise ValueError("this URL contains a space; write %20")
     if not host:
         raise ValueError("this URL names no server and no bucket after '://'")
     if is_web(url) and "@" not in host and re.match(r"[^/]*:(?!\d*(?:[/?#]|\Z)).*@", rest):
@@ -147,7 +147,7 @@ def _checked(url: str) -> str:
 
 def _local(path: str, info: ValidationInfo) -> str:
     if is_url(path) and scheme_of(path) != "file":
-        raise ValueError("a file on this machine is needed, found a URL")
+        raise ValueError("expected a file on this machine, found a URL")
     return _resolve(path, info)
 
 

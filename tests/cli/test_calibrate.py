@@ -131,7 +131,7 @@ def test_a_reached_budget_is_exit_4_and_keeps_what_was_found(valor: Valor, tmp_p
     done = valor("calibrate", path, "--format", "json")
     assert done.returncode == 4, done.stderr
     assert "stopped: the budget of" in done.stderr
-    assert "--resume goes on" in done.stderr
+    assert "continue with --resume" in done.stderr
     (found,) = json.loads(done.stdout)["calibrations"]
     assert (found["n"], found["unjudged"]) == (2, 1)
 

@@ -112,4 +112,4 @@ def test_the_line_for_a_config_has_the_first_defaults_that_say_something() -> No
 
 def test_what_parameters_name_is_needed_too() -> None:
     assert needed_by(HITS) == ["ground_truth", "predictions"]
-    assert needed_by(PLAIN) == ["ground_truth", "predictions", "what its parameters name"]
+    assert needed_by(PLAIN) == ["ground_truth", "predictions", "depends on its parameters"]

@@ -374,7 +374,7 @@ WRONG_PLACES = {
     "shards/*.txt": "shards/*.txt: no file matches",
     "pr.csw": "pr.csw: no such file",
     "shards/*.csv": "shards/2.csv:2: the sample 'c' is also in shards/1.csv:4",
-    "{m: pr.csv, m: pr.jsonl}": "data.predictions.m: the key stands twice",
+    "{m: pr.csv, m: pr.jsonl}": "data.predictions.m: duplicate key",
 }
 
 

@@ -282,7 +282,7 @@ def test_json_to_stdout(valor: Valor, project: Path) -> None:
 def test_reports_go_to_this_machine(valor: Valor, project: Path) -> None:
     refused = valor("evaluate", "run.yaml", "--out", "s3://bucket/reports", cwd=project)
     assert refused.returncode == 2
-    assert "--out: reports go to a folder of this machine, found 's3://bucket" in refused.stderr
+    assert "--out: reports need a folder on this machine, found 's3://bucket" in refused.stderr
     assert not (project / "s3:").exists()
 
 
@@ -412,8 +412,8 @@ def test_processes_that_are_killed_again_and_again_end_the_run_with_a_message(
         time.sleep(0.05)
     _, talk = child.communicate(timeout=120)
     assert child.returncode == 2, talk
-    assert b"error: --jobs 2: processes ended before their work was done" in talk
-    assert b"memory may have run out; try fewer jobs" in talk
+    assert b"error: --jobs 2: processes ended before they were done" in talk
+    assert b"the machine may be out of memory; try fewer jobs" in talk
     assert b"Traceback" not in talk
 
 

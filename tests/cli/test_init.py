@@ -87,7 +87,7 @@ def test_what_was_written_is_told_aligned_with_the_next_command(
     config = "  demo/configs/semantic_segmentation"
     assert own == f"{config}.yaml     Label maps of two models, compared with ground truth."
     assert ci.startswith(f"{config}_ci.yaml  A CI gate: are the label maps good enough, ")
-    assert data == "wrote these with their data: demo/sample_data/semantic_segmentation/"
+    assert data == "wrote these configs with their data: demo/sample_data/semantic_segmentation/"
     assert following == "next: valor evaluate demo/configs/semantic_segmentation.yaml"
     assert (tmp_path / "demo/sample_data/semantic_segmentation/README.md").is_file()
 

@@ -44,7 +44,7 @@ def test_no_memory_is_told_with_the_file(
         app._run()
     assert ended.value.code == 2
     said = capsys.readouterr().err
-    assert said.startswith(f"error: {broken}: there is not enough memory for this\n")
+    assert said.startswith(f"error: {broken}: out of memory\n")
     assert "shards/*.jsonl" in said
     assert "Traceback" not in said
 

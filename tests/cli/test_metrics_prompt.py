@@ -47,7 +47,7 @@ def test_a_metric_that_asks_nobody(valor: Valor) -> None:
     done = valor("metrics", "exact_match", "--prompt")
     assert done.returncode == 2
     assert done.stdout == ""
-    assert "metric exact_match: has no prompts of its own to show" in done.stderr
+    assert "metric exact_match: has no prompts of its own" in done.stderr
 
 
 def test_the_program_shows_them(valor: Valor) -> None:
@@ -61,7 +61,7 @@ def test_the_program_shows_them(valor: Valor) -> None:
 def test_the_file_of_a_prompt_can_stand_under_prompts(valor: Valor, tmp_path: Path) -> None:
     done = valor("metrics", "faithfulness", "--prompt", "--format", "yaml")
     assert done.returncode == 0, done.stderr
-    assert "# Asked before it: statements" in done.stdout
+    assert "# Sent before it: statements" in done.stdout
     path = tmp_path / "own.yaml"
     path.write_text(done.stdout)
     prompts = Prompts({"faithfulness": str(path)})

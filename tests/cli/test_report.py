@@ -88,7 +88,7 @@ def test_another_folder_gets_all_of_it(valor: Valor, folder: Path, tmp_path: Pat
     (tmp_path / "link").symlink_to(folder)
     done = valor("report", folder, "--format", "json,csv", "--out", tmp_path / "link")
     assert done.returncode == 2
-    assert "results.json is what is read" in done.stderr
+    assert "results.json is the input" in done.stderr
 
 
 def test_reports_do_not_mix_with_those_of_another_run(folder: Path, tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ def test_reports_do_not_mix_with_those_of_another_run(folder: Path, tmp_path: Pa
     command = ["report", str(folder), "--format", "html", "--out", str(other)]
     done = CliRunner().invoke(app, command)
     assert isinstance(done.exception, ConfigError)
-    assert "is of another run" in str(done.exception)
+    assert "belongs to another run" in str(done.exception)
     assert {path.name: path.read_bytes() for path in other.iterdir()} == before
     # Where no run lies, pages of an earlier rendering go.
     pages = tmp_path / "pages"
@@ -146,12 +146,12 @@ def test_what_cannot_be_read_is_told(
     [
         (["--format", "htm"], "no report format 'htm' (did you mean 'html'?)"),
         (["--format", "csv,markdown", "--out", "-"], "--out - prints one of json, markdown"),
-        (["--format", "html", "--out", ""], "a folder is needed"),
-        (["--chart", "pr_curve"], "--chart needs a file to draw to"),
+        (["--format", "html", "--out", ""], "expected a folder"),
+        (["--chart", "pr_curve"], "--chart needs an output file"),
         (["--chart", "roc_curve", "-o", "a.gif"], "a chart is .svg or .png"),
         (["--chart", "roc_curv", "-o", "a.svg"], "did you mean 'roc_curve'?"),
-        (["--chart", "roc_curve", "-o", "a.svg", "--out", "b"], "does not go with --chart"),
-        (["--label", "cat"], "--label: goes with --chart only"),
+        (["--chart", "roc_curve", "-o", "a.svg", "--out", "b"], "cannot be combined with --chart"),
+        (["--label", "cat"], "--label: needs --chart"),
     ],
 )
 def test_options_that_cannot_be(valor: Valor, folder: Path, options: list[str], told: str) -> None:

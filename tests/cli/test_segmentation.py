@@ -234,7 +234,7 @@ BAD_CONFIGS = {
     "labels: none": ("labels: []", "", "data.labels: expected"),
     "labels: too few": ("labels: [a, b]", "", "gt/1.png: no label for the value 2 (8 pixels)"),
     "labels: float": ("labels: [a, b, 1.5]", "", "data.labels.2: expected text, found the number"),
-    "labels: twice": ("labels: {0: a, 0: b}", "", "data.labels.0: the key stands twice"),
+    "labels: twice": ("labels: {0: a, 0: b}", "", "data.labels.0: duplicate key"),
     "labels: negative": ("labels: {-1: z, 0: a, 1: b, 2: c}", "", "run.yaml:2:"),
     "labels: no file": ("labels: classes.json", "", "classes.json: no such file"),
     "labels: garbled": ("labels: cut.json", "", "cut.json:1:7: the file ends inside a string"),

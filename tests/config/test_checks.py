@@ -53,7 +53,7 @@ def test_a_models_own_message_does_not_repeat_the_environment(
     text = 'task: boxes\ndata: {ground_truth: "${SECRET}/", predictions: x}\n'
     assert problems(text) == [
         (
-            "run.yaml:2:22: data.ground_truth: what '${SECRET}/' stands for cannot be used "
+            "run.yaml:2:22: data.ground_truth: what '${SECRET}/' expands to cannot be used "
             "(its value is not shown)"
         )
     ]

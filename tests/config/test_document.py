@@ -56,8 +56,8 @@ def test_all_problems_of_the_text_are_listed_in_its_order() -> None:
         "run.yaml:1:5: a: a key must be text; write '1.5' in quotes",
         "run.yaml:1:16: a.b: the tag '!t' is not accepted; write the value alone",
         "run.yaml:2:4: c: NOT_SET is not set in the environment; ${NOT_SET:-…} gives a default",
-        "run.yaml:3:1: c: the key stands twice, on lines 2 and 3",
-        "run.yaml:4:4: d: '${' needs a name and '}' after it; '$${' stands for '${'",
+        "run.yaml:3:1: c: duplicate key, on lines 2 and 3",
+        "run.yaml:4:4: d: '${' needs a name and '}' after it; '$${' is a literal '${'",
         "--set a.b.c: cannot be set, because a.b is a single value",
         (
             "--set: 'nonsense' is not path=value; write for example interval.seed=1, "
@@ -68,7 +68,7 @@ def test_all_problems_of_the_text_are_listed_in_its_order() -> None:
 
 def test_a_large_file_is_no_config(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(document_module, "LARGEST", 2**20)
-    assert problems("#" * (2**20 + 1)) == ["run.yaml: holds more than 1 MiB; is this the config?"]
+    assert problems("#" * (2**20 + 1)) == ["run.yaml: is larger than 1 MiB; is this the config?"]
 
 
 def test_what_is_no_readable_file_says_so(tmp_path: Path) -> None:

@@ -62,9 +62,9 @@ from tests.config.vocabulary import START, problems
             "3:20: report.formats.0: expected one of json, markdown, html, junit, csv, found 'pdf'",
         ),
         ("report: {formats: []}", "3:19: report.formats: expected at least 1 item, found 0"),
-        ("report: {formats: [html, html]}", "3:19: report.formats: html stands twice"),
+        ("report: {formats: [html, html]}", "3:19: report.formats: duplicate html"),
         ("report: {out: ''}", "3:15: report.out: expected a folder, found empty text"),
-        ('report: {out: "a\\0b"}', "3:15: report.out: text must not hold the character U+0000"),
+        ('report: {out: "a\\0b"}', "3:15: report.out: text must not contain the character U+0000"),
         ("gates: [{min: 1}]", "3:9: gates.0: min, max, max_drop and not_worse need a metric"),
         (
             "gates: [{metric: ap, mni: 1, max: 1}]",
@@ -75,7 +75,7 @@ from tests.config.vocabulary import START, problems
         ),
         (
             "gates: [{metric: ap, min: 2, max: 1}]",
-            "3:9: gates.0: min is above max, which no value can meet",
+            "3:9: gates.0: min is above max, so no value can pass",
         ),
         (
             "gates: [{metric: ap, max_drop: -1}]",

@@ -47,9 +47,9 @@ def test_anchors_aliases_and_merge_keys() -> None:
             b"\xef\xbb\xbfa: \xc3\xbc\xff\n",
             "run.yaml:1:5: the byte 0xff is not UTF-8 text",
         ),
-        ("a: x\x07y\n", "run.yaml:1:5: the character U+0007 cannot stand in YAML"),
-        ("a: 1\n\nb: 2\na: 3\n", "run.yaml:4:1: a: the key stands twice, on lines 1 and 4"),
-        ("a: {b: 1, b: 2}\n", "run.yaml:1:11: a.b: the key stands twice, on lines 1 and 1"),
+        ("a: x\x07y\n", "run.yaml:1:5: the character U+0007 is not allowed in YAML"),
+        ("a: 1\n\nb: 2\na: 3\n", "run.yaml:4:1: a: duplicate key, on lines 1 and 4"),
+        ("a: {b: 1, b: 2}\n", "run.yaml:1:11: a.b: duplicate key, on lines 1 and 1"),
         ("a: {1.5: x}\n", "run.yaml:1:5: a: a key must be text; write '1.5' in quotes"),
         ("true: x\n", "run.yaml:1:1: a key must be text; write 'true' in quotes"),
         ("a:\n  ?\n  : x\n", "run.yaml:2:4: a: a key is missing before ':'"),
@@ -64,7 +64,7 @@ def test_anchors_aliases_and_merge_keys() -> None:
         ("a: !!int 5\n", "run.yaml:1:4: a: the tag '!!int' is not accepted; write the value alone"),
         (
             "a: &a [*a]\n",
-            "run.yaml:1:8: a.0: the alias '*a' stands inside the value it repeats",
+            "run.yaml:1:8: a.0: the alias '*a' is inside the value it refers to",
         ),
         (
             "a: *.jsonl\n",
@@ -159,5 +159,5 @@ def test_nesting_through_aliases_is_refused() -> None:
 def test_whole_numbers_are_keys_as_they_are_written() -> None:
     assert read("a: {0: x, 17: y, '3': z}\n").tree == {"a": {"0": "x", "17": "y", "3": "z"}}
     assert problems("a: {1: x, '1': y}\n") == [
-        "run.yaml:1:11: a.1: the key stands twice, on lines 1 and 1"
+        "run.yaml:1:11: a.1: duplicate key, on lines 1 and 1"
     ]

@@ -67,7 +67,7 @@ def test_the_place_of_an_override_is_its_option() -> None:
                 "while parsing a flow sequence"
             ),
         ),
-        ("a={b: 1, b: 2}", "--set a.b: the key stands twice, on lines 1 and 1"),
+        ("a={b: 1, b: 2}", "--set a.b: duplicate key, on lines 1 and 1"),
         ("a=!x 1", "--set a: the tag '!x' is not accepted; write the value alone"),
         (
             "a=${NOT_SET}",

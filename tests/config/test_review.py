@@ -239,7 +239,7 @@ def test_a_very_broken_config_lists_every_problem_by_line() -> None:
         ),
         (
             "slices: [{auto: {columns: [metadata.a, metadata.a]}}]",
-            "3:27: slices.0.auto.columns: metadata.a stands twice",
+            "3:27: slices.0.auto.columns: duplicate metadata.a",
         ),
         (
             "slices: [{auto: {columns: []}}]",
@@ -249,9 +249,9 @@ def test_a_very_broken_config_lists_every_problem_by_line() -> None:
             "slices: [{auto: [a]}]",
             "3:17: slices.0.auto: expected a mapping, found a list",
         ),
-        ("slices: [auto, {auto: }]", "3:16: slices.1: 'auto' stands twice among the slices"),
-        ("slices: [area, area]", "3:16: slices.1: 'area' stands twice among the slices"),
-        ("slices: [{area: [all, all]}]", "3:23: slices.0.area.1: 'all' stands twice"),
+        ("slices: [auto, {auto: }]", "3:16: slices.1: duplicate slice 'auto'"),
+        ("slices: [area, area]", "3:16: slices.1: duplicate slice 'area'"),
+        ("slices: [{area: [all, all]}]", "3:23: slices.0.area.1: duplicate value 'all'"),
         (
             "slices: [{metadata.a: [{}]}]",
             "3:24: slices.0.metadata.a.0: expected a single value, found a mapping",

@@ -90,5 +90,5 @@ def test_a_value_of_the_environment_is_never_yaml(value: str) -> None:
 
 def test_bytes_in_the_environment_that_are_no_text() -> None:
     assert problems("a: ${A}\n", environment={"A": "x\udcff"}) == [
-        "run.yaml:1:4: a: what '${A}' stands for is not valid UTF-8"
+        "run.yaml:1:4: a: what '${A}' expands to is not valid UTF-8"
     ]

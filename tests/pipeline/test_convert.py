@@ -214,7 +214,7 @@ def test_metadata_is_carried_or_told(tmp_path: Path) -> None:
     document["images"][0]["metadata"] = {"weather": "rain", "lens": 35, "tags": ["a"]}
     (tmp_path / "in.json").write_text(json.dumps(document))
     done = run(tmp_path / "in.json", tmp_path / "out.jsonl")
-    assert "metadata that holds lists or objects is lost: 'tags'" in done.warnings
+    assert "metadata values that are lists or objects are dropped: 'tags'" in done.warnings
     run(tmp_path / "out.jsonl", tmp_path / "back.json")
     image = next(each for each in loaded(tmp_path / "back.json")["images"] if each["id"] == 1)
     assert image["metadata"] == {"weather": "rain", "lens": 35}
@@ -391,5 +391,5 @@ def test_an_invalid_input_leaves_what_was_there(tmp_path: Path) -> None:
 
 
 def test_a_role_that_cannot_be_seen(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="say so: --role ground_truth or --role predictions"):
+    with pytest.raises(DataError, match="set --role ground_truth or --role predictions"):
         convert(Conversion("-", str(tmp_path / "out.csv")))

@@ -163,9 +163,9 @@ def test_a_broken_file_is_named(tmp_path: Path) -> None:
     content = path.read_bytes()
     broken = {
         "expected a file that begins with": b"",
-        "cut off": content[:-9],
+        "truncated": content[:-9],
         "damaged": content[:-1] + bytes([content[-1] ^ 1]),
-        "not evidence as valor writes it": content[:60],
+        "not an evidence file of valor": content[:60],
         "no model": content.replace(b'"model":"m"', b'"model":"x"', 1),
     }
     for told, text in broken.items():
@@ -175,5 +175,5 @@ def test_a_broken_file_is_named(tmp_path: Path) -> None:
         assert str(path) in str(caught.value)
     # That of another run is found when it is read into values.
     shutil.copy(tmp_path / "small" / "evidence.bin", path)
-    with pytest.raises(DataError, match="of another run"):
+    with pytest.raises(DataError, match="from another run"):
         api.compare(path.parent, tmp_path / "small")

@@ -175,7 +175,7 @@ def _metric(name: str, **fields: Any) -> Callable[[Any], Any]:
         (lambda line: {**line, "model": "tiny"}, "no model 'tiny' in results.json; it has 'small'"),
         (lambda line: {**line, "model": ["small"]}, "no model ['small'] in results.json"),
         (lambda line: {**line, "sample_id": [1]}, "sample_id, group: expected a text or a number"),
-        (lambda line: {**line, "sample_id": "a"}, "sample 'a' stands here a second time"),
+        (lambda line: {**line, "sample_id": "a"}, "sample 'a' is a duplicate"),
         (lambda line: {**line, "group": {}}, "sample_id, group: expected a text or a number"),
         (lambda line: {**line, "texts": {"response": 1}}, "texts: expected {field: text}"),
         (lambda line: {**line, "texts": ["a"]}, "texts: expected {field: text}"),
@@ -183,7 +183,7 @@ def _metric(name: str, **fields: Any) -> Callable[[Any], Any]:
         (lambda line: {"model": "small", "metrics": {}}, 'expected {"sample_id"'),
         (
             lambda line: {**line, "metrics": {**line["metrics"], "bleu": {}}},
-            "a metric that results.json does not have: 'bleu'; of another run?",
+            "a metric that is not in results.json: 'bleu'; is it from another run?",
         ),
         (_metric("fact", value="0.5"), "metrics.fact: expected"),
         (_metric("fact", value=True), "metrics.fact: expected"),
@@ -214,7 +214,7 @@ def test_samples_of_another_run_are_refused(write: Write) -> None:
     path = folder / "samples.jsonl"
     lines = path.read_bytes().splitlines()
     path.write_bytes(b"\n".join(lines[:-1]))
-    told = "3 samples of f1 (beta=1); results.json says 4: of another run?"
+    told = "3 samples of f1 (beta=1); results.json says 4; is it from another run?"
     with pytest.raises(DataError, match="3 samples of f1") as caught:
         read_run(str(folder))
     assert str(caught.value).startswith(f"{path}: {told}")
@@ -235,7 +235,7 @@ def test_samples_of_another_run_are_refused(write: Write) -> None:
         ({"parameters": {"beta": 9}}, ":1: results.json has no value f1 value of 'small'"),
         ({"parameters": None}, ":1: expected metric, output"),
         ({"label": "cat"}, ":1: results.json has no value f1 value of 'small'"),
-        ({"model": "large"}, ":2: f1 value of 'large' stands here a second time"),
+        ({"model": "large"}, ":2: f1 value of 'large' is a duplicate"),
     ],
 )
 def test_a_broken_line_of_resamples_is_named(
@@ -256,7 +256,7 @@ def test_a_file_that_was_cut_off_at_its_start_is_not_taken_for_none(
 ) -> None:
     folder = write(_rich())
     (folder / name).write_bytes(b"\n")
-    with pytest.raises(DataError, match=f"{name}: the file is empty: was it cut off"):
+    with pytest.raises(DataError, match=f"{name}: the file is empty; was it truncated"):
         read_run(str(folder))
 
 

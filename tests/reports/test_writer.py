@@ -97,7 +97,7 @@ def test_a_later_failed_rename_names_the_new_files(
         _full() if target.suffix == ".html" else rename(source, target)
 
     monkeypatch.setattr(os, "replace", refuse_html)
-    with pytest.raises(DataError, match=r"already new: results\.json, report\.md") as refused:
+    with pytest.raises(DataError, match=r"already written: results\.json, report\.md") as refused:
         write_reports(hostile, tmp_path, ALL)
     names = ("results.json", "report.md", "report.html")
     assert refused.value.problems[0].place == str(tmp_path / "report.html")
@@ -195,7 +195,7 @@ def test_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         write_file(path / "below", b"")
     assert refused.value.problems[0].place == str(path)
     for folder in (tmp_path, Path("/")):
-        with pytest.raises(DataError, match="a folder stands where the file goes"):
+        with pytest.raises(DataError, match="a folder has the name of the file"):
             write_file(folder, b"")
     monkeypatch.chdir(tmp_path)
     assert write_file(Path("plain.svg"), b"x").read_bytes() == b"x"

@@ -262,7 +262,9 @@ def test_offline(tmp_path: Path) -> None:
         refuse_urls(load_config(tmp_path / "run.yaml", catalogue, ()))
     told = str(caught.value)
     assert "run.yaml:4:" in told
-    assert "data.predictions.two: --offline reads no URL: https://…@host/c.csv?sig=…\n" in told
+    assert (
+        "data.predictions.two: --offline does not read URLs: https://…@host/c.csv?sig=…\n" in told
+    )
     assert "Copy the files to this machine" in told
 
 

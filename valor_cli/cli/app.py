@@ -156,7 +156,7 @@ def _out_of_memory(error: Exception) -> ValorError:
         place = str(found) if isinstance(found, str | os.PathLike) else place
         frame = frame.tb_next
     return ValorError(
-        Problem(place, "there is not enough memory for this"),
+        Problem(place, "out of memory"),
         hint="Evaluate fewer rows (--limit N), split the file into shards (shards/*.jsonl), use "
         "fewer processes (--jobs), or a machine with more memory.",
     )

@@ -22,10 +22,10 @@ cache = typer.Typer(
     name="cache",
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="""Show or forget kept replies of judges, vectors of texts, converted models.
+    help="""Show or delete cached judge replies, text embeddings and converted models.
 
     \b
-    They lie in $VALOR_CACHE_DIR, else $XDG_CACHE_HOME/valor, else ~/.cache/valor.
+    The cache is in $VALOR_CACHE_DIR, else $XDG_CACHE_HOME/valor, else ~/.cache/valor.
 
     \b
     Example:
@@ -76,12 +76,17 @@ def clear(
     older_than_days: Annotated[
         float | None,
         typer.Option(
-            "--older-than-days", metavar="DAYS", min=0, help="Only what is older. Omitted: all."
+            "--older-than-days",
+            metavar="DAYS",
+            min=0,
+            help="Only entries older than this. Omitted: all.",
         ),
     ] = None,
     only: Annotated[
         Kind | None,
-        typer.Option("--only", help="What to forget. Omitted: all. Replies cost money to redo."),
+        typer.Option(
+            "--only", help="What to delete. Omitted: all. Replies cost money to request again."
+        ),
     ] = None,
     format_: Format = "text",
 ) -> None:

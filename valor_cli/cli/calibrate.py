@@ -24,17 +24,17 @@ def calibrate(
         typer.Option(
             "--human",
             metavar="METRIC=COLUMN",
-            help="Column of people's word on a metric, if not human_<metric>; repeatable.",
+            help="Column of the human labels for a metric, if not human_<metric>; repeatable.",
         ),
     ] = None,
     limit: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="The first N samples only.")
+        int | None, typer.Option(min=1, metavar="N", help="Use the first N samples only.")
     ] = None,
     offline: Annotated[
-        bool, typer.Option("--offline", help="Ask only models that are on this machine.")
+        bool, typer.Option("--offline", help="Use only models on this machine.")
     ] = False,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with a calibration that was stopped.")
+        bool, typer.Option("--resume", help="Resume a calibration that was stopped.")
     ] = False,
     format_: Annotated[
         Literal["text", "json"], typer.Option("--format", help="How to print.")
@@ -78,7 +78,7 @@ def calibrate(
         to_terminal(calibrated(found.rows))
     if found.stopped is not None:
         kind, reason = found.stopped
-        typer.echo(without_secrets(f"stopped: {reason}; --resume goes on"), err=True)
+        typer.echo(without_secrets(f"stopped: {reason}; continue with --resume"), err=True)
         raise typer.Exit(STOPPED[kind])
     if found.unanswered:
         typer.echo(
@@ -101,6 +101,6 @@ def _columns(said: list[str] | tuple[str, ...]) -> dict[str, str]:
             raise ConfigError(Problem("--human", f"expected METRIC=COLUMN, found {one!r}"))
         if columns.get(metric, column) != column:
             told = f"{metric} has two columns, {columns[metric]} and {column}"
-            raise ConfigError(Problem("--human", told), hint="hold it against one at a time")
+            raise ConfigError(Problem("--human", told), hint="compare it with one column at a time")
         columns[metric] = column
     return columns

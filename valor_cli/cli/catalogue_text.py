@@ -35,7 +35,7 @@ def listing(entries: Entries) -> str:
             star = "*" if metric.name in task.defaults else " "
             lines.append(f" {star} {metric.name:<{width}}  {metric.description}")
         lines.append("")
-    return "\n".join([*lines, "* computed when the config lists no metrics"])
+    return "\n".join([*lines, "* computed by default, if the config lists no metrics"])
 
 
 def shared(entries: Entries) -> list[tuple[Metric[Any], list[Task[Any]]]]:
@@ -148,7 +148,7 @@ def _flow(value: Any) -> str:
 def needed_by(metric: Metric[Any]) -> list[str]:
     """The inputs that a metric reads, in words."""
     more = metric.by_parameters.needs is not None
-    return [*metric.needs, *(("what its parameters name",) if more else ())]
+    return [*metric.needs, *(("depends on its parameters",) if more else ())]
 
 
 def asked_by(metric: Metric[Any]) -> list[str]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 WORSE = 1
 
-_NOTHING = "the runs have no value in common, so nothing says that none is worse"
+_NOTHING = "the runs have no value in common, so --fail-on-worse cannot be checked"
 _SAME = "evaluate both with the same metrics, parameters and `interval:` on the same data"
 
 FILES = {"json": "compared.json", "markdown": "compared.md", "html": "compared.html"}
@@ -27,15 +27,13 @@ FILES = {"json": "compared.json", "markdown": "compared.md", "html": "compared.h
 def compare(
     first: Annotated[
         str,
-        typer.Argument(
-            metavar="RUN_A", help="The earlier run, or the one to beat: results.json or its folder."
-        ),
+        typer.Argument(metavar="RUN_A", help="The baseline run: results.json or its folder."),
     ],
     second: Annotated[
         str | None,
         typer.Argument(
             metavar="RUN_B",
-            help="The run that is judged. Without it the models of RUN_A are compared.",
+            help="The candidate run. Without it the models of RUN_A are compared.",
             show_default=False,
         ),
     ] = None,
@@ -170,7 +168,7 @@ def _formats(asked: str | None, out: str | None) -> tuple[str, ...]:
         ConfigError: There is no such format, or no place for its file.
     """
     if out == "":
-        raise ConfigError(Problem("--out", "a folder is needed, found an empty text"))
+        raise ConfigError(Problem("--out", "expected a folder, found an empty text"))
     if asked is None:
         return tuple(FILES)
     names = tuple(dict.fromkeys(name.strip() for name in asked.split(",")))
@@ -199,7 +197,7 @@ def _pairs(asked: Sequence[str] | None) -> list[tuple[str, str]] | None:
         model, equals, other = text.partition("=")
         if not (model and equals and other):
             message = f"expected B=A, found '{text}'"
-            hint = "name the model of the second run, then that of the first: --model new=old"
+            hint = "name the model of the second run, then the model of the first: --model new=old"
             raise ConfigError(Problem("--model", message), hint=hint)
         found.append((model, other))
     return list(dict.fromkeys(found))

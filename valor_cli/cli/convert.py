@@ -27,25 +27,23 @@ def convert(
     ],
     from_: Annotated[
         str | None,
-        typer.Option(
-            "--from", metavar="FORMAT", help="Format of IN, where its content does not tell."
-        ),
+        typer.Option("--from", metavar="FORMAT", help="Format of IN, if it cannot be detected."),
     ] = None,
     to: Annotated[
         str | None,
         typer.Option(
             metavar="FORMAT",
             help="Format of OUT: coco, jsonl, csv, or a folder of yolo or voc. "
-            "By default its extension tells.",
+            "By default, from its extension.",
         ),
     ] = None,
     role: Annotated[
         Literal["ground_truth", "predictions"] | None,
-        typer.Option(help="What the objects are. By default predictions where they have scores."),
+        typer.Option(help="What the objects are. By default predictions if they have scores."),
     ] = None,
     geometry: Annotated[
         Literal["box", "rotated_box", "polygon", "mask"] | None,
-        typer.Option(help="Make every object such a shape. By default they stay as they are."),
+        typer.Option(help="Convert every object to this shape. By default shapes are kept."),
     ] = None,
     names: Annotated[
         str | None,
@@ -56,7 +54,7 @@ def convert(
     ] = None,
     images: Annotated[
         str | None,
-        typer.Option(metavar="DIR", help="Folder of the pictures, where IN has no image sizes."),
+        typer.Option(metavar="DIR", help="Folder of the images, if IN has no image sizes."),
     ] = None,
     ground_truth: Annotated[
         str | None,
@@ -68,9 +66,9 @@ def convert(
         ),
     ] = None,
     on_invalid: Annotated[
-        Literal["error", "skip"], typer.Option(help="What to do with objects that are wrong.")
+        Literal["error", "skip"], typer.Option(help="What to do with invalid objects.")
     ] = "error",
-    force: Annotated[bool, typer.Option("--force", help="Replace OUT if it is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace OUT if it exists.")] = False,
 ) -> None:
     """Convert objects between COCO, JSONL, CSV, YOLO and Pascal VOC.
 

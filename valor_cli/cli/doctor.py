@@ -32,7 +32,7 @@ def doctor() -> None:
     try:
         requirements = importlib.metadata.requires("valor-cli") or ()
     except importlib.metadata.PackageNotFoundError:
-        problem = Problem("valor-cli", "is not installed, only found on the import path")
+        problem = Problem("valor-cli", "is not installed, only importable from the current path")
         raise ValorError(problem, hint="install it: pip install .") from None
     missing = _tell_packages(requirements)
     # What knows the models needs the packages.

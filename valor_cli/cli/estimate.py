@@ -18,7 +18,7 @@ def estimate(
         typer.Option("--set", metavar="PATH=VALUE", help="Override a value of the config."),
     ] = None,
     limit: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="The first N samples only.")
+        int | None, typer.Option(min=1, metavar="N", help="Use the first N samples only.")
     ] = None,
     format_: Annotated[
         Literal["text", "json"], typer.Option("--format", help="How to print.")

@@ -43,7 +43,7 @@ def evaluate(
     baseline: Annotated[
         str | None,
         typer.Option(
-            metavar="RUN", help="Earlier results.json (or its folder) to hold this run against."
+            metavar="RUN", help="Baseline results.json (or its folder) to compare this run with."
         ),
     ] = None,
     limit: Annotated[
@@ -52,26 +52,28 @@ def evaluate(
     ] = None,
     jobs: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N", help="Processes to use: 1, or with Dask all cores."),
+        typer.Option(
+            min=1, metavar="N", help="Number of processes. By default 1; with Dask, one per core."
+        ),
     ] = None,
     engine: Annotated[
-        str, typer.Option(metavar="NAME", help="Who does the work: local, or dask.")
+        str, typer.Option(metavar="NAME", help="Where to run: local or dask.")
     ] = "local",
     scheduler: Annotated[
         str | None,
         typer.Option(
-            metavar="ADDRESS", help="Dask scheduler (tcp://…); without, processes of this machine."
+            metavar="ADDRESS", help="Dask scheduler (tcp://…); omitted: processes on this machine."
         ),
     ] = None,
     offline: Annotated[
-        bool, typer.Option("--offline", help="Ask models, and read files, of this machine only.")
+        bool, typer.Option("--offline", help="Use only models and files on this machine.")
     ] = False,
     resume: Annotated[
         bool,
-        typer.Option("--resume", help="Go on with a run that was stopped; nothing is paid twice."),
+        typer.Option("--resume", help="Resume a run that was stopped; nothing is paid for twice."),
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would be done, and stop.")
+        bool, typer.Option("--dry-run", help="Show what would be done, and exit.")
     ] = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Errors only.")] = False,
     verbose: Annotated[
@@ -136,10 +138,10 @@ def _spread(jobs: int | None, engine: str, scheduler: str | None) -> Distributio
     if engine != "dask":
         place, message = "--engine", f"there is no engine '{engine}'; engines: local, dask"
         if engine == "local":
-            place, message = "--scheduler", "only `--engine dask` has a scheduler"
+            place, message = "--scheduler", "--scheduler needs `--engine dask`"
         raise ConfigError(Problem(place, message), hint="valor evaluate --engine dask …")
     if scheduler is not None and jobs is not None:
-        message = "a cluster that runs already has the workers that it has"
+        message = "the number of workers of a running cluster cannot be set"
         raise ConfigError(Problem("--jobs", message), hint="leave out --jobs or --scheduler")
     return Distribution(jobs, "dask", scheduler)
 
@@ -219,10 +221,10 @@ def _summary(result: RunResult, written: list[Path], talk: Messages) -> None:
 def _folder(config: RunConfig, out: str | None, *, several: bool) -> Path | None:
     """Where reports go; None for standard output."""
     if out == "":
-        raise ConfigError(Problem("--out", "a folder is needed, found an empty text"))
+        raise ConfigError(Problem("--out", "expected a folder, found an empty text"))
     if out is not None and "://" in out:
-        problem = Problem("--out", f"reports go to a folder of this machine, found {out!r}")
-        raise ConfigError(problem, hint="write them here, and copy them")
+        problem = Problem("--out", f"reports need a folder on this machine, found {out!r}")
+        raise ConfigError(problem, hint="write them to a local folder, then copy them")
     if out is not None and out != "-":
         return Path(out) / config.path.stem if several else Path(out)
     named = out or config.report.out
@@ -233,7 +235,7 @@ def _take(folder: Path | None, path: str, taken: dict[Path | None, str]) -> None
     """Refuse a place for reports that another config of this call has filled."""
     if folder in taken:
         where = "standard output" if folder is None else str(folder)
-        problem = Problem(path, f"its reports go where those of {taken[folder]} went: {where}")
+        problem = Problem(path, f"its reports would overwrite those of {taken[folder]}: {where}")
         raise ConfigError(problem, hint="give each config its own report.out, or evaluate it alone")
     taken[folder] = path
 

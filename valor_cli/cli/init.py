@@ -29,7 +29,7 @@ def init(
     folder: Annotated[str, typer.Argument(metavar="DIR", help="Where to write.")] = ".",
     listed: Annotated[
         bool,
-        typer.Option("--list", help="Show the tasks, and the configs of each; write nothing."),
+        typer.Option("--list", help="List the tasks and their configs; write nothing."),
     ] = False,
 ) -> None:
     """Write commented configs and sample data that run as they are.
@@ -49,7 +49,7 @@ def init(
     if listed:
         for name in tasks:
             say("\n".join((name, *_aligned((path.stem, path) for path in _configs_of(name)), "")))
-        say("write those of a task: valor init TASK DIR")
+        say("write the configs of a task: valor init TASK DIR")
         return
     (name,) = tasks
     configs = {Path(folder) / "configs" / path.name: path for path in _configs_of(name)}
@@ -58,7 +58,7 @@ def init(
     files = sorted(path for path in sample.rglob("*") if path.is_file())
     _copy({**configs, **{data / path.relative_to(sample): path for path in files}})
     say("\n".join(_aligned((str(target), source) for target, source in configs.items())))
-    say(f"wrote these with their data: {data}{os.sep}")
+    say(f"wrote these configs with their data: {data}{os.sep}")
     say(f"next: valor evaluate {next(iter(configs))}")
 
 

@@ -22,7 +22,7 @@ def check_kernel() -> None:
         return
     if wish not in CHOICES:
         problem = Problem(VARIABLE, f"expected {' or '.join(CHOICES)}, found {wish!r}")
-        raise ValorError(problem, hint=f"leave {VARIABLE} out for the faster one that is there")
+        raise ValorError(problem, hint=f"leave {VARIABLE} unset for the faster of those installed")
     if wish == "compiled":
         # It imports numpy.
         from valor_cli.kernels.engine import ENGINE
@@ -30,5 +30,5 @@ def check_kernel() -> None:
         if ENGINE.kernel is None:
             raise ValorError(
                 Problem(VARIABLE, f"asks for the compiled kernel, but {ENGINE.reason}"),
-                hint=f"install valor where a C compiler is, or leave {VARIABLE} out",
+                hint=f"install valor where a C compiler is available, or leave {VARIABLE} unset",
             )

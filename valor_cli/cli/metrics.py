@@ -26,7 +26,7 @@ def metrics(
         typer.Option("--format", help="How to print; yaml is for --prompt."),
     ] = "text",
     prompt: Annotated[
-        bool, typer.Option("--prompt", help="Show what the metric tells and asks judges.")
+        bool, typer.Option("--prompt", help="Show the prompts that the metric sends to judges.")
     ] = False,
     guide: Annotated[
         bool, typer.Option("--guide", help="Show which metric answers which question.")
@@ -47,7 +47,7 @@ def metrics(
     if format_ == "yaml" and not prompt:
         raise ConfigError(Problem("--format yaml", "is for --prompt; here it is text or json"))
     if guide and prompt:
-        raise ConfigError(Problem("--guide", "does not go with --prompt; ask for one of them"))
+        raise ConfigError(Problem("--guide", "cannot be combined with --prompt"))
     tasks = [catalogue.task(one) for one in ([task] if task else catalogue.task_names())]
     if guide:
         _guide(name, tasks, whole=task is None, as_json=format_ == "json")

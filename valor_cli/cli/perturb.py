@@ -28,23 +28,28 @@ def perturb(
     intensity: Annotated[
         Literal["low", "medium", "high"], typer.Option(help="How much to change.")
     ] = "medium",
-    seed: Annotated[int, typer.Option(metavar="N", help="Another seed, another change.")] = 0,
+    seed: Annotated[int, typer.Option(metavar="N", help="Seed of the random changes.")] = 0,
     field: Annotated[
         Literal["user_input", "response", "references", "retrieved_contexts"],
         typer.Option(help="The text to change."),
     ] = "user_input",
     column: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=COLUMN", help="A standard name and the file's own for it."),
+        typer.Option(
+            metavar="NAME=COLUMN", help="A standard column name and the file's name for it."
+        ),
     ] = None,
     only_copies: Annotated[
-        bool, typer.Option("--only-copies", help="Leave the rows themselves out.")
+        bool,
+        typer.Option("--only-copies", help="Write the copies only, without the original rows."),
     ] = False,
     keep_response: Annotated[
         bool,
-        typer.Option("--keep-response", help="Keep the responses, though they answer other words."),
+        typer.Option(
+            "--keep-response", help="Keep the responses, although they answer the original text."
+        ),
     ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace FILE if it is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace FILE if it exists.")] = False,
 ) -> None:
     """Write samples with perturbed copies of them, linked by perturbed_from.
 

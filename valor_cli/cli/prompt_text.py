@@ -29,7 +29,7 @@ def prompts_of(name: str | None, metrics: Iterable[Metric[Any]]) -> list[Prompt]
         wanted = {name: None}
     if not wanted:
         raise ConfigError(
-            Problem(f"metric {name}", "has no prompts of its own to show"),
+            Problem(f"metric {name}", "has no prompts of its own"),
             hint=f"valor metrics {name} explains it",
         )
     prompts = Prompts()
@@ -39,10 +39,10 @@ def prompts_of(name: str | None, metrics: Iterable[Metric[Any]]) -> list[Prompt]
 def as_yaml(prompts: Sequence[Prompt]) -> str:
     """The YAML of the metric's own prompt, to edit and name under `prompts:`."""
     *before, own = prompts
-    told = [f"# What valor asks; changed, it goes under `prompts: {{{own.name}: this-file.yaml}}`."]
+    told = [f"# What valor sends; after editing, use `prompts: {{{own.name}: this-file.yaml}}`."]
     if before:
         others = ", ".join(one.name for one in before)
-        told.append(f"# Asked before it: {others} (valor metrics NAME --prompt --format yaml).")
+        told.append(f"# Sent before it: {others} (valor metrics NAME --prompt --format yaml).")
     return "\n".join([*told, shipped_text(own.name)])
 
 

@@ -34,12 +34,16 @@ def report(
     out: Annotated[
         str | None,
         typer.Option(
-            "--out", metavar="DIR", help="Folder for them, by default RUN's; - prints a single one."
+            "--out",
+            metavar="DIR",
+            help="Folder for the reports, by default RUN's; - prints a single one.",
         ),
     ] = None,
     chart: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Draw one chart instead; list names those there are."),
+        typer.Option(
+            metavar="NAME", help="Draw one chart instead; `list` shows the available charts."
+        ),
     ] = None,
     file: Annotated[
         str | None,
@@ -47,16 +51,16 @@ def report(
             "-o", "--output", metavar="FILE", help="Where the chart goes: .svg, .png, or - for SVG."
         ),
     ] = None,
-    label: Annotated[
-        str | None, typer.Option(metavar="LABEL", help="The label that the chart is about.")
-    ] = None,
+    label: Annotated[str | None, typer.Option(metavar="LABEL", help="The label to draw.")] = None,
     model: Annotated[
-        str | None, typer.Option(metavar="MODEL", help="The only model in the chart.")
+        str | None, typer.Option(metavar="MODEL", help="The model to draw; omitted: all.")
     ] = None,
     metric: Annotated[
-        str | None, typer.Option(metavar="METRIC", help="The metric that the chart is about.")
+        str | None, typer.Option(metavar="METRIC", help="The metric to draw.")
     ] = None,
-    dark: Annotated[bool, typer.Option("--dark", help="The chart on a dark ground.")] = False,
+    dark: Annotated[
+        bool, typer.Option("--dark", help="Draw the chart on a dark background.")
+    ] = False,
 ) -> None:
     """Render reports again from a results.json, without evaluating.
 
@@ -77,14 +81,14 @@ def report(
     """
     choices = {"--label": label, "--model": model, "--metric": metric}
     if chart is not None:
-        _refuse("does not go with --chart", {"--format": formats, "--out": out})
+        _refuse("cannot be combined with --chart", {"--format": formats, "--out": out})
         if chart == LIST:
-            _refuse("does not go with --chart list", {"-o": file, **choices, "--dark": dark})
+            _refuse("cannot be combined with --chart list", {"-o": file, **choices, "--dark": dark})
             list_charts(run)
         else:
             draw_chart(run, chart, file, label=label, model=model, metric=metric, dark=dark)
         return
-    _refuse("goes with --chart only", {"-o": file, **choices, "--dark": dark})
+    _refuse("needs --chart", {"-o": file, **choices, "--dark": dark})
     if formats is None and out is None:
         _summary(run)
         return
@@ -118,11 +122,11 @@ def _named(asked: str) -> tuple[str, ...]:
 def _folder(run: str, names: tuple[str, ...], out: str | None) -> Path:
     """Where reports go: never over the results that they are made from."""
     if out == "":
-        raise ConfigError(Problem("--out", "a folder is needed, found an empty text"))
+        raise ConfigError(Problem("--out", "expected a folder, found an empty text"))
     own = Path(run) if os.path.isdir(run) else Path(run).parent
     folder = own if out is None else Path(out)
     if "json" in names and os.path.realpath(folder) == os.path.realpath(own):
-        message = f"results.json is what is read from {own}, and is not written again there"
+        message = f"results.json is the input in {own} and is not overwritten"
         raise ConfigError(Problem("--format", message), hint="name another folder with --out DIR")
     return folder
 
@@ -154,7 +158,9 @@ def _write(run: str, names: tuple[str, ...], folder: Path) -> None:
     result = read_run(run)
     beside = there.is_file() and results.read_bytes() == there.read_bytes()
     if there.is_file() and not beside and "json" not in names:
-        problem = Problem(str(there), "is of another run: reports beside it would pass for its own")
+        problem = Problem(
+            str(there), "belongs to another run; reports beside it would be taken for that run's"
+        )
         raise ConfigError(problem, hint="name another folder with --out DIR")
     for path in write_reports(result, folder, names, beside=beside):
         say(str(path))
@@ -166,7 +172,7 @@ def list_charts(run: str) -> None:
     from valor_cli.reports.run_files import read_run
 
     lines = [f"{chart.name:<18}{chart.title}" for chart in chart_names(read_run(run))]
-    say("\n".join(lines) or "no charts: the run has no values of the whole, no curves, no tables")
+    say("\n".join(lines) or "no charts: the run has no overall values, curves or tables")
 
 
 def draw_chart(
@@ -216,7 +222,7 @@ def _kind(name: str, file: str | None) -> str:
     """The extension of the file."""
     hint = f"valor report RUN --chart {name} -o {name}.svg"
     if not file:
-        raise ConfigError(Problem("-o", "--chart needs a file to draw to"), hint=hint)
+        raise ConfigError(Problem("-o", "--chart needs an output file"), hint=hint)
     kind = Path(file).suffix.lower()
     if file != "-" and kind not in (".svg", ".png"):
         message = f"{file}: a chart is .svg or .png, or - for SVG on standard output"

@@ -11,7 +11,7 @@ from valor_cli.cli.output import say
 
 def schema(
     results: Annotated[
-        bool, typer.Option("--results", help="The schema of results.json instead.")
+        bool, typer.Option("--results", help="Print the schema of results.json instead.")
     ] = False,
 ) -> None:
     """Print the JSON Schema of the config, for completion and checks in editors.

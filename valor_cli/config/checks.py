@@ -50,7 +50,7 @@ class Checks:
             self.wrong(path, "a whole number of 64 bits", node, kind=False)
             self._refused.add(path)
         elif isinstance(node, str) and "\0" in node:
-            self.note(path, "text must not hold the character U+0000")
+            self.note(path, "text must not contain the character U+0000")
             self._refused.add(path)
 
     def note(self, path: TreePath, message: str, *, key: bool = False) -> None:
@@ -139,5 +139,5 @@ class Checks:
                 pieces = (secret[at : at + size] for at in range(len(secret) - size + 1))
                 if any(piece in message for piece in pieces):
                     written = quoted(self._document.expanded[known])
-                    return f"what {written} stands for cannot be used (its value is not shown)"
+                    return f"what {written} expands to cannot be used (its value is not shown)"
         return message

@@ -158,7 +158,7 @@ def _content(path: Path) -> bytes:
     else:
         if len(content) <= LARGEST:
             return content
-        message = f"holds more than {LARGEST // 2**20} MiB; is this the config?"
+        message = f"is larger than {LARGEST // 2**20} MiB; is this the config?"
     raise ConfigError(Problem(on_one_line(str(path), 1000), message))
 
 

@@ -50,20 +50,25 @@ class SliceSearch(_Strict):
     columns: tuple[Annotated[str, Field(pattern=r"^metadata\..+$")], ...] | None = Field(
         default=None,
         min_length=1,
-        description="Where to look, as metadata.camera; omitted: every column of metadata.",
+        description="Columns to search, as metadata.camera; omitted: every column of metadata.",
     )
     min_size: int = Field(
-        default=30, ge=2, description="The fewest samples, or images, of a part and of the rest."
+        default=30,
+        ge=2,
+        description="Minimum number of samples, or images, in a slice and outside it.",
     )
-    most: int = Field(default=5, ge=1, le=100, description="Parts that are kept of each model.")
+    most: int = Field(default=5, ge=1, le=100, description="Slices reported for each model.")
     depth: int = Field(
-        default=2, ge=1, le=2, description="Conditions of a part: 2 looks at pairs of them too."
+        default=2,
+        ge=1,
+        le=2,
+        description="Maximum number of conditions of a slice: 2 searches pairs too.",
     )
     level: float = Field(
         default=0.95,
         gt=0,
         lt=1,
-        description="Parts are found at a p-value, corrected for the search, below 1 less this.",
+        description="A slice is reported at an adjusted p-value below 1 minus this.",
     )
 
     @field_validator("columns")
@@ -71,7 +76,7 @@ class SliceSearch(_Strict):
     def _columns_once_each(cls, columns: tuple[str, ...] | None) -> tuple[str, ...] | None:
         for index, name in enumerate(columns or ()):
             if name in (columns or ())[:index]:
-                raise ValueError(f"{name} stands twice")
+                raise ValueError(f"duplicate {name}")
         return columns
 
 
@@ -90,7 +95,7 @@ class Interval(_Strict):
     """Settings of confidence intervals."""
 
     method: Literal["bootstrap"] = Field(
-        default="bootstrap", description="How intervals are found."
+        default="bootstrap", description="How intervals are computed."
     )
     resamples: int = Field(default=1000, ge=1, le=100_000, description="Number of resamples.")
     level: float = Field(default=0.95, gt=0, lt=1, description="Confidence level, as 0.95.")
@@ -98,8 +103,8 @@ class Interval(_Strict):
     group: str | None = Field(
         default=None,
         pattern=r"^metadata\..+$",
-        description="Units with one value of this column are drawn together, as metadata.patient; "
-        "omitted: the samples' own column `group`, where there is one.",
+        description="Units with the same value of this column are drawn together, as "
+        "metadata.patient; omitted: the samples' own column `group`, where there is one.",
     )
 
 
@@ -119,7 +124,7 @@ class Gate(_Strict):
     )
 
     metric: str | None = Field(
-        default=None, description="Name of the metric; of coverage alone, omitted: every metric."
+        default=None, description="Name of the metric; for coverage alone, omitted: every metric."
     )
     output: str | None = Field(
         default=None, description="Which of its outputs; omitted: the primary one."
@@ -127,7 +132,7 @@ class Gate(_Strict):
     label: str | None = Field(default=None, description="The label; omitted: all labels together.")
     model: str | None = Field(default=None, description="The model; omitted: every model.")
     slice: str | None = Field(default=None, description="A slice, as metadata.camera=front.")
-    parameters: dict[str, Scalar] = Field(default={}, description="Parameters the value must have.")
+    parameters: dict[str, Scalar] = Field(default={}, description="Parameters of the value.")
     min: float | None = Field(default=None, description="The value must not be below this.")
     max: float | None = Field(default=None, description="The value must not be above this.")
     max_drop: float | None = Field(
@@ -137,11 +142,11 @@ class Gate(_Strict):
         default=None,
         gt=0,
         lt=1,
-        description="Fails where a paired test finds the value worse than the baseline's, at this "
-        "level of significance, as 0.05.",
+        description="Fails if a paired test finds the value worse than the baseline's at this "
+        "significance level, as 0.05.",
     )
     coverage: float | None = Field(
-        default=None, ge=0, le=1, description="Least part of the samples that must have a value."
+        default=None, ge=0, le=1, description="Minimum share of the samples that must have a value."
     )
 
     @property
@@ -157,9 +162,9 @@ class Gate(_Strict):
         if self.on_value and self.metric is None:
             raise ValueError("min, max, max_drop and not_worse need a metric")
         if self.not_worse is not None and (self.label is not None or self.slice is not None):
-            raise ValueError("not_worse holds for values of the whole data, without label or slice")
+            raise ValueError("not_worse applies to values of all data, without label or slice")
         if self.min is not None and self.max is not None and self.min > self.max:
-            raise ValueError("min is above max, which no value can meet")
+            raise ValueError("min is above max, so no value can pass")
         return self
 
 
@@ -189,7 +194,7 @@ class Report(_Strict):
     def _once_each(cls, formats: tuple[str, ...]) -> tuple[str, ...]:
         for index, name in enumerate(formats):
             if name in formats[:index]:
-                raise ValueError(f"{name} stands twice")
+                raise ValueError(f"duplicate {name}")
         return formats
 
 

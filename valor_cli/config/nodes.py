@@ -81,7 +81,7 @@ def compose(text: str, report: Report) -> Node | None:
     """
     composer = _Composer(text, report)
     if bad := UNPRINTABLE.search(text):
-        message = f"the character U+{ord(bad[0]):04X} cannot stand in YAML"
+        message = f"the character U+{ord(bad[0]):04X} is not allowed in YAML"
         raise composer.stop(Position.after(text[: bad.start()]), message)
     try:
         return composer.document()
@@ -148,7 +148,7 @@ class _Composer:
         if node := self._anchors.get(anchor):
             return replace(node, at=at)
         if anchor in self._anchors:
-            message = f"the alias {quoted('*' + anchor)} stands inside the value it repeats"
+            message = f"the alias {quoted('*' + anchor)} is inside the value it refers to"
         else:
             message = (
                 f"there is no anchor {quoted('&' + anchor)} above; "
@@ -176,7 +176,7 @@ class _Composer:
             if key == "<<" and isinstance(name, ScalarNode) and name.plain:
                 merges.append(value)
             if key in lines:
-                message = f"the key stands twice, on lines {lines[key]} and {at.line}"
+                message = f"duplicate key, on lines {lines[key]} and {at.line}"
                 self._report(at, (*path, key), message)
             elif key is not None:
                 lines[key] = at.line

@@ -230,7 +230,7 @@ class _Review:
             key = item if isinstance(item, str) else key
             if key in requests:
                 shown = self._checks.shown(path, key)
-                self._checks.note(path, f"{shown} stands twice among the slices")
+                self._checks.note(path, f"duplicate slice {shown}")
             if request is not None:
                 requests[key] = request
         return tuple(requests.values())
@@ -260,7 +260,7 @@ class _Review:
             else:
                 self._slice_value(place, key, value)
             if repr(value) in seen:
-                self._checks.note(place, f"{self._checks.shown(place, value)} stands twice")
+                self._checks.note(place, f"duplicate value {self._checks.shown(place, value)}")
             seen.add(repr(value))
         return SliceRequest.model_construct(key=key, values=tuple(values))
 

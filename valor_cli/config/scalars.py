@@ -51,7 +51,7 @@ def expanded(
         if found[0] == "$${":
             return "${"
         if name is None:
-            complain("'${' needs a name and '}' after it; '$${' stands for '${'")
+            complain("'${' needs a name and '}' after it; '$${' is a literal '${'")
         # As in a shell, an empty variable counts as unset where there is a default.
         elif environment.get(name) or (name in environment and default is None):
             secrets.append(environment[name])
@@ -65,7 +65,7 @@ def expanded(
 
     text = _REFERENCE.sub(replacement, written)
     if re.search("[\ud800-\udfff]", text):
-        complain(f"what {quoted(written)} stands for is not valid UTF-8")
+        complain(f"what {quoted(written)} expands to is not valid UTF-8")
     alone = _REFERENCE.fullmatch(written)
     value = scalar_of(text) if plain and alone and alone["name"] else text
     return value, tuple(secrets)

@@ -46,7 +46,7 @@ def config_schema(vocabulary: Vocabulary) -> Schema:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "valor config",
-        "description": "What `valor evaluate` is asked to do.",
+        "description": "The config of a `valor evaluate` run.",
         "required": ["task", "data"],
         **_mapping(**shape),
         "allOf": [_of_task(vocabulary, task, named) for task in names],
@@ -74,17 +74,17 @@ def _properties(tasks: Sequence[str], named: _Named) -> Schema:
         "label_map": {
             "type": "object",
             "additionalProperties": {"type": "string"},
-            "description": "Label as in the files to label as evaluated.",
+            "description": "Map of labels in the files to labels to evaluate.",
         },
         "filter": _mapping(
             properties=dict.fromkeys(FILTER_KEYS, one_or_more),
             patternProperties={_METADATA: one_or_more},
-            description="Column to the value, or the values, to keep.",
+            description="Map of columns to the value, or values, to keep.",
         ),
         "slices": {
             "anyOf": [{"const": AUTO}, {"type": "array"}],
-            "description": "Keys to slice by: metadata.NAME, or one the task has; auto looks for "
-            "the parts of the data that a model does worst at.",
+            "description": "Keys to slice by: metadata.NAME, or one the task has; auto searches "
+            "for the slices on which a model does worst.",
         },
         "interval": named[Interval],
         "gates": {

@@ -131,23 +131,25 @@ def _metadata(wish: Conversion) -> tuple[list[str], list[str]]:
     """The names of metadata to read, and a warning for what cannot be read."""
     unread = unread_keys(wish.source, wish.source_format)
     keys = ", ".join(printable(key) for key in unread)
-    left = [f"keys that valor does not read are lost: {keys}"] * bool(unread)
+    left = [f"keys that valor does not read are dropped: {keys}"] * bool(unread)
     if wish.role == "predictions":
         return [], left
     names, others = metadata_in(wish.source, wish.source_format)
     shown = ", ".join(f"'{printable(name)}'" for name in others)
-    told = f"metadata that holds lists or objects is lost: {shown}"
+    told = f"metadata values that are lists or objects are dropped: {shown}"
     return names, [*left, *[told] * bool(others)]
 
 
 def _truth(wish: Conversion, role: Role, reading: Reading) -> ObjectFile:
     """The ground truth of predictions."""
     if wish.source == wish.ground_truth == STDIN:
-        problem = Problem("--ground-truth", "standard input (-) holds one file, and is the input")
-        raise DataError(problem, hint="name a file for one of them")
+        problem = Problem(
+            "--ground-truth", "standard input (-) can be read only once, and is already the input"
+        )
+        raise DataError(problem, hint="name a file for the other")
     if role == "ground_truth":
         problem = Problem("--ground-truth", f"{wish.source} is ground truth itself")
-        raise DataError(problem, hint="leave it out, or say --role predictions")
+        raise DataError(problem, hint="leave it out, or set --role predictions")
     reading = replace(reading, wanted="box", metadata=(), invalid="error")
     return read_objects(wish.ground_truth or "", "ground_truth", reading)
 
@@ -165,14 +167,14 @@ def _boxes_beside(wish: Conversion, objects: ObjectFile) -> tuple[Floats | None,
         if len(beside) == len(objects.shapes):
             stated = (beside.kind == BOX) & (objects.shapes.kind != BOX)
             return np.where(stated[:, None], bounds(beside), np.nan), []
-    return None, ["boxes beside other shapes are left out: the input can be read once only"]
+    return None, ["boxes beside other shapes are dropped: the input can be read only once"]
 
 
 def _check_out(wish: Conversion, target: Format, name: str) -> None:
     if wish.out != STDOUT:
         check_place(wish.out, suffixes=target.endings * target.in_folder, force=wish.force)
     elif target.in_folder:
-        message = f"{name} is a folder of files; standard output holds one"
+        message = f"{name} is a folder of files, which standard output cannot hold"
         raise DataError(Problem("OUT", message), hint="name a folder")
 
 

@@ -46,8 +46,11 @@ def role_of(path: str, source_format: str | None) -> Role:
     found = [path] if os.path.lexists(path) or path == STDIN else glob.glob(path, recursive=True)
     for one in found or [path]:
         if one == STDIN or is_single_pass(one):
-            problem = Problem(one, "whether these are predictions cannot be seen beforehand")
-            raise DataError(problem, hint="say so: --role ground_truth or --role predictions")
+            problem = Problem(
+                one,
+                "cannot detect whether these are predictions, as the input can be read only once",
+            )
+            raise DataError(problem, hint="set --role ground_truth or --role predictions")
         if _has_scores(one, source_format or format_of(one)):
             return "predictions"
     return "ground_truth"

@@ -56,7 +56,7 @@ def check_gates(
     }
     for at, gate in enumerate(config.gates):
         if gate.on_value and not _metric(task, gate).outputs:
-            message = f"{gate.metric} has no value to hold against a limit"
+            message = f"{gate.metric} has no value that a limit could apply to"
             problems.append(Problem(config.place("gates", at, "metric"), message))
             continue
         named = len(problems)

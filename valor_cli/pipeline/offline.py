@@ -16,7 +16,7 @@ def refuse_urls(config: RunConfig) -> None:
         ConfigError: Some are URLs.
     """
     problems = [
-        Problem(config.place("data", *keys), f"--offline reads no URL: {url}")
+        Problem(config.place("data", *keys), f"--offline does not read URLs: {url}")
         for keys, url in urls_in(config.data)
     ]
     if problems:

@@ -65,4 +65,4 @@ def _taken_apart(value: Any, names: Mapping[type[Any], str], arrays: list[Any]) 
         return {"map": pairs}
     if isinstance(value, tuple):
         return [_taken_apart(one, names, arrays) for one in value]
-    raise TypeError(f"evidence that holds a {type(value).__name__} is not kept")
+    raise TypeError(f"evidence with a {type(value).__name__} is not kept")

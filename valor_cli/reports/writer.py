@@ -143,7 +143,7 @@ def write_files(
         for target, content in zip(waiting, contents.values(), strict=True):
             at = target
             if target.is_dir():
-                raise IsADirectoryError(None, "a folder stands where the file goes")
+                raise IsADirectoryError(None, "a folder has the name of the file")
             if isinstance(content, bytes):
                 waiting[target].write_bytes(masked_bytes(content))
                 continue
@@ -163,7 +163,7 @@ def write_files(
     except OSError as error:
         message = f"cannot be written: {error.strerror or error}"
         if new:
-            message += f"; already new: {', '.join(new)}"
+            message += f"; already written: {', '.join(new)}"
         raise DataError(Problem(str(at), message), hint=hint) from error
     finally:
         for written in waiting.values():

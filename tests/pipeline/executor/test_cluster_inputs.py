@@ -54,5 +54,5 @@ def test_of_many_files_some_are_looked_for(tmp_path: Path) -> None:
 
 
 def test_a_worker_that_gives_no_answer() -> None:
-    with pytest.raises(DataError, match="cannot be asked for it: OSError: gone"):
+    with pytest.raises(DataError, match="cannot be queried: OSError: gone"):
         check_inputs("/", {"tcp://10.0.0.1:5": OSError("gone")})

@@ -35,7 +35,7 @@ def test_every_difference_of_every_node_is_told() -> None:
 
 def test_two_checkouts_of_a_version() -> None:
     assert _told({**HERE, SOURCES: "0123456789ab"}) == [
-        f"{NODE}0: valor-cli {HERE[PACKAGE]} has other sources there (0123456789ab) than here ("
+        f"{NODE}0: valor-cli {HERE[PACKAGE]} has different sources there (0123456789ab) and here ("
         + HERE[SOURCES]
         + ")"
     ]
@@ -64,5 +64,5 @@ def test_a_node_without_the_package(found: Exception) -> None:
 
 def test_a_node_that_lacks_something_else() -> None:
     (told,) = _told(ModuleNotFoundError("No module named 'numpy'", name="numpy"))
-    assert "it cannot say what is installed there" in told
+    assert "its installed packages cannot be listed" in told
     assert "No module named 'numpy'" in told

@@ -103,7 +103,7 @@ def test_a_bug_is_none() -> None:
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        (SOURCES, f"has other sources there ({installed()[SOURCES]}) than here (other)"),
+        (SOURCES, f"has different sources there ({installed()[SOURCES]}) and here (other)"),
         ("numpy", f"numpy is other here, {installed()['numpy']} there"),
     ],
 )
@@ -113,7 +113,7 @@ def test_a_worker_that_came_later_is_held_to_the_same(name: str, told: str) -> N
     found = work(Setting(installed={**here, name: "other"}), Call(_half), 3, ())
     assert isinstance(found, Failed)
     assert told in str(found.error)
-    assert "a worker that came later" in str(found.error)
+    assert "a worker that joined later" in str(found.error)
 
 
 def test_relative_paths_begin_where_the_clients_do(

@@ -119,7 +119,7 @@ def _check(first: RunResult, second: RunResult, pairs: Pairs) -> None:
                 problems.append(Problem(f"--model {model}={other}", message))
         if first is second and model == other:
             problems.append(
-                Problem(f"--model {model}={other}", "a model is not compared to itself")
+                Problem(f"--model {model}={other}", "a model cannot be compared with itself")
             )
     if problems:
         raise ConfigError(problems, hint="--model SECOND=FIRST names one of each run")

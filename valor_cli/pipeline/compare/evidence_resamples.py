@@ -97,9 +97,7 @@ def _restored(
     except _DAMAGED:
         fits = False
     if not fits:
-        message = (
-            f"not what the values of {one.model!r:.60} in results.json rest on: of another run?"
-        )
+        message = f"not the evidence of {one.model!r:.60} in results.json; is it from another run?"
         raise DataError(Problem(EVIDENCE, message), hint=NEXT)
     return wing, evidence, found
 

@@ -83,8 +83,8 @@ class Calls(Struct, frozen=True):
             else:
                 found = self.result(future)
             if found is None:
-                told = f"what a task needs was lost with its worker {SENT} times"
-                raise self._ended(told, "memory may have run out on the workers")
+                told = f"data of a task was lost with its worker {SENT} times"
+                raise self._ended(told, "the workers may be out of memory")
             yield found
 
     def result(self, future: Future) -> Boxed | None:
@@ -97,7 +97,7 @@ class Calls(Struct, frozen=True):
             return None
         except KilledWorker:
             told = "a task ended every worker that it ran on"
-            hint = "memory may have run out: try smaller shards, or workers with more of it"
+            hint = "workers may be out of memory: try smaller shards, or workers with more memory"
             raise self._ended(told, hint) from None
         if isinstance(found, Failed):
             raise found.error
@@ -130,11 +130,11 @@ class Calls(Struct, frozen=True):
 
     def _deserted(self, there: int) -> ClusterError:
         if not there:
-            told = f"there has been no worker for {self.patience:g} s"
+            told = f"no workers for {self.patience:g} s"
             # One that cannot unpack its work, without this package, ends as well.
             return self._ended(told, "start workers that have valor-cli, and run it again")
-        told = f"none of {there} workers has taken work for {self.patience:g} s"
-        hint = "their memory is full: try smaller shards, or workers with more of it"
+        told = f"none of {there} workers has accepted a task for {self.patience:g} s"
+        hint = "their memory is full: try smaller shards, or workers with more memory"
         return self._ended(told, hint)
 
     def _ended(self, told: str, hint: str) -> ClusterError:

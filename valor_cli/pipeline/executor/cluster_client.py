@@ -48,9 +48,9 @@ def connected(address: str, timeout: float) -> Iterator[Client]:
     from distributed import Client
 
     if not address.strip():
-        raise ConfigError(Problem(OPTION, "an address is needed, found an empty text"))
+        raise ConfigError(Problem(OPTION, "expected an address, found an empty text"))
     if "@" in address:
-        told = "an address has no name and password; Dask knows certificates (tls://)"
+        told = "an address must not contain a name and password; Dask uses certificates (tls://)"
         raise ConfigError(Problem(OPTION, told))
     check_address(address)
     # A client that finds nobody does not close itself.
@@ -64,7 +64,7 @@ def connected(address: str, timeout: float) -> Iterator[Client]:
             warnings.simplefilter("ignore")
             client = Client(address, timeout=timeout, set_as_default=False)
     except OSError as error:
-        raise ClusterError(Problem(named(address), f"it went away: {error}")) from error
+        raise ClusterError(Problem(named(address), f"the connection was lost: {error}")) from error
     try:
         yield client
     finally:
@@ -84,13 +84,13 @@ def check_address(address: str) -> None:
         scheme, place = parse_address(address)
         _, port = parse_host_port(place)
     except ValueError as error:
-        problem = Problem(named(address), f"this cannot be used: {error}")
+        problem = Problem(named(address), f"invalid address: {error}")
         raise ConfigError(problem, hint=_LIKE) from error
     told = ""
     if scheme not in _SCHEMES:
-        told = f"this cannot be used: expected tcp:// or tls://, found {scheme}://"
+        told = f"invalid address: expected tcp:// or tls://, found {scheme}://"
     elif not 0 < port < _PORTS:
-        told = f"this cannot be used: there is no port {port}"
+        told = f"invalid address: there is no port {port}"
     if told:
         raise ConfigError(Problem(named(address), told), hint=_LIKE)
 
@@ -105,14 +105,14 @@ async def _kind(address: str, timeout: float) -> str:
             found = await asyncio.wait_for(node.identity(), timeout)
             return str(found["type"])
     except (ValueError, TypeError, RuntimeError) as error:
-        problem = Problem(named(address), f"this cannot be used: {error}")
+        problem = Problem(named(address), f"invalid address: {error}")
         raise ConfigError(problem, hint=_LIKE) from error
     except TimeoutError as error:
-        told = f"no Dask scheduler answers there within {timeout:g} s"
+        told = f"no Dask scheduler answered within {timeout:g} s"
         raise ClusterError(Problem(named(address), told), hint=_START) from error
     except (OSError, MemoryError) as error:
         # What is not Dask's may announce a message that no memory can hold.
-        told = f"no Dask scheduler answers there ({_cause(error)})"
+        told = f"no Dask scheduler answered ({_cause(error)})"
         raise ClusterError(Problem(named(address), told), hint=_START) from error
 
 
@@ -121,7 +121,7 @@ def _cause(error: BaseException) -> str:
     while isinstance(error.__cause__, OSError):
         error = error.__cause__
     if isinstance(error, MemoryError):
-        return "what answers is something else"
+        return "another program answered"
     return getattr(error, "strerror", None) or str(error) or type(error).__name__
 
 
@@ -140,7 +140,7 @@ def await_workers(client: Client, address: str, patience: float) -> None:
         try:
             wait([work], timeout=patience)
         except TimeoutError:
-            told = f"the scheduler has no workers, and none came in {patience:g} s"
+            told = f"the scheduler has no workers, and none joined within {patience:g} s"
             hint = f"start some with `dask worker {address}`"
             raise ClusterError(Problem(named(address), told), hint=hint) from None
 

@@ -69,7 +69,7 @@ def check_inputs(folder: str, nodes: Mapping[str, Any]) -> None:
     problems = []
     for node, found in nodes.items():
         if isinstance(found, BaseException):
-            told = f"worker {node} cannot be asked for it: {type(found).__name__}: {found}"
+            told = f"worker {node} cannot be queried: {type(found).__name__}: {found}"
             problems.append(Problem("", told))
             continue
         for path, why in found:

@@ -68,7 +68,7 @@ def check_versions(nodes: Mapping[str, Any]) -> None:
         ValorError: Versions differ so that numbers may, or cannot be told.
     """
     lacking = [
-        Problem(node, f"the package {PACKAGE} is not installed there")
+        Problem(node, f"the package {PACKAGE} is not installed on it")
         for node, found in nodes.items()
         if is_missing_package(found)
     ]
@@ -91,7 +91,7 @@ def check_same_version(client: Mapping[str, str]) -> None:
     Raises:
         ValorError: This one differs.
     """
-    problems = _differences("a worker that came later", client, installed())
+    problems = _differences("a worker that joined later", client, installed())
     if problems:
         raise ValorError(problems, hint=_SAME)
 
@@ -104,7 +104,7 @@ def is_missing_package(found: Any) -> bool:
 
 def _differences(node: str, here: Mapping[str, str], there: Any) -> list[Problem]:
     if not isinstance(there, Mapping):
-        told = f"it cannot say what is installed there: {type(there).__name__}: {there}"
+        told = f"its installed packages cannot be listed: {type(there).__name__}: {there}"
         return [Problem(node, told)]
     problems = []
     for name, own in here.items():
@@ -117,7 +117,7 @@ def _differences(node: str, here: Mapping[str, str], there: Any) -> list[Problem
     ours, theirs = here.get(SOURCES), there.get(SOURCES)
     if not problems and here and ours != theirs:
         # Two checkouts of one version.
-        told = f"{PACKAGE} {here[PACKAGE]} has other sources there ({theirs}) than here ({ours})"
+        told = f"{PACKAGE} {here[PACKAGE]} has different sources there ({theirs}) and here ({ours})"
         problems.append(Problem(node, told))
     return problems
 

@@ -155,7 +155,7 @@ class RemoteWorkers:
         """
         found = self._calls.result(_far(kept).future)
         if found is None:
-            raise ValueError("what was let go cannot be fetched")
+            raise ValueError("this value was released and cannot be fetched")
         value: K = found.value
         return value
 

@@ -86,7 +86,7 @@ class LocalValue(Generic[K]):
             ValueError: It was let go.
         """
         if self.value is None:
-            raise ValueError("what was let go cannot be fetched")
+            raise ValueError("this value was released and cannot be fetched")
         return self.value
 
     def drop(self) -> None:

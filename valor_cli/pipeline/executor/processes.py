@@ -141,8 +141,8 @@ class Processes:
         self._restarts += 1
         if self._restarts > RESTARTS:
             # The system ends processes without a word when memory runs out.
-            problem = Problem(f"--jobs {self.count}", "processes ended before their work was done")
-            raise ValorError(problem, hint="memory may have run out; try fewer jobs")
+            problem = Problem(f"--jobs {self.count}", "processes ended before they were done")
+            raise ValorError(problem, hint="the machine may be out of memory; try fewer jobs")
         self._pool.shutdown(wait=False, cancel_futures=True)
         self._pool = self._started()
 

@@ -23,7 +23,7 @@ class Around(NamedTuple):
 
     Attributes:
         interval: (low, high); None: there is none.
-        method: How that was found.
+        method: How the interval was computed.
         column: The value at every resample, NaN where it has none; None: it was not resampled.
     """
 

@@ -60,5 +60,5 @@ class Wanted:
 
     def nothing(self, needs: str) -> DataError:
         """The error for a run without the data of a chart."""
-        problem = Problem(f"chart {self.chart}", f"the run has nothing to draw: it needs {needs}")
+        problem = Problem(f"chart {self.chart}", f"the run has no data for it: it needs {needs}")
         return DataError(problem, hint="valor report RUN --chart list names the charts of a run")

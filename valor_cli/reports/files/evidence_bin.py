@@ -100,7 +100,7 @@ def from_bytes(content: bytes, path: str, result: RunResult) -> tuple[EvidenceRe
 
     Args:
         content: The file's bytes.
-        path: Where they were read, for messages.
+        path: The file they were read from, for messages.
         result: The run, as results.json has it.
 
     Raises:
@@ -113,16 +113,16 @@ def from_bytes(content: bytes, path: str, result: RunResult) -> tuple[EvidenceRe
     try:
         document = json.loads(content[len(_NAME) : begin])
         if document["crc32"] != zlib.crc32(memoryview(content)[begin:]):
-            raise DataError(Problem(path, "the file is damaged, or was cut off"), hint=NEXT)
+            raise DataError(Problem(path, "the file is damaged or truncated"), hint=NEXT)
         found, at = [], begin
         for record in document["evidence"]:
             one, at = _read(record, content, at)
             found.append(one)
     except _FORM:
-        raise DataError(Problem(path, "not evidence as valor writes it"), hint=NEXT) from None
+        raise DataError(Problem(path, "not an evidence file of valor"), hint=NEXT) from None
     unknown = next((one.model for one in found if one.model not in result.models), None)
     if unknown is not None:
-        message = f"no model {unknown!r:.60} in results.json: of another run?"
+        message = f"no model {unknown!r:.60} in results.json; is it from another run?"
         raise DataError(Problem(path, message), hint=NEXT)
     return tuple(found)
 

@@ -36,7 +36,7 @@ def from_jsonl(content: bytes, path: str, result: RunResult) -> tuple[ResampledR
 
     Args:
         content: The file's bytes.
-        path: Where they were read, for messages.
+        path: The file they were read from, for messages.
         result: The run, as results.json has it.
 
     Raises:
@@ -57,14 +57,14 @@ def from_jsonl(content: bytes, path: str, result: RunResult) -> tuple[ResampledR
             message = f"results.json has no value {told} so computed"
             raise DataError(Problem(f"{path}:{number}", message), hint=NEXT)
         if key in found:
-            message = f"{told} stands here a second time"
+            message = f"{told} is a duplicate"
             raise DataError(Problem(f"{path}:{number}", message), hint=NEXT)
         if asked is not None and len(one.values) != asked.resamples:
             message = f"{len(one.values):,} resamples; results.json says {asked.resamples:,}"
             raise DataError(Problem(f"{path}:{number}", message), hint=NEXT)
         found[key] = replace(one, parameters=row.parameters)
     if asked is not None and not found:
-        raise DataError(Problem(path, "the file is empty: was it cut off?"), hint=NEXT)
+        raise DataError(Problem(path, "the file is empty; was it truncated?"), hint=NEXT)
     return tuple(found.values())
 
 

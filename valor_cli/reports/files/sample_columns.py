@@ -20,7 +20,7 @@ from valor_cli.results import (
     Status,
 )
 
-NEXT = "evaluate again, or compare with the files as valor wrote them"
+NEXT = "evaluate again, or compare with the files that valor wrote"
 
 MISSHAPEN = (LookupError, TypeError, AttributeError, ValueError)
 """What a record of another form raises."""
@@ -169,5 +169,7 @@ def check_count(path: str, name: str, measure: Measure, found: Columns) -> None:
         count = len(column) - column.count(None)
         expected, what = count if measure.n is None else measure.n, "samples with a value"
     if count != expected:
-        message = f"{count:,} {what} of {name}; results.json says {expected:,}: of another run?"
+        message = (
+            f"{count:,} {what} of {name}; results.json says {expected:,}; is it from another run?"
+        )
         raise DataError(Problem(path, message), hint=NEXT)

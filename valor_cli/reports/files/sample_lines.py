@@ -38,7 +38,7 @@ def from_jsonl(
 
     Args:
         content: The file's bytes.
-        path: Where they were read, for messages.
+        path: The file they were read from, for messages.
         result: The run, as results.json has it.
 
     Raises:
@@ -55,7 +55,7 @@ def from_jsonl(
         for model, own in by_model.items():
             gathered[model].add(path, own, measures[model])
     if result.metrics and not any(one.ids for one in gathered.values()):
-        raise DataError(Problem(path, "the file is empty: was it cut off?"), hint=NEXT)
+        raise DataError(Problem(path, "the file is empty; was it truncated?"), hint=NEXT)
     found: list[SamplesResult] = []
     told: list[TextsResult] = []
     for model, one in gathered.items():
@@ -117,8 +117,8 @@ class _Gathered:
                 names |= dict.fromkeys(metrics)
                 unknown = next((name for name in metrics if name not in measures), None)
                 if unknown is not None:
-                    message = f"a metric that results.json does not have: {unknown!r:.80}"
-                    raise _error(path, number, f"{message}; of another run?")
+                    message = f"a metric that is not in results.json: {unknown!r:.80}"
+                    raise _error(path, number, f"{message}; is it from another run?")
         for name in names:
             at = [place for place, (_, record) in enumerate(lines) if name in record["metrics"]]
             own = lines if len(at) == len(lines) else [lines[place] for place in at]
@@ -171,7 +171,7 @@ class _Gathered:
             seen: set[tuple[type, Scalar]] = set()
             for number, key in zip(self.numbers, keys, strict=True):
                 if key in seen:
-                    raise _error(path, number, f"sample {key[1]!r:.60} stands here a second time")
+                    raise _error(path, number, f"sample {key[1]!r:.60} is a duplicate")
                 seen.add(key)
         return tuple(self.ids)
 

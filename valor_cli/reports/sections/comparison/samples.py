@@ -70,7 +70,7 @@ class ShownSample(Struct, frozen=True):
     """A sample that changed.
 
     Attributes:
-        changes: By metric, the widest first.
+        changes: By metric, largest change first.
         shared: Title, characters and what is left out of each text that both sides have.
         texts: Those that differ; the words that do are told apart.
         source: The record.
