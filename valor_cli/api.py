@@ -65,7 +65,7 @@ def evaluate(
         out: Folder for the reports; without it nothing is written.
         formats: Reports to write there: json, markdown, html, junit, csv; without it the config's.
         baseline: An earlier run to hold this one against: a result, or the folder of its reports.
-        limit: Evaluate the first so many images or samples only.
+        limit: Evaluate only the first N images or samples.
         jobs: Processes to use. More than one starts them as multiprocessing does, so that a script
             needs its `if __name__ == "__main__":`.
         engine, scheduler: "dask", and the address of a cluster's scheduler.

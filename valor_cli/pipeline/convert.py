@@ -49,7 +49,7 @@ class Conversion(Struct, frozen=True):
         images: Folder of the pictures, for the sizes of images.
         ground_truth: File that the ids, the labels and the images of predictions come from.
         invalid: What to do with objects that cannot be used.
-        force: Replace what stands at `out`.
+        force: Whether to replace an existing output.
     """
 
     source: str
@@ -69,9 +69,9 @@ class Converted(Struct, frozen=True):
     """The result of a conversion.
 
     Attributes:
-        content: The file, where it is for standard output; else None, it stands at its place.
-        summary: How much there was, in words.
-        warnings: What was lost or mended.
+        content: The file's bytes if it goes to standard output; otherwise None.
+        summary: The number of objects and images, in words.
+        warnings: What was dropped or fixed.
     """
 
     content: bytes | None

@@ -102,7 +102,7 @@ def judge_gates(
     """Check every gate against every row it names, one result per limit and row.
 
     A baseline of one model is compared with the one model of this run, whatever their names.
-    A gate on coverage is held against that of every metric it means. A gate on a value that does
+    A gate on coverage is checked for every metric it applies to. A gate on a value that does
     not exist, or that the baseline does not have, is not checked.
 
     Args:
@@ -110,9 +110,9 @@ def judge_gates(
         task: Whose metrics they name.
         rows: The values of the run.
         baseline: Those of an earlier one.
-        coverage: How many samples metrics could judge.
-        comparisons: The rows held against the baseline's, sample by sample.
-        lost: Why the baseline that was given could not be read.
+        coverage: Coverage by metric and model.
+        comparisons: Paired comparisons with the baseline.
+        lost: Why the given baseline could not be read.
 
     Raises:
         ConfigError: A gate names no row of the result.
@@ -172,7 +172,7 @@ def _judged(
 
 
 def _covers(gate: Gate, one: CoverageResult) -> bool:
-    """Whether a gate on coverage means that of this metric."""
+    """Whether a gate on coverage applies to this metric."""
     return (
         gate.metric in (None, one.metric)
         and gate.model in (None, one.model)
@@ -268,7 +268,7 @@ def _judge(row: MetricResult, rule: str, limit: float) -> GateResult:
 def _judge_drop(
     row: MetricResult, limit: float, before: MetricResult | None, why: str
 ) -> GateResult:
-    """How far the value is worse than the baseline's; `why` there is nothing to compare."""
+    """The drop from the baseline's value; `why` says that there is nothing to compare."""
     if row.value is None or before is None or before.value is None:
         return _result(row, "max_drop", limit, None, "not checked", why)
     drop = before.value - row.value if row.direction != "lower" else row.value - before.value
@@ -303,15 +303,15 @@ def _result(
 def check_not_worse_gates(
     gates: Sequence[GateResult], comparisons: Sequence[ComparisonResult]
 ) -> list[GateResult]:
-    """All gates, with those of this rule checked by the paired tests of their rows.
+    """All gates, with `not_worse` gates checked by the paired tests of their rows.
 
-    A run may have many of them, and each is a chance of a false alarm: their p-values are adjusted
-    by Holm's method, over the gates of this rule and over nothing else. What could not be tested
-    stays unchecked, and says why: nothing shows that it is worse, or that it is not.
+    A run may have many of them, and each may raise a false alarm: their p-values are adjusted
+    by Holm's method over the gates of this rule. What could not be tested
+    stays unchecked, with the reason.
 
     Args:
         gates: Of all rules.
-        comparisons: The values of the run held against the baseline's.
+        comparisons: The comparisons with the baseline.
     """
     found = {_key(row): row for row in comparisons}
     open_ones = (gate.rule == NOT_WORSE and gate.status == "not checked" for gate in gates)

@@ -26,10 +26,10 @@ from valor_cli.results import (
 )
 
 COMPARED = 3
-"""Headline measures of which the best and the worst model are named."""
+"""Number of headline measures whose best and worst model are named."""
 
 LISTED = 3
-"""Samples that are named where several are equally hard, and metrics that say so."""
+"""Maximum number of equally hard samples, and of metrics, that are named."""
 
 
 def insights_of(
@@ -40,11 +40,11 @@ def insights_of(
 ) -> list[InsightResult]:
     """Best and worst models, usage, retrieval, and the hardest sample.
 
-    A model is called the best, or the worst, where the tests tell it from all others.
+    A model is called best, or worst, if the tests separate it from all others.
 
     Args:
         plan, loaded, found: The run.
-        comparisons: The models held against each other.
+        comparisons: The comparisons of the models with each other.
     """
     outputs = {
         (metric.name, output.name): output
@@ -69,7 +69,7 @@ def insights_of(
 
 
 def _past_usual_limits(plan: Plan, found: Computation) -> Iterator[InsightResult]:
-    """Means past the limit that is usual of a metric, where the config sets none: one of each."""
+    """Means past a metric's usual limit if the config sets none, one per metric."""
     calls = [call for part in plan.wings for call in part.calls if call.metric.outputs]
     for call in calls:
         output = call.metric.outputs[0]
@@ -87,7 +87,7 @@ def _past_usual_limits(plan: Plan, found: Computation) -> Iterator[InsightResult
 
 
 def _told_once(told: Sequence[InsightResult], loaded: Loaded[Any]) -> Iterator[InsightResult]:
-    """Remarks of metrics, merged where they are the same for all models."""
+    """Insights of metrics, merged if they are the same for all models."""
     alike: dict[tuple[object, ...], list[InsightResult]] = defaultdict(list)
     for one in told:
         alike[one.kind, one.metric, one.message].append(one)
@@ -101,7 +101,7 @@ def _told_once(told: Sequence[InsightResult], loaded: Loaded[Any]) -> Iterator[I
 def _worst_slices(
     searches: Sequence[SliceSearchResult], loaded: Loaded[Any]
 ) -> Iterator[InsightResult]:
-    """The part of the data that each model does worst at, or that no part is clearly worse."""
+    """The worst slice of each model, or that no slice is clearly worse."""
     noun = "images" if "images" in loaded.sizes else "samples"
     alike: dict[tuple[str, str, float | None], list[str]] = defaultdict(list)
     for one in searches:
@@ -172,7 +172,7 @@ def _told_apart(
     tested: Mapping[frozenset[str], ComparisonResult],
     verdict: ComparedVerdict,
 ) -> bool:
-    """Whether each of these models is tested to be better, or worse, than another."""
+    """The outcomes of the tests between these models."""
     found = [tested.get(frozenset((model, other))) for model in best.models]
     opposite = {"better": "worse", "worse": "better"}
     return all(
@@ -214,7 +214,7 @@ def _ends(
     form: str,
     unit: str = "",
 ) -> Iterator[InsightResult]:
-    """All models that tie at either end; nothing where all are equal."""
+    """All models tied for best and for worst; empty if all are equal."""
     if len(set(values.values())) < 2:
         return
     ends = (min, max) if lower else (max, min)
@@ -231,7 +231,7 @@ def _retrieval(
     outputs: Mapping[tuple[str, str], Output],
     comparisons: Sequence[ComparisonResult],
 ) -> Iterator[InsightResult]:
-    """By the first metric that judges contexts."""
+    """Best and worst retrieval, by the first metric of contexts."""
     judged = [row for row in overall if row.output == "retrieval_failures"]
     for metric in dict.fromkeys(row.metric for row in judged if row.value is not None):
         rows = [row for row in judged if row.metric == metric]
@@ -255,7 +255,7 @@ def _hardest(
     outputs: Mapping[tuple[str, str], Output],
     whole: Set[str],
 ) -> Iterator[InsightResult]:
-    """The samples that the models do worst at, over the headline measures that have a range."""
+    """The samples with the lowest mean over bounded headline measures."""
     goods: dict[Scalar, list[float]] = defaultdict(list)
     used = [
         (one, pair[1])

@@ -29,12 +29,12 @@ class Perturbing(Struct, frozen=True):
         source, out: The file, and the one to write; "-" is standard input, and output.
         kinds: Keys of `CHANGES`; a copy of every row for each.
         intensity: How much is changed.
-        seed: What chance hangs on.
+        seed: Random seed.
         field: The text that is changed.
         columns: Standard name to the file's own.
         originals: Whether the rows themselves are written too.
         keep_response: Whether copies keep the response, though it answers another input.
-        force: Whether a file that stands there is replaced.
+        force: Whether to replace an existing file.
     """
 
     source: str
@@ -62,7 +62,7 @@ def perturb(wish: Perturbing) -> Perturbed:
 
     Raises:
         ConfigError: There is no such kind.
-        DataError: The file cannot be read or has no such text; the output cannot stand there.
+        DataError: The file cannot be read or has no such text; the output cannot be written.
     """
     unknown = [kind for kind in wish.kinds if kind not in CHANGES]
     if unknown or not wish.kinds:

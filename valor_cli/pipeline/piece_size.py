@@ -1,6 +1,6 @@
 """The paths of a run's inputs, and how large a piece of them is that one of its processes reads.
 
-It stands apart from what reads pieces: small runs, which start often, need no more than this.
+It is separate from the code that reads pieces: small runs need only this.
 """
 
 from __future__ import annotations

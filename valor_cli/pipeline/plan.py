@@ -71,7 +71,7 @@ def make_plan(config: RunConfig) -> Plan:
 
 
 def _check_lacks(task: Task[Any], calls: Sequence[Call], config: RunConfig) -> None:
-    """See that all is named that metrics cannot do without."""
+    """Check that the config names everything that its metrics require."""
     listed = {
         (request.name, repr(request.parameters)): request.index for request in config.metrics or ()
     }
@@ -112,7 +112,7 @@ def is_optional(plan: Plan, call: Call) -> bool:
 
 
 def _wings(task: Task[Any], calls: Sequence[Call], config: RunConfig) -> tuple[WingPlan, ...]:
-    """The calls, in their order, to the wings that answer them."""
+    """The calls grouped by wing, in their order."""
     keys = [request.key for request in config.slices if request.search is None]
     wings = []
     for wing in task.wings:

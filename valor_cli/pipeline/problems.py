@@ -19,16 +19,16 @@ from valor_cli.results import (
 )
 
 LOW_COVERAGE = 0.95
-"""Coverage below which it is a problem."""
+"""Coverage below this is a problem."""
 
 LONGEST = 100
-"""Characters of a reason that stand in a message."""
+"""Maximum number of characters of a reason in a message."""
 
 NAMED = 3
-"""Metrics that are named where several lack the same samples."""
+"""Maximum number of metrics named that miss the same samples."""
 
 MOST_FLIPS = 50
-"""Flips of a metric and model that are told one by one, the largest first."""
+"""Maximum number of flips of a metric and model listed one by one, largest first."""
 
 _SEVERITIES: tuple[Severity | None, ...] = ("high", "medium", "low", None)
 _THIRDS: tuple[tuple[float, Severity], ...] = ((2 / 3, "high"), (1 / 3, "medium"), (0.0, "low"))

@@ -26,8 +26,8 @@ _PACKAGES = (
 """Packages that some metrics rest on, imported where one of them is computed."""
 
 _NO_PART = {"path", "sha256", "report", "gates", "interval", "slices", "options"}
-"""What a config may say anew in a run that is resumed: a higher budget, more time for replies.
-Which judge is asked, and how, is a part of what its replies are kept by."""
+"""Settings that may change when a run is resumed: a higher budget, more time for replies.
+Which judge is called, and how, is part of the cache key of its replies."""
 
 
 def record_of(
@@ -65,7 +65,7 @@ def run_identity(plan: Plan, loaded: Loaded[Any], limit: int | None) -> str:
 def usage_of(session: Session | None, plan: Plan, loaded: Loaded[Any]) -> list[UsageResult]:
     """Usage by judge, by model, and by metric in config order.
 
-    Which metric asks first hangs on the pace of the judge; the order of the rows must not.
+    Which metric calls first depends on the judge's latency; the order of the rows must not.
     """
     if session is None:
         return []
@@ -93,7 +93,7 @@ def _asked(session: Session | None, plan: Plan, loaded: Loaded[Any]) -> dict[str
 
 
 def _packages() -> dict[str, str]:
-    """Versions of the packages that had a part in the numbers."""
+    """Versions of the packages that affect the values."""
     return {name: _version(name) for name in _PACKAGES if name in sys.modules}
 
 

@@ -46,7 +46,7 @@ def check(plan: Plan) -> Sequence[str]:
     """Read every input of a plan and check the config against it, without evaluating.
 
     Returns:
-        What is said of models that are not on this machine.
+        Warnings about models that are not on this machine.
 
     Raises:
         DataError: An input cannot be used.
@@ -65,7 +65,7 @@ def check(plan: Plan) -> Sequence[str]:
 
 
 def _load(plan: Plan, limit: int | None) -> tuple[Plan, Loaded[Any], list[Slice]]:
-    """What is evaluated: the plan, less default metrics that the files cannot serve; the data."""
+    """The data; and the plan without default metrics whose inputs are missing."""
     config = plan.config
     loaded = plan.task.load(config.data, config.options, selection_of(plan, limit))
     if loaded.lacking:
@@ -104,10 +104,10 @@ def _read(
 
 
 def _served(plan: Plan, loaded: Loaded[Any]) -> tuple[Plan, Loaded[Any]]:
-    """The plan that the files can serve, and what to warn of.
+    """The plan without default metrics whose inputs are missing, and warnings.
 
     Raises:
-        ConfigError: They serve no metric.
+        ConfigError: No metric is left.
     """
     served = without(plan, loaded.lacking)
     kept = {call.metric.name for part in served.wings for call in part.calls}
@@ -145,10 +145,10 @@ def selection_of(plan: Plan, limit: int | None) -> Selection:
 
 
 def _check_thresholds(plan: Plan, loaded: Loaded[Any]) -> None:
-    """Parameters with a number for each of some labels name labels that there are.
+    """Check that parameters with a value per label name existing labels.
 
     Raises:
-        ConfigError: A label does not occur, or no value can reach what it is held against.
+        ConfigError: A label does not occur, or no value can reach its threshold.
     """
     known = dict.fromkeys([*loaded.labels, *loaded.known_labels])
     problems = [
@@ -208,12 +208,12 @@ def evaluate(
         plan: From `make_plan`.
         command: How the run was called, for the record.
         jobs, engine, scheduler: Who does the work (`workers`); the result is the same for all.
-        limit: Evaluate the first so many images or samples only.
-        baseline: An earlier result to hold this one against, with its values of samples.
-        baseline_lost: Why the one that was given could not be read; its gates are not checked.
-        offline: Ask only models that are on this machine, and read no URL.
+        limit: Evaluate only the first N images or samples.
+        baseline: An earlier result to compare with, with its per-sample values.
+        baseline_lost: Why the given baseline could not be read; its gates are not checked.
+        offline: Use only models on this machine, and read no URL.
         resume: Go on with an earlier run of the same config and inputs.
-        progress: Told how far the run has come.
+        progress: Called with the progress of the run.
 
     Raises:
         DataError: An input cannot be used.

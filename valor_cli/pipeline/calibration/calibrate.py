@@ -22,12 +22,12 @@ from valor_cli.pipeline.run import selection_of, session_of
 from valor_cli.results import CalibrationResult, SamplesResult, UsageResult
 
 HUMAN = "human_"
-"""What the columns begin with that hold what people said."""
+"""Prefix of columns with human labels."""
 
 NAMED = "--human METRIC=COLUMN names another"
 
 Held = Sequence[tuple[Call, str]]
-"""The metrics that people's word is held against, and the column with that."""
+"""The compared judge metrics, with the column of human labels for each."""
 
 
 class Calibrated(Struct, frozen=True):
@@ -37,9 +37,9 @@ class Calibrated(Struct, frozen=True):
         rows: By metric in the order of the config; all models together, then each; all judges
             together, then each.
         usage: As `RunInfo.usage`.
-        warnings: What was odd.
-        stopped: Why not everything was asked, as a word and in words; None: it was.
-        unanswered: Values that are missing since no judge replied, over the metrics compared.
+        warnings: Problems of the data.
+        stopped: Why the calibration was stopped, as a keyword and in words; None if it was not.
+        unanswered: Number of values without a judge's reply, over the compared metrics.
     """
 
     rows: Sequence[CalibrationResult]
@@ -60,19 +60,19 @@ def calibrate(
 ) -> Calibrated:
     """Run the judges and compare their verdicts with human labels.
 
-    All judge metrics of the plan are asked, also those that there is no word of people on: so a
-    scripted judge keeps its order, and an evaluation afterwards finds every reply.
+    All judge metrics of the plan are run, also those without human labels, so that a
+    scripted judge keeps its order and a later evaluation finds every reply in the cache.
 
     Args:
         plan: From `make_plan`.
-        columns: Metric, or the `name` that the config gives it, to the column of people's word;
+        columns: Metric, or its `name` in the config, to the column of human labels;
             omitted: `human_<name>`, else `human_<metric>`.
-        limit: The first so many samples only.
+        limit: Number of samples to use, from the first.
         offline, resume, progress: As in `evaluate`.
 
     Raises:
         ConfigError: No metric asks a judge, or none has a column.
-        DataError: An input cannot be used, or a column holds what no judge can say.
+        DataError: An input cannot be used, or a column has values outside the judge's scale.
     """
     if offline:
         refuse_urls(plan.config)
@@ -134,7 +134,7 @@ def _loaded(
 def _held(
     judged: Plan, calls: Sequence[Call], columns: Mapping[str, str], loaded: Loaded[Any]
 ) -> tuple[Held, list[str]]:
-    """What is compared, and what to warn of.
+    """The compared metrics, and warnings.
 
     Raises:
         ConfigError: Nothing is.
@@ -198,7 +198,7 @@ def _names(call: Call) -> Iterator[str]:
 
 
 def _check_names(columns: Mapping[str, str], calls: Sequence[Call]) -> None:
-    """Hold the names of `columns` against the metrics.
+    """Check that the names in `columns` are judge metrics of the config.
 
     Raises:
         ConfigError: There is no such judge metric.

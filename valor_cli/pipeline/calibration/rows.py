@@ -47,12 +47,12 @@ def compared(
 
     Args:
         call: The metric and its parameters.
-        found: What the judges said, by model.
-        column: Where people's word stands.
-        humans: By model, what they wrote; models of which they wrote nothing have no row.
+        found: Judge values by model.
+        column: The column of human labels.
+        humans: Human labels by model; models without labels have no row.
 
     Raises:
-        DataError: They wrote what no judge can say.
+        DataError: A human label is outside the judge's scale.
     """
     scale = scale_of(call, [value for own in found for value in humans[own.model]], found)
     said = {own.model: _said(scale, own, column, humans[own.model]) for own in found}
@@ -85,13 +85,13 @@ def _said(scale: Scale, own: SamplesResult, column: str, humans: Sequence[Scalar
 
 
 def _voices(scale: Scale, raters: Raters) -> list[float | None]:
-    """What most judges found, each with one voice."""
+    """The majority, or mean, of all judges, each counted once."""
     voices = [_alone(scale, raters, judge) for judge in dict.fromkeys(name for name, _ in raters)]
     return [scale.one(said) for said in zip(*voices, strict=True)]
 
 
 def _alone(scale: Scale, raters: Raters, judge: str) -> list[float | None]:
-    """What one judge found of each sample in all its repeats."""
+    """A judge's value for each sample, combined over its repeats."""
     repeats = [values for (name, _), values in raters.items() if name == judge]
     return [scale.one(said) for said in zip(*repeats, strict=True)]
 
@@ -162,7 +162,7 @@ def _categories(scale: Scale, values: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 def _mean(scale: Scale, values: NDArray[np.float64], categories: NDArray[np.int64]) -> float | None:
-    """Of verdicts the part that passes; classes have no mean."""
+    """The mean, which for verdicts is the pass rate; None for classes."""
     if not len(values) or scale.kind == "classes":
         return None
     return float((categories if scale.kind == "verdicts" else values).mean())

@@ -17,7 +17,7 @@ RATING = "rating"
 """The output of metrics that pass or fail by a rating."""
 
 CLASS, WORD = "class", "word"
-"""What details call the word that a judge said: one of a config's, or of a metric's own."""
+"""Keys of a judge's category in details: a class of the config, or a verdict of the metric."""
 
 _WORDS = {"true": 1.0, "yes": 1.0, "1": 1.0, "1.0": 1.0}
 _WORDS |= {"false": 0.0, "no": 0.0, "0": 0.0, "0.0": 0.0}
@@ -31,11 +31,11 @@ class Scale(Struct, frozen=True):
         kind: As `CalibrationResult.scale`.
         labels: The categories, in their order.
         category: A value to its category.
-        read: What people wrote to a value; None where it says nothing.
-        expected: What they may write, in words.
+        read: A human label to a value; None if blank.
+        expected: The accepted human labels, in words.
         output: The output that is compared; of classes none.
-        passing: The classes that pass, as categories.
-        threshold: Which side of it counts, where values are compared by side.
+        passing: The categories of classes that pass.
+        threshold: The threshold, if values are compared by their side of it.
     """
 
     kind: str
@@ -60,7 +60,7 @@ class Scale(Struct, frozen=True):
         """The combined value of several repeats: the majority of verdicts or classes, else the
         mean.
 
-        Of ties, what does not pass.
+        Ties count as not passing.
         """
         known = [value for value in values if value is not None]
         if not known:
@@ -76,13 +76,13 @@ class Scale(Struct, frozen=True):
 def scale_of(call: Call, humans: Sequence[Scalar], found: Sequence[SamplesResult]) -> Scale:
     """The common scale of a metric's judges and the human labels.
 
-    People may rate what judges rate, though the metric passes or fails by it; and they may use the
-    judge's own words, which then mean what they mean to the judge.
+    Human labels may be ratings where the metric passes or fails by a rating, and may use the
+    judge's own verdict words with the same meaning.
 
     Args:
         call: The metric and its parameters.
-        humans: What people wrote of any sample.
-        found: What the judges said.
+        humans: All human labels.
+        found: The judge values.
     """
     outputs = {output.name: output for output in call.metric.outputs}
     primary = call.metric.outputs[0]
@@ -133,7 +133,7 @@ def _ratings(output: Output, low: int, high: int) -> Scale:
 
 
 def _sides(call: Call, output: Output) -> Scale:
-    """Of values: on which side of the threshold they are."""
+    """The scale of values: on which side of the threshold they are."""
     low, high = output.bounds
     threshold = 0.5 if call.threshold is None else call.threshold
     best = 0.0 if output.better == "lower" else 1.0
@@ -158,7 +158,7 @@ def _sides(call: Call, output: Output) -> Scale:
 
 
 def _named(call: Call, classes: Mapping[str, float]) -> Scale:
-    """Of classes: which one it is."""
+    """The scale of classes."""
     at = {word: number for number, word in enumerate(classes)}
 
     def read(value: Scalar) -> float | None:
@@ -176,7 +176,7 @@ def _named(call: Call, classes: Mapping[str, float]) -> Scale:
 
 
 def _levels(call: Call, bounds: tuple[float, float | None]) -> tuple[int, int] | None:
-    """The lowest and the highest rating; None of a judge that gives none."""
+    """The lowest and the highest rating; None if the judge does not rate."""
     rubric = call.parameters.get("rubric")
     if rubric:
         levels = [int(level) for level in rubric]
@@ -237,7 +237,7 @@ def read_human_labels(
     """The human label of each sample on the scale; None where there is none.
 
     Raises:
-        DataError: The column holds what no judge can say.
+        DataError: The column has values outside the judge's scale.
     """
     people = [None if is_blank(value) else scale.read(value) for value in humans]
     wrong = list(_wrong(own, humans, people))

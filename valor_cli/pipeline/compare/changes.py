@@ -21,10 +21,10 @@ from valor_cli.results import (
 )
 
 MOST_CHANGED = 50
-"""Samples of a pair of models that are shown: half of them better, half worse, where there are."""
+"""Samples shown of a pair of models: half of them better, half worse, if possible."""
 
 WHOLE_IMAGE = "worst_image"
-"""The kind of example that shows all of an image, not the objects of one mistake alone."""
+"""The kind of example that shows a whole image, not only the objects of one error."""
 
 Key = tuple[type, Scalar]
 
@@ -34,10 +34,10 @@ class _Column(Struct, frozen=True):
 
     Attributes:
         row: Whose samples these are.
-        columns: (2, n) of the judged and of the other.
-        gain: (n,) how much better the judged one is, in the unit of the value; values that go
-            beyond 1 as a part of the largest. 0 where either has none.
-        headline: Whether the value is one.
+        columns: (2, n) of the candidate and the baseline.
+        gain: (n,) how much better the candidate is, in the unit of the value; values that go
+            beyond 1 as a share of the largest. 0 where either has no value.
+        headline: Whether it is a headline value.
     """
 
     row: PairedRow
@@ -53,8 +53,8 @@ def changes_of(
 
     Args:
         sides: The two models.
-        rows: What both have, from `paired_rows`.
-        aligned: The samples, likewise.
+        rows: The values of both models, from `paired_rows`.
+        aligned: The samples, from `paired_rows`.
     """
     places = {name: at for at, name in enumerate(sides.result.primary)}
     order = sorted(rows, key=lambda one: places.get((one.row.metric, one.row.output), len(places)))
@@ -102,7 +102,7 @@ def _counted(sides: Sides, one: _Column) -> ChangeCount:
 
 
 def _widest(sides: Sides, found: Sequence[_Column], aligned: Aligned) -> list[ChangedSample]:
-    """The samples of the widest changes, of headline values before others; ties by their ids."""
+    """The samples with the largest changes, headline values first; ties ordered by id."""
     if not found:
         return []
     gains = np.array([one.gain for one in found])
@@ -119,7 +119,7 @@ def _widest(sides: Sides, found: Sequence[_Column], aligned: Aligned) -> list[Ch
 
 
 def _leading(gains: Floats, count: int) -> Floats:
-    """(n,) of each sample the widest of its gains, with its sign."""
+    """(n,) the gain of largest size of each sample, with its sign."""
     if not len(gains):
         return np.zeros(count)
     found: Floats = np.take_along_axis(gains, np.abs(gains).argmax(0)[None], 0)[0]
@@ -127,7 +127,7 @@ def _leading(gains: Floats, count: int) -> Floats:
 
 
 def _both_ways(changed: Sequence[int], sign: Floats) -> list[int]:
-    """The first of those that are better and of those that are worse, in their order."""
+    """The first better and the first worse samples, in their order."""
     half = MOST_CHANGED // 2
     better = [at for at in changed if sign[at] > 0]
     worse = [at for at in changed if sign[at] < 0]

@@ -25,7 +25,7 @@ from valor_cli.results import (
 Pairs = Sequence[tuple[str, str]]
 
 MOST_ALONE = 20
-"""Values of one run alone that are named; the rest are counted."""
+"""Maximum number of values of only one run that are named; the rest are counted."""
 
 
 def compare_runs(
@@ -39,9 +39,9 @@ def compare_runs(
     """Compare the second run with the first.
 
     Args:
-        first: The earlier one, or the one to beat; with its samples and resamples.
-        second: The one that is judged. It may be the first itself, to compare its models.
-        first_path, second_path: Where they stand.
+        first: The baseline run, with its samples and resamples.
+        second: The candidate run. It may be the first itself, to compare its models.
+        first_path, second_path: Their paths.
         pairs: (model of the second, model of the first) to compare. None: the one model of each,
             else models of one name; within one run each model with each before it.
 
@@ -85,7 +85,7 @@ def _paired(first: RunResult, second: RunResult) -> tuple[tuple[str, str], ...]:
     """The models to compare if none are named.
 
     Raises:
-        ConfigError: No model of the one has the name of one of the other.
+        ConfigError: No model has the same name in both runs.
     """
     if first is second:
         found = tuple((model, other) for other, model in combinations(first.models, 2))
@@ -105,7 +105,7 @@ def _paired(first: RunResult, second: RunResult) -> tuple[tuple[str, str], ...]:
 
 
 def _check(first: RunResult, second: RunResult, pairs: Pairs) -> None:
-    """Refuse pairs that cannot be compared.
+    """Reject pairs that cannot be compared.
 
     Raises:
         ConfigError: A pair names a model that its run does not have, or one model twice.

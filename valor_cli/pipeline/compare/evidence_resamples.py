@@ -25,7 +25,7 @@ from valor_cli.results import EvidenceResult, Findings, MetricResult, ResampledR
 
 _ROUNDING = 1e-9
 _DAMAGED = (LookupError, TypeError, ValueError, AttributeError)
-"""What is raised where arrays do not make evidence."""
+"""Exceptions raised for arrays that are not evidence."""
 
 
 def with_resamples(
@@ -38,7 +38,7 @@ def with_resamples(
         pairs: (model of the second, model of the first) to compare.
 
     Raises:
-        DataError: Something is no evidence, or not that of its run.
+        DataError: A file is not evidence, or belongs to another run.
     """
     if second is first:
         found = _joined(first, first, {name for pair in pairs for name in pair})
@@ -58,7 +58,7 @@ def _joined(run: RunResult, settings: RunResult, models: set[str]) -> RunResult:
 
 
 def _of(run: RunResult, settings: RunResult, one: EvidenceResult) -> Iterator[ResampledResult]:
-    """The values of the whole data that rest on some evidence, at every resample."""
+    """The overall values computed from some evidence, at every resample."""
     wing, evidence, rows_of = _restored(run, one)
     sides = Sides(settings, "", settings, "")
     draws = Draws.of(one.unit_ids, sides.resamples, sides.seed, one.groups)
@@ -74,10 +74,10 @@ def _of(run: RunResult, settings: RunResult, one: EvidenceResult) -> Iterator[Re
 def _restored(
     run: RunResult, one: EvidenceResult
 ) -> tuple[Wing[Any, Any], Evidence, Sequence[tuple[Call, Findings, Mapping[int, MetricResult]]]]:
-    """Evidence as it was; and each call that rests on it, what it finds, and rows of its values.
+    """The restored evidence; and each call on it, with its findings and the rows of its values.
 
     Raises:
-        DataError: It is none, or that of other results.
+        DataError: It is not evidence, or belongs to other results.
     """
     # What there is to compute is imported where something is.
     from valor_cli import catalogue
@@ -108,7 +108,7 @@ def _rows_of(
     found: Findings,
     judged: Mapping[tuple[object, ...], MetricResult],
 ) -> Mapping[int, MetricResult]:
-    """The rows of the values of a call, by their numbers among all that it finds.
+    """The rows of a call's values, by the index of the value among its findings.
 
     Raises:
         ValueError: A row has another value.

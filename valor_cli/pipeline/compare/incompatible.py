@@ -8,17 +8,17 @@ from valor_cli.errors import ConfigError, Problem
 from valor_cli.results import RunResult, Scalar
 
 _ASKED = ("embedder", "judge")
-"""Settings that say who was asked."""
+"""Settings that name the judge or model used."""
 
 _OF_ANSWERS = "response"
-"""The text that is a model's own: all others are the same for all models."""
+"""The text that differs by model; all others are the same for all models."""
 
 _COUNTING = "sacrebleu"
-"""The package whose versions count words in different ways."""
+"""The package whose versions tokenize words differently."""
 
 _RUNS = ("first ", "second ")
 _NOW = ("", "here ")
-"""What both sides are called: two runs; a baseline, and the run that is held against it."""
+"""Names of both sides in messages: of two runs, and of a baseline and a run."""
 
 
 def run_differences(
@@ -27,7 +27,7 @@ def run_differences(
     """Differences between two runs besides the models.
 
     Args:
-        first, second: The runs; nothing is told of one held against itself.
+        first, second: The runs; there are no differences if they are the same run.
         pairs: (model of the second, model of the first) that are compared.
     """
     if first is second:
@@ -54,12 +54,12 @@ def baseline_differences(
     """Why a comparison with the baseline may be misleading.
 
     Args:
-        baseline: The earlier run.
+        baseline: The baseline run.
         task, sizes, settings: Of the run: as `RunResult` has them, `sizes` as its `data`.
-        held: Whether gates hold values of one against those of the other.
+        held: Whether gates compare values with the baseline's.
 
     Raises:
-        ConfigError: They do, and the run was evaluated in another way.
+        ConfigError: They do, and the run was evaluated with other settings.
     """
     if baseline.task != task:
         return [f"--baseline: a run of another task, {baseline.task}"]
@@ -138,7 +138,7 @@ def _texts(first: RunResult, second: RunResult, pairs: Sequence[tuple[str, str]]
 
 
 def _said(run: RunResult, model: str) -> dict[tuple[type, Scalar], list[str | None]]:
-    """By sample, its texts that no model made; as one list, whatever runs call their columns."""
+    """The input texts of each sample as one list, independent of column names."""
     said = next((one for one in run.texts if one.model == model), None)
     if said is None:
         return {}

@@ -20,7 +20,7 @@ from valor_cli.results import MetricResult, ResampledResult, RunResult, SamplesR
 from valor_cli.statistics.bootstrap import percentile_intervals
 
 LEVEL, RESAMPLES, SEED = 0.95, 1000, 0
-"""Of intervals of differences, where the run has none of its own."""
+"""Default confidence level of differences, if the run has none."""
 
 _NEXT = "evaluate both with the same `interval:` on the same data"
 _SAME = "evaluate both on the same samples"
@@ -34,8 +34,8 @@ class Sides(Struct, frozen=True):
     """The candidate and the baseline of a comparison.
 
     Attributes:
-        result, model: The judged one.
-        before, other: The one it is held against; `before` may be the same run.
+        result, model: The candidate.
+        before, other: The baseline; `before` may be the same run.
     """
 
     result: RunResult
@@ -78,13 +78,13 @@ class PairedRow(Struct, frozen=True):
     """A value that both models have.
 
     Attributes:
-        row, other: Of the judged, and of the one that it is held against.
-        columns: (2, n) the values of single samples of both, in one order; NaN where there is
-            none. None: the value is no mean of samples.
+        row, other: The rows of the candidate and the baseline.
+        columns: (2, n) the per-sample values of both, in one order; NaN where there is
+            none. None if the value is not a mean of samples.
         resampled: (resamples,) differences at the same resamples; NaN where either has no value.
-        n, unpaired: Samples that it rests on in both, and in one of the two alone; None where
-            nothing is told of single samples.
-        reason: Why it has neither.
+        n, unpaired: Number of samples behind it in both, and in only one of the two; None if
+            there are no per-sample values.
+        reason: Why it has neither columns nor resamples.
     """
 
     row: MetricResult
@@ -97,7 +97,7 @@ class PairedRow(Struct, frozen=True):
 
 
 def paired_rows(sides: Sides) -> tuple[list[PairedRow], Aligned]:
-    """Values of the whole data that have a direction, in run order.
+    """Overall values that have a direction, in run order.
 
     Returns:
         The rows; the samples that their columns are of.
@@ -114,7 +114,7 @@ def paired_rows(sides: Sides) -> tuple[list[PairedRow], Aligned]:
 
 
 def judged_rows(result: RunResult, model: str) -> list[MetricResult]:
-    """A model's values of the whole data that have a direction."""
+    """A model's overall values that have a direction."""
     return [
         row
         for row in result.metrics
@@ -127,7 +127,7 @@ def _samples(result: RunResult, model: str) -> list[SamplesResult]:
 
 
 def value_key(row: MetricResult | ResampledResult) -> tuple[object, ...]:
-    """The key of a value of the whole data, equal in all runs."""
+    """The key of an overall value, the same in all runs."""
     return row.metric, row.output, frozen(row.parameters)
 
 
@@ -151,7 +151,7 @@ def _paired(sides: Sides, row: MetricResult, other: MetricResult, aligned: Align
 
 
 def _same(sides: Sides, found: PairedRow, aligned: Aligned) -> PairedRow:
-    """A value that nothing else can test, where no sample that it rests on differs."""
+    """A value without another test, if none of its samples differs."""
     row, other = found.row, found.other
     own, their = samples_of_metric(sides.result, row), samples_of_metric(sides.before, other)
     if row.value != other.value or own is None or their is None or not same_samples(own, their):
@@ -197,7 +197,7 @@ def _by_resamples(
 
 
 def _gives(one: ResampledResult, row: MetricResult, result: RunResult) -> bool:
-    """Whether a value's interval is that of its resamples, as it is of all that valor wrote."""
+    """Whether a value's interval matches its resamples, as in all files written by valor."""
     if row.interval is None or row.method != "bootstrap" or result.intervals is None:
         return True
     column = np.array(one.values, np.float64)[:, None]

@@ -22,10 +22,10 @@ from valor_cli.results import (
 Floats = NDArray[np.float64]
 
 _ROUNDING = 1e-9
-"""How far, as a part of itself, a value may be from the mean that it is: it is summed otherwise."""
+"""Relative tolerance between a value and its mean of samples, which is summed differently."""
 
 _READ = ("ok", "parse_failure")
-"""What a rate is a fraction of: samples that were judged, and those whose reply says nothing."""
+"""Statuses in the denominator of a rate: judged samples, and those with an unusable reply."""
 
 
 class Aligned(Struct, frozen=True):
@@ -33,7 +33,7 @@ class Aligned(Struct, frozen=True):
 
     Attributes:
         sample_ids: (n,) of both.
-        clusters: (n,) the cluster of each, from 0; None: each stands alone.
+        clusters: (n,) the cluster of each, from 0; None if there are none.
     """
 
     sample_ids: Sequence[Scalar]
@@ -77,7 +77,7 @@ class Aligned(Struct, frozen=True):
 
 
 def _sortable(key: tuple[type, Scalar]) -> tuple[str, object]:
-    """Ids of any kinds compare."""
+    """A sort key for ids of mixed types."""
     kind, name = key
     return kind.__name__, "" if name is None else name
 
@@ -91,9 +91,9 @@ def samples_of(result: RunResult, row: MetricResult) -> SamplesResult | None:
 def samples_of_metric(result: RunResult, row: MetricResult) -> SamplesResult | None:
     """The per-sample values of a row's metric, for any output, if there are any.
 
-    A row's parameters say more than those it was asked with, and may say otherwise: the model that
-    it rests on, where none or another name of it was given. So the one with the most in common
-    counts; where two have as much, nothing says which of them it is.
+    A row's parameters may have more than the requested ones, or differ from them: the model that
+    was used, if none or another name of it was given. So the call with the most in common
+    is chosen; None if two have equally much.
     """
     kind = set(frozen(row.parameters))
     found = [
@@ -119,7 +119,7 @@ def _said(samples: SamplesResult) -> dict[object, object]:
 
 
 def judged(samples: SamplesResult) -> NDArray[np.bool_]:
-    """(n,) the samples that a value of the whole data rests on."""
+    """(n,) which samples an overall value is computed from."""
     if samples.statuses is not None:
         return np.array([status == "ok" for status in samples.statuses], bool)
     return np.array([one is not None for one in next(iter(samples.columns.values()))], bool)
@@ -135,13 +135,13 @@ def means(
 ) -> Mapping[str, Floats]:
     """The outputs of a column whose mean is the value; empty if it is not a mean of samples.
 
-    "valued" is the column as it stands. In "read", a sample that had its input, and yet no value,
-    counts as 0, as in rates: a reply that says nothing passes nothing.
+    "valued" is the column itself. In "read", a sample with an input but no value
+    counts as 0, as in rates: an unusable reply does not pass.
 
     Args:
         samples: The values.
         output: The column.
-        value: What the whole data has: a mean, or something else, as BLEU of a corpus is.
+        value: The overall value: a mean, or not, such as corpus BLEU.
     """
     column = known(samples, output)
     whole = not np.isnan(column).any()

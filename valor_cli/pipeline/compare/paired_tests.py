@@ -19,17 +19,17 @@ from valor_cli.statistics.paired import bootstrap_p, cohens_d, cohens_g, mcnemar
 
 _MOST_DRAWN = 20_000_000
 _LEAST_RESAMPLES = 200
-"""Samples times resamples of an interval, at which there are fewer resamples: never below these."""
+"""Limit of samples times resamples of an interval, and the minimum number of resamples."""
 
 
 class Tested(Struct, frozen=True):
     """A comparison of two values; attributes as in `ComparisonResult`.
 
     Attributes:
-        pair: What was held against what.
-        drawn: What signs are drawn for: "samples", or "groups" of them.
-        units: How many of these the resamples are drawn from; None: that is not known.
-        differing: How many of these, or of the resamples, differ.
+        pair: The compared values.
+        drawn: The units whose signs are permuted: "samples", or "groups" of them.
+        units: Number of units the resamples are drawn from; None if unknown.
+        differing: Number of units, or of resamples, that differ.
     """
 
     pair: PairedRow
@@ -61,8 +61,8 @@ class Tested(Struct, frozen=True):
         """Why the test could not have detected a difference, whatever the data.
 
         Args:
-            tests: Among how many values the p-value is adjusted.
-            chance: What it must be below.
+            tests: Number of values that the p-value is adjusted for.
+            chance: The significance level.
         """
         resampled = self.test == "paired_bootstrap"
         if not self.differing:
@@ -79,7 +79,7 @@ class Tested(Struct, frozen=True):
         return told if self.differing < least else None
 
     def _too_few(self, units: int, resamples: int, takes: str) -> str | None:
-        """Whether there are fewer units, or resamples, than it takes."""
+        """Whether there are too few units, or resamples, for a significant p-value."""
         if self.units is not None and self.units < units:
             what = self.drawn if self.units != 1 else self.drawn.removesuffix("s")
             return f"only {self.units:,} {what}: {takes.format(units)}"
@@ -95,7 +95,7 @@ def tested(sides: Sides, rows: Sequence[PairedRow], clusters: Ints | None) -> li
     Args:
         sides: The two models.
         rows: From `paired_rows`.
-        clusters: (n,) of the samples, likewise.
+        clusters: (n,) the cluster of each sample.
     """
     at = [number for number, row in enumerate(rows) if row.columns is not None]
     found = [_by_resamples(sides, row, clusters) for row in rows]
@@ -105,7 +105,7 @@ def tested(sides: Sides, rows: Sequence[PairedRow], clusters: Ints | None) -> li
 
 
 def _by_samples(sides: Sides, rows: Sequence[PairedRow], clusters: Ints | None) -> list[Tested]:
-    """All columns at once: one draw of signs, and of resamples, serves them all."""
+    """Test all columns with the same random signs and resamples."""
     if not rows:
         return []
     both = np.array([row.columns for row in rows])
@@ -136,12 +136,12 @@ def _by_samples(sides: Sides, rows: Sequence[PairedRow], clusters: Ints | None) 
 def _held(
     sides: Sides, row: PairedRow, columns: Floats, paired: Ints, clusters: Ints | None
 ) -> Tested:
-    """One value over the samples that both have; a p-value only where no signs are to be drawn.
+    """Compare one value over the samples of both; with a p-value if it needs no random signs.
 
     Args:
         sides: The two models.
         row: The value.
-        columns: (2, n) of the judged and of the other.
+        columns: (2, n) of the candidate and the baseline.
         paired: Positions of the samples that any value has on both sides.
         clusters: (paired,) of these.
     """
@@ -188,10 +188,10 @@ def _held(
 
 
 def _by_resamples(sides: Sides, row: PairedRow, clusters: Ints | None) -> Tested:
-    """One value by its differences at the same resamples, where there are any.
+    """Compare one value by its differences at the same resamples, if there are any.
 
-    The bootstrap is too sure of few units: of three of a kind it finds a difference at 5 % in a
-    quarter of all cases. No p-value is below what changing signs could reach, 2 / 2^units.
+    The bootstrap is overconfident with few units: with three it finds a difference at 5 % in a
+    quarter of all cases. So no p-value is below that of a sign permutation, 2 / 2^units.
     """
     unpaired = row.unpaired or 0
     plain = Tested(row, row.row.value, row.other.value, unpaired=unpaired, reason=row.reason)

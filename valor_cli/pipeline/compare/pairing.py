@@ -33,8 +33,8 @@ def comparisons_of(result: RunResult) -> list[ComparisonResult]:
 def against_baseline(result: RunResult, baseline: RunResult) -> list[ComparisonResult]:
     """Compare each model of a run with the baseline's model of the same name.
 
-    Where both have one model alone, these are held against each other, whatever their names.
-    A run of another task has nothing to compare.
+    If both have a single model, these are compared, whatever their names.
+    With a run of another task there is nothing to compare.
     """
     if result.task != baseline.task:
         return []
@@ -55,8 +55,8 @@ def _compared(sides: Sides) -> list[ComparisonResult]:
 def compared(sides: Sides, pairs: Sequence[PairedRow], aligned: Aligned) -> list[ComparisonResult]:
     """All values of both models, headline values first.
 
-    The p-values of the headline values are adjusted by Holm's method; where none of them could be
-    tested, those of all values.
+    The p-values of the headline values are adjusted by Holm's method; if none of them could be
+    tested, the p-values of all values are.
 
     Args:
         sides: The two models.
@@ -77,7 +77,7 @@ def _name(one: Tested) -> tuple[str, str]:
 
 
 def _judged(sides: Sides, one: Tested, adjusted: float | None, tests: int) -> ComparisonResult:
-    """A row of the result; `tests` is among how many values its p was adjusted, if it was."""
+    """A row of the result; `tests` is the number of values its p was adjusted for, if any."""
     row = one.pair.row
     verdict = _verdict(one, one.p if adjusted is None else adjusted, sides.chance)
     reasons = [one.reason]

@@ -18,7 +18,7 @@ LARGE: Final = 1 << 20
 """Bytes from which a value does not travel with its task."""
 
 _LOOKED_AT: Final = 16
-"""Elements of a list whose sizes stand for those of all."""
+"""Elements of a list sampled to estimate the size of all."""
 
 _DEPTH: Final = 8
 """How deep in a value sizes are looked for; deeper lies little."""

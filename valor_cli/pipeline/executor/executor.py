@@ -35,8 +35,8 @@ class Kept(Protocol[K_co]):
 class Workers(Protocol):
     """Applies functions to many items.
 
-    Functions stand in modules; what they take and give can be pickled. What one of them raises
-    comes out where its result is asked for.
+    Functions are module-level; arguments and results can be pickled. An exception of a call
+    is raised when its result is read.
 
     Attributes:
         count: How many tasks it works on at a time.

@@ -56,7 +56,7 @@ def intervals(
         draws: The resamples.
         level: Of the intervals.
         workers: What to spread the resamples over.
-        told: Hears how many resamples are done.
+        told: Called with the number of resamples done.
     """
     alone = draws.clusters is None
     counted = [

@@ -26,7 +26,7 @@ class Draws(Struct, frozen=True):
         units: How many there are.
         resamples, seed: As the config has them.
         clusters: (units,) the cluster of each, from 0; None: each is drawn by itself.
-        ranks: (units,) the place of each in the order of drawing; None: as they stand.
+        ranks: (units,) the place of each in the order of drawing; None: the order of the units.
     """
 
     units: int

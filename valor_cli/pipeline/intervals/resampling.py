@@ -70,7 +70,7 @@ def resampled(
         findings: What each finds in all data.
         evidence: What they are computed from.
         parts: Its independent parts.
-        weights: (resamples, units) how often each unit stands in each.
+        weights: (resamples, units) how often each unit is in each resample.
     """
     batches = [
         _together(calls, findings, evidence, parts, weights[first : first + TOGETHER])

@@ -29,10 +29,10 @@ class Units(Struct, frozen=True):
     That order makes sums the same to the last bit whatever the order of the files.
 
     Attributes:
-        goods: (n,) the values, higher for better, less their mean.
+        goods: (n,) the values with higher as better, minus their mean.
         codes: For each column (n,) which of its conditions a sample meets; -1: none.
         sizes: How many conditions each column has.
-        clusters: (n,) the cluster of each; None: each stands alone.
+        clusters: (n,) the cluster of each; None if there are none.
     """
 
     goods: Floats
