@@ -100,7 +100,9 @@ def _columns(said: list[str] | tuple[str, ...]) -> dict[str, str]:
         if not (metric and equals and column):
             raise ConfigError(Problem("--human", f"expected METRIC=COLUMN, found {one!r}"))
         if columns.get(metric, column) != column:
-            told = f"{metric} has two columns, {columns[metric]} and {column}"
-            raise ConfigError(Problem("--human", told), hint="compare it with one column at a time")
+            message = f"{metric} has two columns, {columns[metric]} and {column}"
+            raise ConfigError(
+                Problem("--human", message), hint="compare it with one column at a time"
+            )
         columns[metric] = column
     return columns

@@ -82,7 +82,7 @@ def convert(
     from valor_cli.pipeline.convert import Conversion
     from valor_cli.pipeline.convert import convert as run
 
-    wish = Conversion(
+    options = Conversion(
         source=source,
         out=out,
         source_format=from_,
@@ -96,7 +96,7 @@ def convert(
         force=force,
     )
     try:
-        done = run(wish)
+        done = run(options)
     except ValorError as error:
         # There is no config here to set a key in.
         raise type(error)(error.problems, total=error.total, hint=_options(error.hint)) from None

@@ -17,13 +17,13 @@ def check_kernel() -> None:
     Raises:
         ValorError: There is no such engine, or no compiled kernel is installed.
     """
-    wish = os.environ.get(VARIABLE, "")
-    if not wish:
+    options = os.environ.get(VARIABLE, "")
+    if not options:
         return
-    if wish not in CHOICES:
-        problem = Problem(VARIABLE, f"expected {' or '.join(CHOICES)}, found {wish!r}")
+    if options not in CHOICES:
+        problem = Problem(VARIABLE, f"expected {' or '.join(CHOICES)}, found {options!r}")
         raise ValorError(problem, hint=f"leave {VARIABLE} unset for the faster of those installed")
-    if wish == "compiled":
+    if options == "compiled":
         # It imports numpy.
         from valor_cli.kernels.engine import ENGINE
 

@@ -33,8 +33,8 @@ def validate(
     for path in configs:
         try:
             config = load_config(Path(path), catalogue, set_ or ())
-            for lack in pipeline.check(pipeline.make_plan(config)):
-                typer.echo(without_secrets(f"warning: {path}: {printable(lack)}"), err=True)
+            for missing in pipeline.check(pipeline.make_plan(config)):
+                typer.echo(without_secrets(f"warning: {path}: {printable(missing)}"), err=True)
             say(f"{path}: ok")
         except ValorError as error:
             failed = True

@@ -79,7 +79,7 @@ class Converted(Struct, frozen=True):
     warnings: Sequence[str]
 
 
-def convert(wish: Conversion) -> Converted:
+def convert(options: Conversion) -> Converted:
     """Read, convert and write.
 
     Raises:
@@ -87,82 +87,82 @@ def convert(wish: Conversion) -> Converted:
         DataError: The input cannot be used, the output format cannot hold it, or the output
             cannot be written. Nothing is left behind then.
     """
-    name = wish.target or format_of(wish.out)
+    name = options.target or format_of(options.out)
     target = format_named(name)
-    _check_out(wish, target, name)
-    wish = replace(wish, role=wish.role or role_of(wish.source, wish.source_format))
-    metadata, lost = _metadata(wish)
-    objects = _read(wish, "box" if wish.geometry == "box" else "shape", metadata)
-    box, boxes_lost = _boxes_beside(wish, objects) if target.boxes_beside else (None, [])
-    objects = _reshaped(objects, wish.geometry)
-    names = () if wish.names is None else names_in(wish.names)
-    wishes = WriteOptions(names, results=wish.ground_truth is not None, box=box)
+    _check_out(options, target, name)
+    options = replace(options, role=options.role or role_of(options.source, options.source_format))
+    metadata, lost = _metadata(options)
+    objects = _read(options, "box" if options.geometry == "box" else "shape", metadata)
+    box, boxes_lost = _boxes_beside(options, objects) if target.boxes_beside else (None, [])
+    objects = _reshaped(objects, options.geometry)
+    names = () if options.names is None else names_in(options.names)
+    wishes = WriteOptions(names, results=options.ground_truth is not None, box=box)
     written = target.write(objects, wishes)
-    content = _place(wish.out, target, written)
+    content = _place(options.out, target, written)
     return Converted(
         content,
-        _summary(objects, wish.out, name),
+        _summary(objects, options.out, name),
         [*lost, *boxes_lost, *_warnings(objects, written)],
     )
 
 
-def _read(wish: Conversion, wanted: Wanted, metadata: Sequence[str] = ()) -> ObjectFile:
+def _read(options: Conversion, wanted: Wanted, metadata: Sequence[str] = ()) -> ObjectFile:
     """The objects of the input, under the ids of a ground truth where one is given."""
     reading = Reading(
         wanted=wanted,
         metadata=metadata,
         fields=frozenset({"some_keypoints", "federated"}),
-        invalid=wish.invalid,
-        names=() if wish.names is None else names_in(wish.names),
-        images=wish.images,
+        invalid=options.invalid,
+        names=() if options.names is None else names_in(options.names),
+        images=options.images,
     )
-    role = wish.role or "ground_truth"
-    if wish.ground_truth is None:
-        objects = read_objects(wish.source, role, reading, wish.source_format)
+    role = options.role or "ground_truth"
+    if options.ground_truth is None:
+        objects = read_objects(options.source, role, reading, options.source_format)
     else:
-        truth = _truth(wish, role, reading)
+        truth = _truth(options, role, reading)
         reading = replace(reading, known=known_images(truth))
-        objects = read_objects(wish.source, role, reading, wish.source_format)
-        objects = under_ids_of(objects, truth, wish.invalid)
-    return objects if wish.images is None else with_sizes(objects, wish.images)
+        objects = read_objects(options.source, role, reading, options.source_format)
+        objects = under_ids_of(objects, truth, options.invalid)
+    return objects if options.images is None else with_sizes(objects, options.images)
 
 
-def _metadata(wish: Conversion) -> tuple[list[str], list[str]]:
+def _metadata(options: Conversion) -> tuple[list[str], list[str]]:
     """The names of metadata to read, and a warning for what cannot be read."""
-    unread = unread_keys(wish.source, wish.source_format)
+    unread = unread_keys(options.source, options.source_format)
     keys = ", ".join(printable(key) for key in unread)
     left = [f"keys that valor does not read are dropped: {keys}"] * bool(unread)
-    if wish.role == "predictions":
+    if options.role == "predictions":
         return [], left
-    names, others = metadata_in(wish.source, wish.source_format)
+    names, others = metadata_in(options.source, options.source_format)
     shown = ", ".join(f"'{printable(name)}'" for name in others)
-    told = f"metadata values that are lists or objects are dropped: {shown}"
-    return names, [*left, *[told] * bool(others)]
+    message = f"metadata values that are lists or objects are dropped: {shown}"
+    return names, [*left, *[message] * bool(others)]
 
 
-def _truth(wish: Conversion, role: Role, reading: Reading) -> ObjectFile:
+def _truth(options: Conversion, role: Role, reading: Reading) -> ObjectFile:
     """The ground truth of predictions."""
-    if wish.source == wish.ground_truth == STDIN:
+    if options.source == options.ground_truth == STDIN:
         problem = Problem(
             "--ground-truth", "standard input (-) can be read only once, and is already the input"
         )
         raise DataError(problem, hint="name a file for the other")
     if role == "ground_truth":
-        problem = Problem("--ground-truth", f"{wish.source} is ground truth itself")
+        problem = Problem("--ground-truth", f"{options.source} is ground truth itself")
         raise DataError(problem, hint="leave it out, or set --role predictions")
     reading = replace(reading, wanted="box", metadata=(), invalid="error")
-    return read_objects(wish.ground_truth or "", "ground_truth", reading)
+    return read_objects(options.ground_truth or "", "ground_truth", reading)
 
 
-def _boxes_beside(wish: Conversion, objects: ObjectFile) -> tuple[Floats | None, list[str]]:
+def _boxes_beside(options: Conversion, objects: ObjectFile) -> tuple[Floats | None, list[str]]:
     """The input's own boxes beside its shapes, and a warning if they are lost.
 
     What is converted to another shape has that shape's bounds.
     """
-    if wish.geometry is not None or objects.shapes.kinds in ((), ("box",)):
+    if options.geometry is not None or objects.shapes.kinds in ((), ("box",)):
         return None, []
-    if wish.source != STDIN and not is_single_pass(wish.source):
-        beside = _read(wish, "box").shapes
+    if options.source != STDIN and not is_single_pass(options.source):
+        beside = _read(options, "box").shapes
         # Leaving out invalid rows may differ between the two ways of reading.
         if len(beside) == len(objects.shapes):
             stated = (beside.kind == BOX) & (objects.shapes.kind != BOX)
@@ -170,9 +170,9 @@ def _boxes_beside(wish: Conversion, objects: ObjectFile) -> tuple[Floats | None,
     return None, ["boxes beside other shapes are dropped: the input can be read only once"]
 
 
-def _check_out(wish: Conversion, target: Format, name: str) -> None:
-    if wish.out != STDOUT:
-        check_place(wish.out, suffixes=target.endings * target.in_folder, force=wish.force)
+def _check_out(options: Conversion, target: Format, name: str) -> None:
+    if options.out != STDOUT:
+        check_place(options.out, suffixes=target.endings * target.in_folder, force=options.force)
     elif target.in_folder:
         message = f"{name} is a folder of files, which standard output cannot hold"
         raise DataError(Problem("OUT", message), hint="name a folder")

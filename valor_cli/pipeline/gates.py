@@ -142,14 +142,14 @@ def judge_gates(
 
 
 def _judged(
-    gate: Gate, row: MetricResult, earlier: BaselineRows, chosen: Sequence[MetricResult]
+    gate: Gate, row: MetricResult, baseline: BaselineRows, chosen: Sequence[MetricResult]
 ) -> Iterator[GateResult]:
     """Check a row against every limit of a gate; not-worse limits are checked later.
 
     Args:
         gate: The gate.
         row: One of the rows that it means.
-        earlier: The baseline.
+        baseline: The baseline.
         chosen: All of the rows.
     """
     if gate.min is not None:
@@ -158,13 +158,13 @@ def _judged(
         yield _judge(row, "max", gate.max)
     if gate.max_drop is None and gate.not_worse is None:
         return
-    before, why = earlier.row(row), earlier.why_none()
+    before, why = baseline.row(row), baseline.why_none()
     if row.value is None:
         why = f"undefined: {row.undefined}"
     elif before is not None:
         why = f"undefined in the baseline: {before.undefined}"
-    elif earlier.given and not any(map(earlier.row, chosen)):
-        why = earlier.why_other(row)
+    elif baseline.given and not any(map(baseline.row, chosen)):
+        why = baseline.why_other(row)
     if gate.max_drop is not None:
         yield _judge_drop(row, gate.max_drop, before, why)
     if gate.not_worse is not None:
@@ -197,7 +197,7 @@ def _last(path: str) -> str:
 def _judge_coverage(one: CoverageResult, limit: float) -> GateResult:
     kept = one.coverage is not None and one.coverage >= limit
     others = {name: count for name, count in one.statuses.items() if name != "ok"}
-    told = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in others.items())
+    message = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in others.items())
     samples = "sample" if one.samples == 1 else "samples"
     return GateResult(
         one.metric,
@@ -210,7 +210,7 @@ def _judge_coverage(one: CoverageResult, limit: float) -> GateResult:
         limit,
         one.coverage,
         "passed" if kept else "failed",
-        None if kept else f"of {one.samples:,} {samples}: {told}",
+        None if kept else f"of {one.samples:,} {samples}: {message}",
     )
 
 
@@ -332,8 +332,8 @@ def _judged_worse(gate: GateResult, row: ComparisonResult | None, p: float | Non
     if not _is_worse(row) or p >= gate.limit:
         return replace(gate, status="passed", value=p, reason=None)
     around = "" if row.interval is None else " [{:+.3f}, {:+.3f}]".format(*row.interval)
-    told = f"{row.difference:+.3f}{around} against the baseline"
-    return replace(gate, status="failed", value=p, reason=told)
+    message = f"{row.difference:+.3f}{around} against the baseline"
+    return replace(gate, status="failed", value=p, reason=message)
 
 
 def _is_worse(row: ComparisonResult) -> bool:

@@ -57,49 +57,53 @@ class Perturbed(Struct, frozen=True):
     warnings: Sequence[str]
 
 
-def perturb(wish: Perturbing) -> Perturbed:
+def perturb(options: Perturbing) -> Perturbed:
     """Make perturbed copies of the rows of a file, linked to their originals.
 
     Raises:
         ConfigError: There is no such kind.
         DataError: The file cannot be read or has no such text; the output cannot be written.
     """
-    unknown = [kind for kind in wish.kinds if kind not in CHANGES]
-    if unknown or not wish.kinds:
+    unknown = [kind for kind in options.kinds if kind not in CHANGES]
+    if unknown or not options.kinds:
         name = unknown[0] if unknown else ""
         problem = Problem("--kind", f"no kind '{name}'{did_you_mean(name, CHANGES)}")
         raise ConfigError(problem, hint=f"kinds: {', '.join(CHANGES)}")
-    if wish.out != STDIN:
-        check_place(wish.out, suffixes=(), force=wish.force)
-    source = read_raw_rows(wish.source)
-    form = source.form if wish.out == STDIN else FORMS.get(extension_of(wish.out), source.form)
-    copier = _Copier(source, wish)
+    if options.out != STDIN:
+        check_place(options.out, suffixes=(), force=options.force)
+    source = read_raw_rows(options.source)
+    form = (
+        source.form if options.out == STDIN else FORMS.get(extension_of(options.out), source.form)
+    )
+    copier = _Copier(source, options)
     if form == "csv" and copier.drops_response:
         message = "a copy has no response yet, which a CSV file cannot say"
         hint = "write JSONL (-o NAME.jsonl), or keep the old ones with --keep-response"
-        raise DataError(Problem(wish.out, message), hint=hint)
+        raise DataError(Problem(options.out, message), hint=hint)
     rows = list(copier.rows())
     content = rows_as(rows, form, source.delimiter)
-    if wish.out != STDIN:
-        write_file(wish.out, content)
+    if options.out != STDIN:
+        write_file(options.out, content)
     return Perturbed(
-        content if wish.out == STDIN else None, copier.summary(len(rows)), copier.warnings()
+        content if options.out == STDIN else None, copier.summary(len(rows)), copier.warnings()
     )
 
 
 class _Copier:
     """Copies rows, and counts what it did."""
 
-    def __init__(self, source: RawRows, wish: Perturbing) -> None:
-        self.wish = wish
+    def __init__(self, source: RawRows, options: Perturbing) -> None:
+        self.wish = options
         self.source = source
         names = tuple(dict.fromkeys(name for row in source.rows for name in row))
-        layout = layout_of(names, wish.columns or {})
+        layout = layout_of(names, options.columns or {})
         keys = dict(zip(COLUMNS, layout.keys, strict=True))
-        if keys[wish.field] is None:
-            message = f"there is no column {other_names(wish.field)}; there is: {', '.join(names)}"
+        if keys[options.field] is None:
+            message = (
+                f"there is no column {other_names(options.field)}; there is: {', '.join(names)}"
+            )
             raise DataError(Problem(source.path, message), hint="name it with --column")
-        self.text = str(keys[wish.field])
+        self.text = str(keys[options.field])
         self.sample_id = keys["sample_id"]
         self.response = keys["response"]
         self.categories = keys["categories"] or "categories"
@@ -142,14 +146,14 @@ class _Copier:
                 yield from self._copies(named, str(identity), kind)
 
     def _copies(self, row: dict[str, Any], identity: str, kind: str) -> Iterator[dict[str, Any]]:
-        wish = self.wish
-        seed = f"{wish.seed} {kind} {wish.field} {identity}"
-        text = _changed(row.get(self.text), kind, wish.intensity, seed)
+        options = self.wish
+        seed = f"{options.seed} {kind} {options.field} {identity}"
+        text = _changed(row.get(self.text), kind, options.intensity, seed)
         if text == row.get(self.text) and kind != "copy":
             self.unchanged += 1
             return
-        name = f"{kind}-{wish.intensity}"
-        for number in range(1, 1 + (COPIES[wish.intensity] if kind == "copy" else 1)):
+        name = f"{kind}-{options.intensity}"
+        for number in range(1, 1 + (COPIES[options.intensity] if kind == "copy" else 1)):
             own = f"{identity}~{name}" + (f"-{number}" if kind == "copy" else "")
             copy = {**row, self.sample_id or "sample_id": own, self.text: text}
             if self.drops_response:

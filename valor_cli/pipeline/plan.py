@@ -78,26 +78,26 @@ def _check_lacks(task: Task[Any], calls: Sequence[Call], config: RunConfig) -> N
     problems = []
     hints: dict[str, None] = {}
     for call in calls:
-        lack = call.lack
-        if lack is None and task.asking is not None:
-            lack = task.asking.lacks(config.options, call)
-        if lack is None:
+        missing = call.lack
+        if missing is None and task.asking is not None:
+            missing = task.asking.lacks(config.options, call)
+        if missing is None:
             continue
         at = listed.get((call.metric.name, repr(call.parameters)))
         parts = ("gates",) if at is None else ("metrics", at)
-        problems.append(Problem(config.place(*parts), f"{call.metric.name} {lack.message}"))
-        hints[lack.hint] = None
+        problems.append(Problem(config.place(*parts), f"{call.metric.name} {missing.message}"))
+        hints[missing.hint] = None
     if problems:
         raise ConfigError(problems, hint="\n".join(hints))
 
 
-def without(plan: Plan, lacking: frozenset[str]) -> Plan:
+def without(plan: Plan, missing: frozenset[str]) -> Plan:
     """The plan without the default metrics whose inputs are missing."""
     kept = [
         call
         for part in plan.wings
         for call in part.calls
-        if not lacking.intersection(call.needs) or not is_optional(plan, call)
+        if not missing.intersection(call.needs) or not is_optional(plan, call)
     ]
     return replace(plan, wings=_wings(plan.task, kept, plan.config))
 

@@ -169,8 +169,10 @@ def _check_thresholds(plan: Plan, loaded: Loaded[Any]) -> None:
         low, high = outputs[request.name].bounds
         if request.threshold < low or (high is not None and request.threshold > high):
             top = "" if high is None else f" to {high:g}"
-            told = f"values of {request.name} go from {low:g}{top}, not to {request.threshold:g}"
-            problems.append(Problem(plan.config.place("metrics", request.index, THRESHOLD), told))
+            message = f"values of {request.name} go from {low:g}{top}, not to {request.threshold:g}"
+            problems.append(
+                Problem(plan.config.place("metrics", request.index, THRESHOLD), message)
+            )
     if problems:
         raise ConfigError(problems)
 

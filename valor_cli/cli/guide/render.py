@@ -171,8 +171,8 @@ def _choice(choice: Choice, facts: Facts) -> Iterator[RenderableType]:
     yield Indented(4, Text.assemble("• ", (", ".join(choice.names), "bold")))
     yield Indented(6, Text("when ").append_text(_prose(choice.when)))
     again = "reproducible" if facts.reproducible else "not reproducible"
-    told = f"needs {facts.inputs} · {facts.way}, {again} · cost: {facts.cost}"
-    yield Indented(6, Text(told, style="dim"))
+    message = f"needs {facts.inputs} · {facts.way}, {again} · cost: {facts.cost}"
+    yield Indented(6, Text(message, style="dim"))
 
 
 def _notes(*texts: str) -> Iterator[Text]:

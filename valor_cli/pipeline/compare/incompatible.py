@@ -151,8 +151,8 @@ def _said(run: RunResult, model: str) -> dict[tuple[type, Scalar], list[str | No
 def _versions(first: RunResult, second: RunResult) -> Iterator[str]:
     before, now = first.run, second.run
     if before.valor_version != now.valor_version:
-        told = f"first {before.valor_version}; second {now.valor_version}"
-        yield f"made by other versions of valor ({told})"
+        message = f"first {before.valor_version}; second {now.valor_version}"
+        yield f"made by other versions of valor ({message})"
     there, here = before.packages.get(_COUNTING), now.packages.get(_COUNTING)
     if there and here and there != here:
         yield f"made with other versions of {_COUNTING} (first {there}; second {here})"

@@ -177,8 +177,8 @@ def _by_resamples(
 ) -> PairedRow:
     n, unpaired = shared
     if unpaired:
-        told = "sample is" if unpaired == 1 else "samples are"
-        reason = f"{unpaired:,} {told} on one side only, and it is no mean of samples: {_SAME}"
+        message = "sample is" if unpaired == 1 else "samples are"
+        reason = f"{unpaired:,} {message} on one side only, and it is no mean of samples: {_SAME}"
         return PairedRow(row, other, unpaired=unpaired, reason=reason)
     own, their = _resampled(sides.result, row), _resampled(sides.before, other)
     if own is None or their is None:

@@ -75,8 +75,8 @@ class Tested(Struct, frozen=True):
             return self._too_few(least, floor(tests / chance), takes)
         what = self.drawn if self.differing != 1 else self.drawn.removesuffix("s")
         differ = "differs" if self.differing == 1 else "differ"
-        told = f"only {self.differing:,} {what} {differ}: {takes.format(least)}"
-        return told if self.differing < least else None
+        message = f"only {self.differing:,} {what} {differ}: {takes.format(least)}"
+        return message if self.differing < least else None
 
     def _too_few(self, units: int, resamples: int, takes: str) -> str | None:
         """Whether there are too few units, or resamples, for a significant p-value."""
@@ -85,8 +85,8 @@ class Tested(Struct, frozen=True):
             return f"only {self.units:,} {what}: {takes.format(units)}"
         # The smallest p-value of so many is 1 / (resamples + 1).
         count = 0 if self.pair.resampled is None else int(_known(self.pair.resampled).sum())
-        told = f"{count:,} resamples are too few: {takes.format(resamples)}"
-        return told if count < resamples else None
+        message = f"{count:,} resamples are too few: {takes.format(resamples)}"
+        return message if count < resamples else None
 
 
 def tested(sides: Sides, rows: Sequence[PairedRow], clusters: Ints | None) -> list[Tested]:

@@ -83,8 +83,8 @@ class Calls(Struct, frozen=True):
             else:
                 found = self.result(future)
             if found is None:
-                told = f"data of a task was lost with its worker {SENT} times"
-                raise self._ended(told, "the workers may be out of memory")
+                message = f"data of a task was lost with its worker {SENT} times"
+                raise self._ended(message, "the workers may be out of memory")
             yield found
 
     def result(self, future: Future) -> Boxed | None:
@@ -96,9 +96,9 @@ class Calls(Struct, frozen=True):
             self._check_connection()
             return None
         except KilledWorker:
-            told = "a task ended every worker that it ran on"
+            message = "a task ended every worker that it ran on"
             hint = "workers may be out of memory: try smaller shards, or workers with more memory"
-            raise self._ended(told, hint) from None
+            raise self._ended(message, hint) from None
         if isinstance(found, Failed):
             raise found.error
         box: Boxed = found
@@ -130,15 +130,15 @@ class Calls(Struct, frozen=True):
 
     def _deserted(self, there: int) -> ClusterError:
         if not there:
-            told = f"no workers for {self.patience:g} s"
+            message = f"no workers for {self.patience:g} s"
             # One that cannot unpack its work, without this package, ends as well.
-            return self._ended(told, "start workers that have valor-cli, and run it again")
-        told = f"none of {there} workers has accepted a task for {self.patience:g} s"
+            return self._ended(message, "start workers that have valor-cli, and run it again")
+        message = f"none of {there} workers has accepted a task for {self.patience:g} s"
         hint = "their memory is full: try smaller shards, or workers with more memory"
-        return self._ended(told, hint)
+        return self._ended(message, hint)
 
-    def _ended(self, told: str, hint: str) -> ClusterError:
-        return ClusterError(Problem(self.place, told), hint=hint)
+    def _ended(self, text: str, hint: str) -> ClusterError:
+        return ClusterError(Problem(self.place, text), hint=hint)
 
 
 def worker_counts(dask_scheduler: Scheduler) -> tuple[int, int]:

@@ -50,14 +50,14 @@ def connected(address: str, timeout: float) -> Iterator[Client]:
     if not address.strip():
         raise ConfigError(Problem(OPTION, "expected an address, found an empty text"))
     if "@" in address:
-        told = "an address must not contain a name and password; Dask uses certificates (tls://)"
-        raise ConfigError(Problem(OPTION, told))
+        message = "an address must not contain a name and password; Dask uses certificates (tls://)"
+        raise ConfigError(Problem(OPTION, message))
     check_address(address)
     # A client that finds nobody does not close itself.
     found = run_async(_kind(address, timeout))
     if found != "Scheduler":
-        told = f"this is the address of a {found.lower()}, not of a scheduler"
-        raise ConfigError(Problem(named(address), told), hint=_LIKE)
+        message = f"this is the address of a {found.lower()}, not of a scheduler"
+        raise ConfigError(Problem(named(address), message), hint=_LIKE)
     try:
         with warnings.catch_warnings():
             # What Dask says of versions is said more narrowly by `check_versions`.
@@ -86,13 +86,13 @@ def check_address(address: str) -> None:
     except ValueError as error:
         problem = Problem(named(address), f"invalid address: {error}")
         raise ConfigError(problem, hint=_LIKE) from error
-    told = ""
+    message = ""
     if scheme not in _SCHEMES:
-        told = f"invalid address: expected tcp:// or tls://, found {scheme}://"
+        message = f"invalid address: expected tcp:// or tls://, found {scheme}://"
     elif not 0 < port < _PORTS:
-        told = f"invalid address: there is no port {port}"
-    if told:
-        raise ConfigError(Problem(named(address), told), hint=_LIKE)
+        message = f"invalid address: there is no port {port}"
+    if message:
+        raise ConfigError(Problem(named(address), message), hint=_LIKE)
 
 
 async def _kind(address: str, timeout: float) -> str:
@@ -108,12 +108,12 @@ async def _kind(address: str, timeout: float) -> str:
         problem = Problem(named(address), f"invalid address: {error}")
         raise ConfigError(problem, hint=_LIKE) from error
     except TimeoutError as error:
-        told = f"no Dask scheduler answered within {timeout:g} s"
-        raise ClusterError(Problem(named(address), told), hint=_START) from error
+        message = f"no Dask scheduler answered within {timeout:g} s"
+        raise ClusterError(Problem(named(address), message), hint=_START) from error
     except (OSError, MemoryError) as error:
         # What is not Dask's may announce a message that no memory can hold.
-        told = f"no Dask scheduler answered ({_cause(error)})"
-        raise ClusterError(Problem(named(address), told), hint=_START) from error
+        message = f"no Dask scheduler answered ({_cause(error)})"
+        raise ClusterError(Problem(named(address), message), hint=_START) from error
 
 
 def _cause(error: BaseException) -> str:
@@ -140,9 +140,9 @@ def await_workers(client: Client, address: str, patience: float) -> None:
         try:
             wait([work], timeout=patience)
         except TimeoutError:
-            told = f"the scheduler has no workers, and none joined within {patience:g} s"
+            message = f"the scheduler has no workers, and none joined within {patience:g} s"
             hint = f"start some with `dask worker {address}`"
-            raise ClusterError(Problem(named(address), told), hint=hint) from None
+            raise ClusterError(Problem(named(address), message), hint=hint) from None
 
 
 def within_reach(client: Client) -> bool:

@@ -69,8 +69,8 @@ def check_inputs(folder: str, nodes: Mapping[str, Any]) -> None:
     problems = []
     for node, found in nodes.items():
         if isinstance(found, BaseException):
-            told = f"worker {node} cannot be queried: {type(found).__name__}: {found}"
-            problems.append(Problem("", told))
+            message = f"worker {node} cannot be queried: {type(found).__name__}: {found}"
+            problems.append(Problem("", message))
             continue
         for path, why in found:
             where = "" if os.path.isabs(path) else f" (from {folder})"

@@ -67,13 +67,13 @@ def check_versions(nodes: Mapping[str, Any]) -> None:
         MissingExtraError: A node does not have the package.
         ValorError: Versions differ so that numbers may, or cannot be told.
     """
-    lacking = [
+    missing = [
         Problem(node, f"the package {PACKAGE} is not installed on it")
         for node, found in nodes.items()
         if is_missing_package(found)
     ]
-    if lacking:
-        raise MissingExtraError(lacking, hint=_install("dask"))
+    if missing:
+        raise MissingExtraError(missing, hint=_install("dask"))
     here = installed()
     problems = [
         problem for node, found in nodes.items() for problem in _differences(node, here, found)
@@ -104,21 +104,23 @@ def is_missing_package(found: Any) -> bool:
 
 def _differences(node: str, here: Mapping[str, str], there: Any) -> list[Problem]:
     if not isinstance(there, Mapping):
-        told = f"its installed packages cannot be listed: {type(there).__name__}: {there}"
-        return [Problem(node, told)]
+        message = f"its installed packages cannot be listed: {type(there).__name__}: {there}"
+        return [Problem(node, message)]
     problems = []
     for name, own in here.items():
         other = there.get(name, _NONE)
-        unlike = own != other
+        incompatible = own != other
         if name in WHERE_BOTH_HAVE_IT:
-            unlike = unlike and _NONE not in (own, other)
-        if unlike and name != SOURCES:
+            incompatible = incompatible and _NONE not in (own, other)
+        if incompatible and name != SOURCES:
             problems.append(Problem(node, f"{name} is {own} here, {other} there"))
     ours, theirs = here.get(SOURCES), there.get(SOURCES)
     if not problems and here and ours != theirs:
         # Two checkouts of one version.
-        told = f"{PACKAGE} {here[PACKAGE]} has different sources there ({theirs}) and here ({ours})"
-        problems.append(Problem(node, told))
+        message = (
+            f"{PACKAGE} {here[PACKAGE]} has different sources there ({theirs}) and here ({ours})"
+        )
+        problems.append(Problem(node, message))
     return problems
 
 

@@ -113,6 +113,6 @@ def temporary_folder() -> TemporaryDirectory[str]:
 
 def _refused(folder: str, error: OSError) -> ValorError:
     """Files cannot be written where rows wait."""
-    told = f"temporary data cannot be written: {error.strerror or error}"
+    message = f"temporary data cannot be written: {error.strerror or error}"
     hint = "free disk space, or set TMPDIR to a disk with about as much free space as the inputs"
-    return ValorError(Problem(folder, told), hint=hint)
+    return ValorError(Problem(folder, message), hint=hint)

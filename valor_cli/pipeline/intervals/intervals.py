@@ -115,7 +115,7 @@ def _columns(
     parts: Parts,
     draws: Draws,
     workers: Workers,
-    told: Callable[[int], None],
+    on_progress: Callable[[int], None],
 ) -> NDArray[np.float64]:
     """(values, resamples) of all calls, one after the other."""
     last = draws.resamples
@@ -128,7 +128,7 @@ def _columns(
     batches: list[Resampled] = []
     for batch in workers.map_kept(_resampled, tasks):
         batches.append(batch)
-        told(sum(len(one.values) for one in batches))
+        on_progress(sum(len(one.values) for one in batches))
     workers.forget([shared])
     metrics, findings = zip(*calls, strict=True)
     return columns_of(metrics, findings, batches)

@@ -113,7 +113,7 @@ def _group(
         parts.append(text(fitted(group.detail, left - 8), left - 8, middle + 10, "quiet", "end"))
     for at, bar in enumerate(group.bars):
         y = top + at * _STEP + (_height(group) - _STEP * len(group.bars)) / 2
-        told = f"{models[bar.model]}, {group.name}: {_value(bar, group.unit)}"
+        message = f"{models[bar.model]}, {group.name}: {_value(bar, group.unit)}"
         shapes = rect("track", left, y, _BARS, _BAR)
         if bar.value is not None:
             x = left + (bar.value - low) * size
@@ -123,7 +123,7 @@ def _group(
             line = f"M{a:.1f} {y + 1:.1f}v8M{b:.1f} {y + 1:.1f}v8M{a:.1f} {y + 5:.1f}H{b:.1f}"
             shapes += f'<path class="whisker" d="{line}"/>'
         shapes += text(_value(bar, group.unit), left + _BARS + 8, y + 9)
-        parts.append(f"<g>{title(told)}{shapes}</g>")
+        parts.append(f"<g>{title(message)}{shapes}</g>")
     return "".join(parts)
 
 

@@ -33,12 +33,12 @@ def reliability(one: Reliability, metric: str) -> Drawing:
     body = grid("confidence →", "accuracy", diagonal=True, below=_BELOW + _HISTOGRAM)
     body += f'<g class="grid">{text("gray: samples", 4, _HEIGHT - 6, "axis")}</g>'
     body += "".join(_bar(part, most, one.model) for part in one.bins if part.n)
-    told = ", ".join(filter(None, (one.leaning, error_of(one, metric))))
+    message = ", ".join(filter(None, (one.leaning, error_of(one, metric))))
     return Drawing(
         PLOT["width"],
         _HEIGHT,
         Markup(body),  # noqa: S704 - numbers, and words that title() escapes
-        told,
+        message,
         (one.model,),
         KEY,
     )
@@ -53,10 +53,10 @@ def _bar(part: Bin, most: int, model: int) -> str:
     count = max(_HISTOGRAM * part.n / most, 0.8)
     x, width = left + w * part.low + 0.75, max(w * (part.high - part.low) - 1.5, 0.5)
     side = "over" if confidence > accuracy else "under"
-    told = f"{span(part)}: {part.n:,} samples, confidence {number(confidence)}"
+    message = f"{span(part)}: {part.n:,} samples, confidence {number(confidence)}"
     dot = f"M{left + w * confidence:.1f} {floor - h * accuracy:.1f}h.01"
     return (
-        f"<g>{title(f'{told}, accuracy {number(accuracy)}')}"
+        f"<g>{title(f'{message}, accuracy {number(accuracy)}')}"
         + rect(f"{class_of(model)} kept", x, floor - h * low, width, h * low)
         + rect(side, x, floor - h * high, width, h * (high - low))
         + f'<path class="{class_of(model)} dot" d="{dot}"/>'

@@ -38,8 +38,8 @@ def forest(rows: Sequence[Named]) -> Drawing:
         parts.append(text(fitted(name, left - 10), left - 10, y + 12, "", "end"))
         parts.append(text(fitted(pair, left - 10), left - 10, y + 23, "quiet", "end"))
         shapes = _shapes(one, left, y + 14, most[one.unit])
-        told = f"{name}, {pair}: {value}, {one.verdict}"
-        parts.append(f"<g>{title(told)}{shapes}</g>")
+        message = f"{name}, {pair}: {value}, {one.verdict}"
+        parts.append(f"<g>{title(message)}{shapes}</g>")
         parts.append(text(value, left + _WIDTH + 12, y + 18, limit=90))
     return Drawing(
         round(left + _WIDTH + right),

@@ -42,8 +42,8 @@ def heated(confusion: Confusion, *, missed: bool, alone: bool) -> Drawing:
         y = top + row * _CELL
         parts.append(text(fitted(name, _NAMES), left - 6, y + 14, "", "end"))
         for column, entry in enumerate(entries if missed else entries[:-1]):
-            told = f"{name} as {columns[column]}: "
-            parts.append(_cell(entry, left + wide * column, y, wide, told, numbers, confusion))
+            message = f"{name} as {columns[column]}: "
+            parts.append(_cell(entry, left + wide * column, y, wide, message, numbers, confusion))
     pairs = (
         f"{pair.ground_truth} taken for {pair.prediction} {pair.amount}"
         for pair in top_pairs(confusion, 3)

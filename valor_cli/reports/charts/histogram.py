@@ -119,9 +119,9 @@ def _row(
         x, width = _LEFT + (edges[at] - edges[0]) * size, (edges[at + 1] - edges[at]) * size
         # One sample among thousands is seen, too.
         high = max(_HIGH * count / most, 0.8)
-        told = f"{number(edges[at], unit)} to {number(edges[at + 1], unit)}: {count:,}"
+        message = f"{number(edges[at], unit)} to {number(edges[at + 1], unit)}: {count:,}"
         bar = rect(class_of(one.model), x + 0.75, floor - high, max(width - 1.5, 0.5), high)
-        parts.append(f"<g>{title(told)}{bar}</g>")
+        parts.append(f"<g>{title(message)}{bar}</g>")
     parts.append(f'<path class="floor" d="M{_LEFT} {floor}h{_WIDTH}"/>')
     parts.append(text(f"{most:,}", _LEFT - 5, floor - _HIGH + 8, "quiet", "end"))
     return "".join(parts)
@@ -133,9 +133,9 @@ def _axis(low: float, high: float, floor: float, unit: str, name: str) -> str:
     at = math.ceil(low / step) * step
     while at <= high + step / 1000:
         x = _LEFT + (at - low) / (high - low) * _WIDTH
-        told = f"{at:.3g}" if abs(at) >= step / 1000 else "0"
+        message = f"{at:.3g}" if abs(at) >= step / 1000 else "0"
         parts.append(f'<path d="M{x:.1f} 16V{floor}"/>')
-        parts.append(text(told.replace("-", "−"), x, floor + 14, anchor="middle"))
+        parts.append(text(message.replace("-", "−"), x, floor + 14, anchor="middle"))
         at += step
     parts.append(text(f"{name} →", _LEFT + _WIDTH, floor + 28, "axis", "end"))
     return f'<g class="grid">{"".join(parts)}</g>'
@@ -151,8 +151,8 @@ def _summary(one: Values, unit: str) -> str:
 
 
 def _told(one: Values, models: Sequence[str], unit: str, threshold: float | None) -> str:
-    told = f"{models[one.model]}: {_summary(one, unit)}"
+    message = f"{models[one.model]}: {_summary(one, unit)}"
     if threshold is None or not one.values:
-        return told
+        return message
     below = sum(value < threshold for value in one.values)
-    return f"{told}, {below:,} below {threshold:.4g}"
+    return f"{message}, {below:,} below {threshold:.4g}"

@@ -54,14 +54,14 @@ def standalone(
     """A self-contained SVG without script; `models` are cleaned names."""
     body, wide, high = _laid_out(sheet, models)
     pixels = width or round(wide * SCALE)
-    told = ". ".join(
+    message = ". ".join(
         filter(None, (f"{one.name}: {one.drawing.told}".strip(": ") for one in sheet.panels))
     )
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="chart" width="{pixels}" '
         f'height="{round(pixels * high / wide)}" viewBox="0 0 {wide} {high}" role="img" '
         f'aria-labelledby="title" aria-describedby="told">'
-        f'<title id="title">{escape(sheet.heading)}</title><desc id="told">{escape(told)}</desc>'
+        f'<title id="title">{escape(sheet.heading)}</title><desc id="told">{escape(message)}</desc>'
         f"<style>{stylesheet(dark=dark)}</style>"
         f'<rect class="paper" width="{wide}" height="{high}"/>{body}</svg>\n'
     )

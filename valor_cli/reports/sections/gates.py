@@ -64,8 +64,8 @@ def verdict(
     if short:
         more = f"; {others} failed" if others else ""
         # A model that is not there is what to mend first.
-        lack = f"{incomplete}; " if incomplete not in (None, TOO_LOW) else ""
-        return Verdict("INCOMPLETE", "◐", f"{lack}coverage too low in {short} of {of_all}{more}")
+        missing = f"{incomplete}; " if incomplete not in (None, TOO_LOW) else ""
+        return Verdict("INCOMPLETE", "◐", f"{missing}coverage too low in {short} of {of_all}{more}")
     if incomplete or stopped:
         none = "none failed" if counts["not checked"] else f"{_count(gates)}, none failed"
         more = f"{others} of {of_all} failed" if others else none

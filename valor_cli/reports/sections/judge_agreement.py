@@ -57,12 +57,12 @@ class AgreementLine(Struct, frozen=True):
         if self.share == NO_VALUE:
             return f"{self.raters} have no sample in common"
         one = "sample" if self.samples == "1" else "samples"
-        told = f"{self.raters} agree on {self.share} of {self.samples} {one}"
+        message = f"{self.raters} agree on {self.share} of {self.samples} {one}"
         if self.coefficient:
-            told += f" ({self.coefficient})"
+            message += f" ({self.coefficient})"
         if self.apart:
-            told += f"; widest apart: {', '.join(self.apart[:FEW])}"
-        return told
+            message += f"; widest apart: {', '.join(self.apart[:FEW])}"
+        return message
 
 
 class PromptLine(Struct, frozen=True):

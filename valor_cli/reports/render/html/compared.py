@@ -48,7 +48,7 @@ _STYLES = ("report.css", "errors.css", "samples.css", "compared.css")
 
 def compared_html(compared: ComparedRuns) -> str:
     """A self-contained page; all data is escaped."""
-    told = compared_digest(compared)
+    digest = compared_digest(compared)
     script = "".join(map(_file, _SCRIPTS))
     every = shown_samples(compared, SAMPLES)
     shown = _fitting(every)
@@ -63,20 +63,20 @@ def compared_html(compared: ComparedRuns) -> str:
     return page.get_template(
         "compared.html.j2"
     ).render(
-        told=told,
+        told=digest,
         css=Markup("".join(map(_file, _STYLES))),  # noqa: S704 - files of this package
         script=Markup(script),  # noqa: S704 - files of this package
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         marks=MARKS,
         breakable=breakable,
-        pairs=[_pair(pair) for pair in told.pairs[:PAIRS]],
-        more_pairs=told.pairs[PAIRS:],
+        pairs=[_pair(pair) for pair in digest.pairs[:PAIRS]],
+        more_pairs=digest.pairs[PAIRS:],
         metrics=metrics,
-        cards=cards(shown, told.pairs, metrics),
+        cards=cards(shown, digest.pairs, metrics),
         paper=PAPER,
         legend=legend(drawn_names(shown)),
         left_out=len(compared.changed) - len(shown),
-        only=[(title, names[:NAMES], len(names)) for title, names in told.only],
+        only=[(title, names[:NAMES], len(names)) for title, names in digest.only],
     )
 
 

@@ -34,16 +34,16 @@ def heading(measure: Measure) -> Markup:
     return breakable(measure.name) + (detail if measure.detail else "")
 
 
-def leaderboard(told: Digest, of_two: Mapping[Key, ComparedValue]) -> list[dict[str, Any]]:
+def leaderboard(digest: Digest, of_two: Mapping[Key, ComparedValue]) -> list[dict[str, Any]]:
     """One row per headline measure: its values, their difference, and bars.
 
     Args:
-        told: What is shown of the run.
+        digest: What is shown of the run.
         of_two: The difference of two models, tested, by measure.
     """
     rows = []
-    lines = told.headline.lines[0].cells if told.headline.lines else ()
-    for measure, cells in zip(told.headline.measures, lines, strict=True):
+    lines = digest.headline.lines[0].cells if digest.headline.lines else ()
+    for measure, cells in zip(digest.headline.measures, lines, strict=True):
         rows.append(
             {
                 "heading": heading(measure),
@@ -71,19 +71,21 @@ def _change(
     return {"change": signed(change, measure.unit), "trend": trend, "compared": None}
 
 
-def ranked(told: Digest) -> list[dict[str, Any]]:
+def ranked(digest: Digest) -> list[dict[str, Any]]:
     """One row per model, best first, if there are too many to show side by side."""
-    if len(told.models) <= SIDE_BY_SIDE or not told.headline.lines:
+    if len(digest.models) <= SIDE_BY_SIDE or not digest.headline.lines:
         return []
-    pairs = list(zip(told.headline.measures, told.headline.lines[0].cells, strict=True))[:COLUMNS]
+    pairs = list(zip(digest.headline.measures, digest.headline.lines[0].cells, strict=True))[
+        :COLUMNS
+    ]
     ends = [_ends(cells, measure) for measure, cells in pairs]
     rows = []
-    for model in ranking(told.headline, len(told.models)):
+    for model in ranking(digest.headline, len(digest.models)):
         cells = [
             (*_shown(cells[model], measure), strip([cells[model]], end, model))
             for (measure, cells), end in zip(pairs, ends, strict=True)
         ]
-        rows.append({"model": told.models[model], "index": model, "cells": cells})
+        rows.append({"model": digest.models[model], "index": model, "cells": cells})
     return rows
 
 

@@ -23,22 +23,22 @@ CELLS = 25_000
 """Cells of the label table at most, about 1.5 MB; the page says how many labels it left out."""
 
 
-def label_views(told: Digest) -> list[dict[str, Any]]:
+def label_views(digest: Digest) -> list[dict[str, Any]]:
     """The label table, split into parts of readable width."""
-    lines = _bounded(told)
+    lines = _bounded(digest)
     parts = []
-    for view in views(told.labels.measures):
-        measures = tuple(told.labels.measures[index] for index in view)
+    for view in views(digest.labels.measures):
+        measures = tuple(digest.labels.measures[index] for index in view)
         part = [Line(one.name, one.n, tuple(one.cells[i] for i in view)) for one in lines]
         metrics = dict.fromkeys(words(measure.metric or measure.name) for measure in measures)
         title = ", ".join(metrics)
-        parts.append(_table(Grid(measures, tuple(part)), part, told) | {"title": title})
+        parts.append(_table(Grid(measures, tuple(part)), part, digest) | {"title": title})
     return parts
 
 
-def _bounded(told: Digest) -> Sequence[Line]:
-    width = len(told.labels.measures) * len(told.models)
-    return told.labels.lines[: CELLS // max(width, 1)]
+def _bounded(digest: Digest) -> Sequence[Line]:
+    width = len(digest.labels.measures) * len(digest.models)
+    return digest.labels.lines[: CELLS // max(width, 1)]
 
 
 def views(measures: Sequence[Measure]) -> list[list[int]]:
@@ -59,18 +59,18 @@ def views(measures: Sequence[Measure]) -> list[list[int]]:
     return found
 
 
-def slice_table(told: Digest) -> dict[str, Any]:
+def slice_table(digest: Digest) -> dict[str, Any]:
     """The slices, worst first, with their intervals."""
     few = slice(SLICE_MEASURES)
-    lines = tuple(Line(line.name, line.n, line.cells[few]) for line in by_worst(told.slices))
-    return _table(Grid(told.slices.measures[few], lines), lines, told, intervals=True)
+    lines = tuple(Line(line.name, line.n, line.cells[few]) for line in by_worst(digest.slices))
+    return _table(Grid(digest.slices.measures[few], lines), lines, digest, intervals=True)
 
 
 def _table(
-    grid: Grid, lines: Sequence[Line], told: Digest, *, intervals: bool = False
+    grid: Grid, lines: Sequence[Line], digest: Digest, *, intervals: bool = False
 ) -> dict[str, Any]:
     """Labels or slices: headings, and rows whose numbers are ready HTML."""
-    measures = [measure for measure in grid.measures for _ in told.models]
+    measures = [measure for measure in grid.measures for _ in digest.models]
     rows = []
     for line in lines:
         cells = [cell for cells in line.cells for cell in cells]

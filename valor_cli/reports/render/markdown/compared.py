@@ -34,37 +34,37 @@ ROOM = 24_000
 
 def compared_markdown(compared: ComparedRuns) -> str:
     """The report; all data is escaped."""
-    told = compared_digest(compared)
-    many = len(told.pairs) > 1
+    digest = compared_digest(compared)
+    many = len(digest.pairs) > 1
     sections = [
-        _verdict(told),
-        _warnings(told),
-        *(_pair(pair, many=many) for pair in told.pairs[:PAIRS]),
-        _other_pairs(told.pairs[PAIRS:]),
-        _notes(told),
-        *(_changes(pair) for pair in told.pairs[:PAIRS]),
-        _samples(compared, told),
-        _only(told),
-        _runs(told),
+        _verdict(digest),
+        _warnings(digest),
+        *(_pair(pair, many=many) for pair in digest.pairs[:PAIRS]),
+        _other_pairs(digest.pairs[PAIRS:]),
+        _notes(digest),
+        *(_changes(pair) for pair in digest.pairs[:PAIRS]),
+        _samples(compared, digest),
+        _only(digest),
+        _runs(digest),
     ]
     return "\n\n".join("\n".join(lines) for lines in map(list, sections) if lines) + "\n"
 
 
-def _verdict(told: ComparedDigest) -> Iterator[str]:
-    yield f"## {told.verdict.symbol} {told.verdict.word} · {told.verdict.detail}"
+def _verdict(digest: ComparedDigest) -> Iterator[str]:
+    yield f"## {digest.verdict.symbol} {digest.verdict.word} · {digest.verdict.detail}"
     yield ""
-    yield f"**{escaped(told.task)}**"
+    yield f"**{escaped(digest.task)}**"
     yield ""
-    for side in told.sides:
+    for side in digest.sides:
         letter = f"**{side.letter}** " if side.letter else ""
         yield f"- {letter}{escaped(side.path)} · {escaped(side.models)} · {escaped(side.started)}"
 
 
-def _warnings(told: ComparedDigest) -> Iterator[str]:
-    if told.warnings:
+def _warnings(digest: ComparedDigest) -> Iterator[str]:
+    if digest.warnings:
         yield "### Warnings"
         yield ""
-        yield from (f"- {escaped(warning)}" for warning in told.warnings)
+        yield from (f"- {escaped(warning)}" for warning in digest.warnings)
 
 
 def _pair(pair: ShownPair, *, many: bool) -> Iterator[str]:
@@ -109,9 +109,9 @@ def _other_pairs(pairs: Sequence[ShownPair]) -> Iterator[str]:
         yield f"- {escaped(pair.title)}: {pair.counts or 'nothing to compare'}"
 
 
-def _notes(told: ComparedDigest) -> Iterator[str]:
-    if told.notes:
-        yield f"<sub>{escaped(' '.join(told.notes))}</sub>"
+def _notes(digest: ComparedDigest) -> Iterator[str]:
+    if digest.notes:
+        yield f"<sub>{escaped(' '.join(digest.notes))}</sub>"
 
 
 def _changes(pair: ShownPair) -> Iterator[str]:
@@ -126,12 +126,12 @@ def _changes(pair: ShownPair) -> Iterator[str]:
     yield from table(["", "worse", "better", "equal"], rows)
 
 
-def _samples(compared: ComparedRuns, told: ComparedDigest) -> Iterator[str]:
+def _samples(compared: ComparedRuns, digest: ComparedDigest) -> Iterator[str]:
     """Both answers of each sample, folded, while there is room."""
     shown = shown_samples(compared, SAMPLES)
     if not shown:
         return
-    pairs = {pair.key: pair for pair in told.pairs}
+    pairs = {pair.key: pair for pair in digest.pairs}
     yield "### Changed most"
     yield ""
     room, written = ROOM, 0
@@ -193,8 +193,8 @@ def _marked(side: ShownSide) -> str:
     return (text or "*empty*") + ("" if whole else " …")
 
 
-def _only(told: ComparedDigest) -> Iterator[str]:
-    for title, names in told.only:
+def _only(digest: ComparedDigest) -> Iterator[str]:
+    for title, names in digest.only:
         yield f"<details><summary>{in_html(title)} ({len(names):,})</summary>"
         yield ""
         yield from (f"- {escaped(name)}" for name in names[:ROWS])
@@ -205,9 +205,9 @@ def _only(told: ComparedDigest) -> Iterator[str]:
         yield ""
 
 
-def _runs(told: ComparedDigest) -> Iterator[str]:
-    yield f"<details><summary>{'Run' if told.one_run else 'Runs'}</summary>"
-    for side in told.sides:
+def _runs(digest: ComparedDigest) -> Iterator[str]:
+    yield f"<details><summary>{'Run' if digest.one_run else 'Runs'}</summary>"
+    for side in digest.sides:
         yield ""
         facts = [[escaped(name), escaped(clean(text, 400))] for name, text in side.facts]
         yield from table([side.letter, ""], facts, left=2)

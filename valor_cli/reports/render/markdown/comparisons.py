@@ -30,10 +30,10 @@ REASONS = 2
 UNDECIDED = ("cannot tell", "not tested")
 
 
-def notes(compared: Differences, told: Digest) -> Iterator[str]:
+def notes(compared: Differences, digest: Digest) -> Iterator[str]:
     """How two models were compared, clause by clause."""
     if compared.of_two and compared.tests:
-        yield _tests(compared.tests, compared.level, told)
+        yield _tests(compared.tests, compared.level, digest)
         if any(one.p.endswith(UNADJUSTED) for one in compared.of_two.values()):
             yield f"{UNADJUSTED} not adjusted"
     if any(one.row.unpaired and one.row.n for one in compared.of_two.values()):
@@ -50,12 +50,12 @@ def _why(values: Iterable[ComparedValue]) -> Iterator[str]:
         yield f"{outcome}: {reason}"
 
 
-def _tests(tests: str, level: str, told: Digest) -> str:
-    many = "over the headline values" if told.leading > 1 else "over the values"
+def _tests(tests: str, level: str, digest: Digest) -> str:
+    many = "over the headline values" if digest.leading > 1 else "over the values"
     return f"p: {tests}, adjusted by Holm's method {many}; better or worse below {level}"
 
 
-def pairs(compared: Differences, told: Digest) -> Iterator[str]:
+def pairs(compared: Differences, digest: Digest) -> Iterator[str]:
     """Pairwise comparisons of more than two models by the first headline values."""
     found = compared.pairs
     if found is None:
@@ -69,7 +69,7 @@ def pairs(compared: Differences, told: Digest) -> Iterator[str]:
     headings = [str(found["first"]).lower(), *map(escaped, found["heads"][:COLUMNS])]
     yield from table(headings, lines)
     yield ""
-    told_of = [_tests(compared.tests, compared.level, told)] if compared.tests else []
+    told_of = [_tests(compared.tests, compared.level, digest)] if compared.tests else []
     if found["unadjusted"]:
         told_of.append(f"{UNADJUSTED} not adjusted")
     told_of += _why(one for _, values in rows for one in values if one)
@@ -124,9 +124,9 @@ def _values(values: Sequence[ComparedValue], found: Mapping[str, Any]) -> Iterat
     yield from table(headings, lines, left=len(names))
 
 
-def searches(result: RunResult, told: Digest) -> Iterator[str]:
+def searches(result: RunResult, digest: Digest) -> Iterator[str]:
     """The slices that searches report as worse than the rest."""
-    found = search_texts(result, told.unit)
+    found = search_texts(result, digest.unit)
     if not found:
         return
     yield "### Found slices"

@@ -30,18 +30,18 @@ WORST = 5
 """Confusions and images shown of each model."""
 
 
-def breakdown(result: RunResult, told: Digest) -> Iterator[str]:
+def breakdown(result: RunResult, digest: Digest) -> Iterator[str]:
     """The cost of each kind of error, one block per setting."""
     for at, found in enumerate(breakdowns(result)[:TABLES]):
         if at:
             yield ""
         detail = f" ({in_html(found.detail)})" if found.detail else ""
-        yield from folded(f"Average precision lost{detail}", _costs(found, told))
+        yield from folded(f"Average precision lost{detail}", _costs(found, digest))
 
 
-def _costs(found: Breakdown, told: Digest) -> Iterator[str]:
-    many = len(told.models) > 1
-    names = [f"{escaped(model)}<br>" if many else "" for model in told.models]
+def _costs(found: Breakdown, digest: Digest) -> Iterator[str]:
+    many = len(digest.models) > 1
+    names = [f"{escaped(model)}<br>" if many else "" for model in digest.models]
     headings = ["error", *(f"{name}{what}" for name in names for what in ("AP lost", "errors"))]
     rows = [
         [kind.name, *(cell for share in kind.shares for cell in _share(share))]
@@ -58,18 +58,18 @@ def _share(share: Share) -> tuple[str, str]:
     return number(share.cost), count
 
 
-def confusions(result: RunResult, told: Digest) -> Iterator[str]:
+def confusions(result: RunResult, digest: Digest) -> Iterator[str]:
     found = first_of_each_key(tables_of(result))
     tops = [(one, top_pairs(one, PAIRS)) for one in found]
     if not any(pairs for _, pairs in tops):
         return
-    yield from folded("Top confusions", _confusions(tops, told))
+    yield from folded("Top confusions", _confusions(tops, digest))
 
 
-def _confusions(tops: Sequence[tuple[Confusion, Sequence[Pair]]], told: Digest) -> Iterator[str]:
+def _confusions(tops: Sequence[tuple[Confusion, Sequence[Pair]]], digest: Digest) -> Iterator[str]:
     for one, pairs in [each for each in tops if each[1]][: 2 * TABLES]:
         shown = any(pair.sample_id for pair in pairs)
-        model = f"**{escaped(told.models[one.model])}**" if len(told.models) > 1 else ""
+        model = f"**{escaped(digest.models[one.model])}**" if len(digest.models) > 1 else ""
         where = " at ".join(part for part in (model, escaped(one.settings)) if part)
         if where:
             yield f"{where if model else f'At {where}'}:"
@@ -85,26 +85,28 @@ def _confusions(tops: Sequence[tuple[Confusion, Sequence[Pair]]], told: Digest) 
             for pair in pairs
         ]
         counted = "pixels" if one.pixels else "count"
-        headings = ["ground truth", "taken for", counted, f"of its {_of(one, told)}"]
-        yield from table([*headings, *([f"example {told.unit}"] if shown else [])], rows, left=2)
+        headings = ["ground truth", "taken for", counted, f"of its {_of(one, digest)}"]
+        yield from table([*headings, *([f"example {digest.unit}"] if shown else [])], rows, left=2)
         yield ""
 
 
-def _of(confusion: Confusion, told: Digest) -> str:
-    return "pixels" if confusion.pixels else told.n_name if told.n_name != "n" else "ground truths"
+def _of(confusion: Confusion, digest: Digest) -> str:
+    return (
+        "pixels" if confusion.pixels else digest.n_name if digest.n_name != "n" else "ground truths"
+    )
 
 
-def calibration(result: RunResult, told: Digest) -> Iterator[str]:
+def calibration(result: RunResult, digest: Digest) -> Iterator[str]:
     """One line per model, with a folded table."""
     found = calibrations(result)
     if not found:
         return
-    yield from folded("Calibration", _calibrations(found, told))
+    yield from folded("Calibration", _calibrations(found, digest))
 
 
-def _calibrations(found: Sequence[Calibration], told: Digest) -> Iterator[str]:
+def _calibrations(found: Sequence[Calibration], digest: Digest) -> Iterator[str]:
     rows = [
-        [escaped(told.models[one.model]), escaped(part.title), number(one.error), one.leaning]
+        [escaped(digest.models[one.model]), escaped(part.title), number(one.error), one.leaning]
         for part in found
         for one in part.models
     ]
@@ -114,7 +116,7 @@ def _calibrations(found: Sequence[Calibration], told: Digest) -> Iterator[str]:
     yield from table(headings if len(rows[0]) == 4 else [headings[0], *headings[2:]], rows)
     for part in found[:TABLES]:
         for one in part.models[:SIDE_BY_SIDE]:
-            model = in_html(" · ".join(filter(None, (told.models[one.model], part.title))))
+            model = in_html(" · ".join(filter(None, (digest.models[one.model], part.title))))
             yield ""
             yield from folded(f"Reliability table, {model}", _bins(one))
 
@@ -135,7 +137,7 @@ def _bins(one: Reliability) -> Iterator[str]:
     yield from table(["confidence", "samples", "mean confidence", "accuracy", "gap"], lines)
 
 
-def spread(result: RunResult, told: Digest) -> Iterator[str]:
+def spread(result: RunResult, digest: Digest) -> Iterator[str]:
     """The distribution of per-sample values."""
     found = distributions(result)
     if not found:
@@ -143,26 +145,26 @@ def spread(result: RunResult, told: Digest) -> Iterator[str]:
     rows = [
         [
             escaped(f"{part.title} ({part.detail})" if part.detail else part.title),
-            escaped(told.models[one.model]),
+            escaped(digest.models[one.model]),
             *one.marks,
         ]
         for part in found[: 2 * TABLES]
         for one in part.spreads
     ]
     shown = table(["", "model", *(name for _, name in MARKS)], rows, left=2)
-    yield from folded(f"By {told.unit}: how values spread", shown)
+    yield from folded(f"By {digest.unit}: how values spread", shown)
 
 
-def worst(result: RunResult, told: Digest) -> Iterator[str]:
+def worst(result: RunResult, digest: Digest) -> Iterator[str]:
     found = worst_images(result, WORST)
     if not any(found):
         return
-    yield from folded("Worst images", _worst(found, told))
+    yield from folded("Worst images", _worst(found, digest))
 
 
-def _worst(found: Sequence[Sequence[WorstImage]], told: Digest) -> Iterator[str]:
-    for model, images in [pair for pair in zip(told.models, found, strict=True) if pair[1]]:
-        if len(told.models) > 1:
+def _worst(found: Sequence[Sequence[WorstImage]], digest: Digest) -> Iterator[str]:
+    for model, images in [pair for pair in zip(digest.models, found, strict=True) if pair[1]]:
+        if len(digest.models) > 1:
             yield ""
             yield f"**{escaped(model)}**"
             yield ""

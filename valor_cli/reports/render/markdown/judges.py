@@ -28,27 +28,27 @@ VERDICTS = 5
 _NUMBERS = ("calls", "cached", "failed", "tokens in", "tokens out", "cost", "saved")
 
 
-def judges(result: RunResult, told: Digest) -> Iterator[str]:
+def judges(result: RunResult, digest: Digest) -> Iterator[str]:
     """Usage, agreement and prompts of the judges."""
     used = usage_table(result, USAGE)
     agreed = agreement_lines(result)
     prompts = prompt_lines(result)
     if not (used or agreed or prompts):
         return
-    yield from folded("Judges", _judges(used, agreed, prompts, told))
+    yield from folded("Judges", _judges(used, agreed, prompts, digest))
 
 
 def _judges(
     used: UsageTable | None,
     agreed: Sequence[AgreementLine],
     prompts: Sequence[PromptLine],
-    told: Digest,
+    digest: Digest,
 ) -> Iterator[str]:
     if used:
         yield from _usage(used)
         yield ""
     if agreed:
-        yield from _agreements(agreed, many=len(told.models) > 1)
+        yield from _agreements(agreed, many=len(digest.models) > 1)
         yield ""
     if prompts:
         rows = [

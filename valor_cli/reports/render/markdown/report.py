@@ -81,8 +81,8 @@ def _fitting(texts: dict[str, str]) -> list[str]:
         )
         del texts[longest]
         left_out.append(longest)
-    told = f"Left out for want of room: {', '.join(left_out)}. The HTML report has them."
-    return [*texts.values(), *([told] if left_out else [])]
+    message = f"Left out for want of room: {', '.join(left_out)}. The HTML report has them."
+    return [*texts.values(), *([message] if left_out else [])]
 
 
 def _verdict(told: Digest) -> Iterator[str]:

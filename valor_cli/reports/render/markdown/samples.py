@@ -62,17 +62,17 @@ def insights(result: RunResult) -> Iterator[str]:
         yield f"- … and {len(found) - INSIGHTS:,} more in results.json"
 
 
-def coverage(result: RunResult, told: Digest) -> Iterator[str]:
+def coverage(result: RunResult, digest: Digest) -> Iterator[str]:
     """Where samples have no value."""
     if not result.coverage:
         return
     found = coverage_table(result)
-    yield from folded("Coverage", _coverage(found, told))
+    yield from folded("Coverage", _coverage(found, digest))
 
 
-def _coverage(found: CoverageTable, told: Digest) -> Iterator[str]:
+def _coverage(found: CoverageTable, digest: Digest) -> Iterator[str]:
     if found.lines:
-        many = len(told.models) > 1
+        many = len(digest.models) > 1
         rows = [
             [
                 escaped(line.metric),
@@ -90,15 +90,15 @@ def _coverage(found: CoverageTable, told: Digest) -> Iterator[str]:
     yield found.remark or "Coverage is the part of the samples that have a value."
 
 
-def worst_texts(result: RunResult, told: Digest) -> Iterator[str]:
+def worst_texts(result: RunResult, digest: Digest) -> Iterator[str]:
     """The worst samples by metric and model, folded, up to a limit."""
     found = worst_samples(result, WORST)
     if not found:
         return
-    yield from folded("Worst samples", _worst(found, told))
+    yield from folded("Worst samples", _worst(found, digest))
 
 
-def _worst(found: Sequence[WorstSamples], told: Digest) -> Iterator[str]:
+def _worst(found: Sequence[WorstSamples], digest: Digest) -> Iterator[str]:
     room, left_out = ROOM, 0
     for group in found:
         lines = [line for sample in group.samples for line in _sample(sample)]
@@ -106,14 +106,14 @@ def _worst(found: Sequence[WorstSamples], told: Digest) -> Iterator[str]:
         if room < 0:
             left_out += 1
             continue
-        yield from folded(_title(group, told), lines)
+        yield from folded(_title(group, digest), lines)
         yield ""
     if left_out:
         yield f"Those of {left_out:,} more metrics and models stand in results.json."
 
 
-def _title(group: WorstSamples, told: Digest) -> str:
-    model = [told.models[group.model]] if len(told.models) > 1 else []
+def _title(group: WorstSamples, digest: Digest) -> str:
+    model = [digest.models[group.model]] if len(digest.models) > 1 else []
     return in_html(" · ".join([group.metric, *model]))
 
 

@@ -33,40 +33,42 @@ CELLS = 4_500
 Row = tuple[Measure, Sequence[Cell]]
 
 
-def headline(told: Digest, compared: Differences, notes: Sequence[str]) -> Iterator[str]:
+def headline(digest: Digest, compared: Differences, notes: Sequence[str]) -> Iterator[str]:
     """The headline values of the whole run, others folded.
 
     Args:
-        told: The run.
+        digest: The run.
         compared: What its models have on each other.
         notes: What is to be said of the numbers, each a clause.
     """
-    if not told.headline.measures:
+    if not digest.headline.measures:
         return
-    rows = list(zip(told.headline.measures, told.headline.lines[0].cells, strict=True))
-    many = len(told.models) > SIDE_BY_SIDE
-    leading = min(told.leading or len(rows), ACROSS if many else LEADING)
-    yield from _ranked(rows[:leading], told) if many else _beside(rows[:leading], told, compared)
-    notes = [*notes, *([f"{PARTIAL[:1].lower()}{PARTIAL[1:]}"] if told.partial else [])]
+    rows = list(zip(digest.headline.measures, digest.headline.lines[0].cells, strict=True))
+    many = len(digest.models) > SIDE_BY_SIDE
+    leading = min(digest.leading or len(rows), ACROSS if many else LEADING)
+    yield from (
+        _ranked(rows[:leading], digest) if many else _beside(rows[:leading], digest, compared)
+    )
+    notes = [*notes, *([f"{PARTIAL[:1].lower()}{PARTIAL[1:]}"] if digest.partial else [])]
     if notes:
         yield ""
         yield f"<sub>{escaped('; '.join(notes))}.</sub>"
     rest = rows[leading : leading + LEADING] if many else rows[leading:]
-    left_out = len(rows) - leading - len(rest) + told.unlisted
+    left_out = len(rows) - leading - len(rest) + digest.unlisted
     if rest:
         yield ""
-        lines = list(_ranked(rest, told) if many else _beside(rest, told, compared))
+        lines = list(_ranked(rest, digest) if many else _beside(rest, digest, compared))
         lines += [f"\n… and {left_out:,} more in results.json."] if left_out else []
         noun = "value" if len(rest) == 1 else "values"
         yield from folded(f"{len(rest):,} further {noun}", lines)
 
 
-def _beside(rows: Sequence[Row], told: Digest, compared: Differences) -> Iterator[str]:
+def _beside(rows: Sequence[Row], digest: Digest, compared: Differences) -> Iterator[str]:
     """A row per value, models as columns; of two models, what the second has on the first."""
-    two = len(told.models) == 2
+    two = len(digest.models) == 2
     tested = any(measure.key in compared.of_two for measure, _ in rows)
-    headings = ["", *map(escaped, told.models), *(["difference"] if two else [])]
-    headings += ["p", f"{escaped(told.models[1])} is"] if tested else []
+    headings = ["", *map(escaped, digest.models), *(["difference"] if two else [])]
+    headings += ["p", f"{escaped(digest.models[1])} is"] if tested else []
     lines = []
     for measure, cells in rows:
         line = [escaped(str(measure)), *(value(cell, measure) for cell in cells)]
@@ -83,11 +85,11 @@ def _difference(one: ComparedValue) -> str:
     return f"{one.difference} {one.interval}".rstrip()
 
 
-def _ranked(rows: Sequence[Row], told: Digest) -> Iterator[str]:
+def _ranked(rows: Sequence[Row], digest: Digest) -> Iterator[str]:
     """A row per model, best first."""
-    order = ranking(told.headline, len(told.models))
+    order = ranking(digest.headline, len(digest.models))
     lines = [
-        [escaped(told.models[model]), *(value(cells[model], measure) for measure, cells in rows)]
+        [escaped(digest.models[model]), *(value(cells[model], measure) for measure, cells in rows)]
         for model in order[:RANKED]
     ]
     yield from table(["model", *(escaped(str(measure)) for measure, _ in rows)], lines)
@@ -105,13 +107,13 @@ def value(cell: Cell, measure: Measure, *, interval: bool = True, marked: bool =
     return text if cell.coverage is None else f"{text} ({covered(cell.coverage)})"
 
 
-def _lines(grid: Grid, told: Digest, first: str, most: int, *, intervals: bool) -> Iterator[str]:
+def _lines(grid: Grid, digest: Digest, first: str, most: int, *, intervals: bool) -> Iterator[str]:
     """Labels or slices: a column per measure and model."""
-    many = len(told.models) > 1
+    many = len(digest.models) > 1
     headings = [
         f"{escaped(str(measure))}<br>{escaped(model)}" if many else escaped(str(measure))
         for measure in grid.measures
-        for model in told.models
+        for model in digest.models
     ]
     rows = []
     for line in grid.lines[:most]:
@@ -124,7 +126,7 @@ def _lines(grid: Grid, told: Digest, first: str, most: int, *, intervals: bool) 
         # A mark at each value of a line would say the same so many times.
         count = number(line.n, "count") + (FEW_MARK if line.all_few else "")
         rows.append([escaped(line.name), count, *values])
-    yield from table([first, told.n_name, *headings], rows)
+    yield from table([first, digest.n_name, *headings], rows)
     if few := few_of(grid.lines[:most]):
         yield ""
         yield f"<sub>{FEW_MARK} {small_n_note(few)}.</sub>"
@@ -133,28 +135,28 @@ def _lines(grid: Grid, told: Digest, first: str, most: int, *, intervals: bool) 
         yield f"… and {len(grid.lines) - most:,} more."
 
 
-def slices(told: Digest) -> Iterator[str]:
+def slices(digest: Digest) -> Iterator[str]:
     """Slices, worst first."""
-    grid = Grid(told.slices.measures, worst_first(told.slices))
+    grid = Grid(digest.slices.measures, worst_first(digest.slices))
     if grid.lines:
-        few = 3 if len(told.models) <= 2 else 1
+        few = 3 if len(digest.models) <= 2 else 1
         summary = f"Slices ({len(grid.lines):,}), worst first"
-        yield from folded(summary, _lines(_cut(grid, few), told, "slice", SLICES, intervals=True))
+        yield from folded(summary, _lines(_cut(grid, few), digest, "slice", SLICES, intervals=True))
 
 
-def labels(told: Digest) -> Iterator[str]:
+def labels(digest: Digest) -> Iterator[str]:
     """All labels, in order."""
-    if told.labels.lines:
-        yield from folded(f"Labels ({len(told.labels.lines):,})", _labels(told))
+    if digest.labels.lines:
+        yield from folded(f"Labels ({len(digest.labels.lines):,})", _labels(digest))
 
 
-def _labels(told: Digest) -> Iterator[str]:
+def _labels(digest: Digest) -> Iterator[str]:
     # Intervals would double the width of a table that is wide already; results.json has them.
-    models = max(len(told.models), 2)
-    grid = _cut(told.labels, max(COLUMNS // models, 1))
-    most = min(LABELS, CELLS // max(len(grid.measures) * len(told.models), 1))
-    yield from _lines(grid, told, "label", most, intervals=False)
-    left_out = len(told.labels.measures) - len(grid.measures)
+    models = max(len(digest.models), 2)
+    grid = _cut(digest.labels, max(COLUMNS // models, 1))
+    most = min(LABELS, CELLS // max(len(grid.measures) * len(digest.models), 1))
+    yield from _lines(grid, digest, "label", most, intervals=False)
+    left_out = len(digest.labels.measures) - len(grid.measures)
     if left_out:
         yield ""
         yield f"… and {left_out} more columns in results.json."

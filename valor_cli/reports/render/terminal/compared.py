@@ -84,17 +84,17 @@ _FORMS = (
 
 def compared_summary(compared: ComparedRuns, files: Sequence[str] = ()) -> RenderableType:
     """Verdict first, report paths last; colour only repeats the text."""
-    told = compared_digest(compared)
-    parts: list[RenderableType] = [_head(told.verdict), *_sides(told)]
-    parts += _section(_listed("Warnings", told.warnings, _MOST["warnings"], "bold yellow"))
-    for pair in told.pairs[:PAIRS]:
-        parts += _section(_pair(pair, _most(told)))
-    parts += _section(_other_pairs(told.pairs[PAIRS:]))
-    parts += _section(_notes(compared, told))
-    if len(told.pairs) == 1:
-        parts += _section(_changes(told.pairs[0]))
-    parts += _section(_samples(compared, told))
-    for title, names in told.only:
+    digest = compared_digest(compared)
+    parts: list[RenderableType] = [_head(digest.verdict), *_sides(digest)]
+    parts += _section(_listed("Warnings", digest.warnings, _MOST["warnings"], "bold yellow"))
+    for pair in digest.pairs[:PAIRS]:
+        parts += _section(_pair(pair, _most(digest)))
+    parts += _section(_other_pairs(digest.pairs[PAIRS:]))
+    parts += _section(_notes(compared, digest))
+    if len(digest.pairs) == 1:
+        parts += _section(_changes(digest.pairs[0]))
+    parts += _section(_samples(compared, digest))
+    for title, names in digest.only:
         parts += _section(_listed(title, names, _MOST["only"], "bold"))
     if files:
         shown = [clean(file, 200) for file in files]
@@ -113,14 +113,14 @@ def _head(verdict: Conclusion) -> Text:
     return Text.assemble((verdict.word, _VERDICTS.get(verdict.kind, "bold")), f"  {verdict.detail}")
 
 
-def _sides(told: ComparedDigest) -> Iterator[RenderableType]:
-    if told.one_run:
-        side = told.sides[0]
-        yield one_line(f"{told.task} · {side.path} · {side.models}")
+def _sides(digest: ComparedDigest) -> Iterator[RenderableType]:
+    if digest.one_run:
+        side = digest.sides[0]
+        yield one_line(f"{digest.task} · {side.path} · {side.models}")
         return
-    yield Text(told.task)
+    yield Text(digest.task)
     made = Table.grid(padding=(0, 2, 0, 0))
-    for side in told.sides:
+    for side in digest.sides:
         judged = "judged" if side.letter == "B" else "to beat"
         made.add_row(
             Text(f"{side.letter}", style="bold"),
@@ -144,8 +144,8 @@ def _more(count: int, of: str = "") -> Iterator[RenderableType]:
         yield Text(f"  … {count:,} more{of}", style="dim")
 
 
-def _most(told: ComparedDigest) -> int:
-    return FURTHER if len(told.pairs) == 1 else FURTHER // 2
+def _most(digest: ComparedDigest) -> int:
+    return FURTHER if len(digest.pairs) == 1 else FURTHER // 2
 
 
 def _shown(pair: ShownPair, most: int) -> tuple[Sequence[ComparedValue], Sequence[ComparedValue]]:
@@ -229,9 +229,9 @@ def _other_pairs(pairs: Sequence[ShownPair]) -> Iterator[RenderableType]:
     yield from _more(len(pairs) - LISTED, " pairs")
 
 
-def _notes(compared: ComparedRuns, told: ComparedDigest) -> Iterator[RenderableType]:
+def _notes(compared: ComparedRuns, digest: ComparedDigest) -> Iterator[RenderableType]:
     """Notes on the values in this summary; reports may need more."""
-    tables = (_shown(pair, _most(told)) for pair in told.pairs[:PAIRS])
+    tables = (_shown(pair, _most(digest)) for pair in digest.pairs[:PAIRS])
     values = [one for headline, further in tables for one in (*headline, *further)]
     if notes := notes_of(compared, values):
         yield Text(" ".join(notes), style="dim")
@@ -251,9 +251,9 @@ def _changes(pair: ShownPair) -> Iterator[RenderableType]:
     yield from _more(len(shown) - _MOST["changes"], " metrics")
 
 
-def _samples(compared: ComparedRuns, told: ComparedDigest) -> Iterator[RenderableType]:
+def _samples(compared: ComparedRuns, digest: ComparedDigest) -> Iterator[RenderableType]:
     shown = shown_samples(compared, SAMPLES)
-    titles = {pair.key: pair for pair in told.pairs}
+    titles = {pair.key: pair for pair in digest.pairs}
     if not shown:
         return
     yield Text("Changed most", style="bold")

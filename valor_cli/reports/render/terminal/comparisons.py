@@ -154,7 +154,7 @@ def searched(
         yield Text(f"  … {len(found) - most:,} more", style="dim")
 
 
-def legend(result: RunResult, told: Digest, room: Mapping[str, int], *, compared: bool) -> str:
+def legend(result: RunResult, digest: Digest, room: Mapping[str, int], *, compared: bool) -> str:
     """A line that explains marks and p-values; empty if there are none.
 
     Args:
@@ -162,7 +162,7 @@ def legend(result: RunResult, told: Digest, room: Mapping[str, int], *, compared
         room: How many lines of the headline, and of slices, are shown.
         compared: Whether values of two models are.
     """
-    few = few_of(shown_lines(told, room["headline"], room["slices"]))
+    few = few_of(shown_lines(digest, room["headline"], room["slices"]))
     notes = [f"{FEW_MARK} {small_n_note(few)}"] if few else []
     if compared or any(row.baseline and row.p_adjusted is not None for row in result.comparisons):
         notes.append("p by Holm's method over the headline values")

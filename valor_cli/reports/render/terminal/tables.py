@@ -55,39 +55,39 @@ def _forms(columns: int) -> Iterator[_Form]:
 
 
 def headline(
-    told: Digest, most: int, compared: Mapping[Key, ComparedValue] | None = None
+    digest: Digest, most: int, compared: Mapping[Key, ComparedValue] | None = None
 ) -> Iterator[RenderableType]:
     """Headline values, with models side by side, or one per line if many.
 
     Args:
-        told: What there is to show.
+        digest: What there is to show.
         most: Lines.
         compared: By measure, how the second of two models stands against the first.
     """
-    grid = told.headline
+    grid = digest.headline
     if not grid.measures:
         yield Text("No overall values; the report shows what was found.")
         return
     intervals = any(cell.interval for line in grid.lines for cells in line.cells for cell in cells)
-    count = len(told.models)
+    count = len(digest.models)
     # A ranking has room for few measures, and runs of samples have many.
-    if count > SIDE_BY_SIDE or (count > 2 and intervals and not told.of_samples):
-        yield from _ranking(told)
+    if count > SIDE_BY_SIDE or (count > 2 and intervals and not digest.of_samples):
+        yield from _ranking(digest)
     else:
         forms = _compared_forms(count) if compared else _forms(count)
-        yield Fitting(_side_by_side(told, most, form, compared or {}) for form in forms)
-        yield from more(len(grid.measures) + told.unlisted - most)
-    if told.partial:
+        yield Fitting(_side_by_side(digest, most, form, compared or {}) for form in forms)
+        yield from more(len(grid.measures) + digest.unlisted - most)
+    if digest.partial:
         yield Text(PARTIAL, style="dim")
 
 
 def _side_by_side(
-    told: Digest, most: int, form: _Form, compared: Mapping[Key, ComparedValue]
+    digest: Digest, most: int, form: _Form, compared: Mapping[Key, ComparedValue]
 ) -> list[RenderableType]:
-    pair = ["difference"] if len(told.models) == 2 and form.difference else []
-    pair += [f"{told.models[1]} is"] if form.verdict else []
-    made = table("", *told.models[: form.columns], *pair, width=form.heading)
-    rows = list(zip(told.headline.measures, told.headline.lines[0].cells, strict=True))[:most]
+    pair = ["difference"] if len(digest.models) == 2 and form.difference else []
+    pair += [f"{digest.models[1]} is"] if form.verdict else []
+    made = table("", *digest.models[: form.columns], *pair, width=form.heading)
+    rows = list(zip(digest.headline.measures, digest.headline.lines[0].cells, strict=True))[:most]
     values = [_values(cells, measure, form) for measure, cells in rows]
     for index, column in enumerate(zip(*values, strict=True)):
         tails = [len(_part(cells[index])) for _, cells in rows]
@@ -99,7 +99,7 @@ def _side_by_side(
         made.add_row(Text(str(measure)), *texts, *change)
     if form.verdict:
         made.columns[-1].justify = "left"
-    return [made, *_left_out(len(told.models) - form.columns)]
+    return [made, *_left_out(len(digest.models) - form.columns)]
 
 
 def _line_up(column: Sequence[Text], tails: Sequence[int], heading: str) -> None:
@@ -136,18 +136,18 @@ def _judged(one: ComparedValue | None, *, p: bool) -> Text:
     return text.append(f" {one.p}", style="dim") if p and one.row.p is not None else text
 
 
-def _ranking(told: Digest) -> Iterator[RenderableType]:
+def _ranking(digest: Digest) -> Iterator[RenderableType]:
     """Many models: one a line, best first, with the first few measures."""
-    order = ranking(told.headline, len(told.models))
-    columns = min(6 if told.of_samples else 3, len(told.headline.measures))
-    yield Fitting([_ranked(told, order, form)] for form in _forms(columns))
+    order = ranking(digest.headline, len(digest.models))
+    columns = min(6 if digest.of_samples else 3, len(digest.headline.measures))
+    yield Fitting([_ranked(digest, order, form)] for form in _forms(columns))
     yield from more(len(order) - RANKED)
 
 
-def _ranked(told: Digest, order: Sequence[int], form: _Form) -> RenderableType:
-    measures = told.headline.measures[: form.columns]
+def _ranked(digest: Digest, order: Sequence[int], form: _Form) -> RenderableType:
+    measures = digest.headline.measures[: form.columns]
     made = table("", *map(str, measures), width=form.heading)
-    rows = [[cells[model] for cells in told.headline.lines[0].cells] for model in order[:RANKED]]
+    rows = [[cells[model] for cells in digest.headline.lines[0].cells] for model in order[:RANKED]]
     values = [
         [_value(cell, at, interval=form.intervals) for cell, at in zip(row, measures, strict=False)]
         for row in rows
@@ -156,7 +156,7 @@ def _ranked(told: Digest, order: Sequence[int], form: _Form) -> RenderableType:
         tails = [len(_part(row[index])) for row in rows]
         _line_up(column, tails, str(made.columns[index + 1].header))
     for model, texts in zip(order, values, strict=False):
-        made.add_row(Text(clean(told.models[model], 24)), *texts)
+        made.add_row(Text(clean(digest.models[model], 24)), *texts)
     return made
 
 
@@ -219,33 +219,33 @@ def _subject(gate: Gate, *, many: bool) -> Text:
     return subject
 
 
-def shown_lines(told: Digest, measures: int, slices: int) -> Iterator[Line]:
+def shown_lines(digest: Digest, measures: int, slices: int) -> Iterator[Line]:
     """The lines of the value tables, up to a limit."""
-    for line in told.headline.lines:
+    for line in digest.headline.lines:
         yield replace(line, cells=line.cells[:measures])
-    for line in by_worst(told.slices)[:slices]:
+    for line in by_worst(digest.slices)[:slices]:
         yield replace(line, cells=line.cells[:1])
 
 
-def slices(told: Digest, most: int) -> Iterator[RenderableType]:
+def slices(digest: Digest, most: int) -> Iterator[RenderableType]:
     """The worst slices by the first headline measure."""
-    if not told.slices.lines:
+    if not digest.slices.lines:
         return
-    forms = _forms(min(len(told.models), SIDE_BY_SIDE))
-    lines = by_worst(told.slices)[:most]
-    yield Fitting(_slice_table(told, lines, form) for form in forms)
-    yield from more(len(told.slices.lines) - most)
+    forms = _forms(min(len(digest.models), SIDE_BY_SIDE))
+    lines = by_worst(digest.slices)[:most]
+    yield Fitting(_slice_table(digest, lines, form) for form in forms)
+    yield from more(len(digest.slices.lines) - most)
 
 
-def _slice_table(told: Digest, lines: Sequence[Line], form: _Form) -> list[RenderableType]:
-    measure = told.slices.measures[0]
-    shown = told.models[: form.columns]
+def _slice_table(digest: Digest, lines: Sequence[Line], form: _Form) -> list[RenderableType]:
+    measure = digest.slices.measures[0]
+    shown = digest.models[: form.columns]
     made = table(f"Worst {measure} by slice", *shown, "n", width=form.heading)
     kept = form._replace(intervals=form.intervals and len(shown) <= 2)
     for line in lines:
         values = _values(line.cells[0], measure, kept)
         made.add_row(Text(line.name), *values, Text(number(line.n, "count")))
-    return [made, *_left_out(min(len(told.models), SIDE_BY_SIDE) - form.columns)]
+    return [made, *_left_out(min(len(digest.models), SIDE_BY_SIDE) - form.columns)]
 
 
 def _left_out(models: int) -> Iterator[Text]:

@@ -122,9 +122,9 @@ class ChangeNames:
         """The metric with its distinguishing parameters, shared by all its outputs."""
         return self._detailed(metric, metric, parameters)
 
-    def _detailed(self, told: str, metric: str, parameters: Parameters) -> str:
+    def _detailed(self, text: str, metric: str, parameters: Parameters) -> str:
         detail = self._names.detail(metric, parameters)
-        return f"{clean(told)} ({detail})" if detail else clean(told)
+        return f"{clean(text)} ({detail})" if detail else clean(text)
 
     def unit(self, metric: str, output: str) -> str:
         """The unit of the whole-data value, otherwise a fraction."""
