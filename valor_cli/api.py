@@ -54,7 +54,7 @@ def evaluate(
 ) -> RunResult:
     """Evaluate predictions against ground truth, as `valor evaluate` does.
 
-    A gate that fails raises nothing: `RunResult.passed` says it, and `RunResult.incomplete` why
+    A failed gate raises no error: see `RunResult.passed`, and `RunResult.incomplete` for why
     gates could not be checked.
 
     Args:
@@ -64,19 +64,19 @@ def evaluate(
             `{"gates.0.min": 0.5}`.
         out: Folder for the reports; without it nothing is written.
         formats: Reports to write there: json, markdown, html, junit, csv; without it the config's.
-        baseline: An earlier run to hold this one against: a result, or the folder of its reports.
+        baseline: An earlier run to compare with: a result, or the folder of its reports.
         limit: Evaluate only the first N images or samples.
         jobs: Processes to use. More than one starts them as multiprocessing does, so that a script
             needs its `if __name__ == "__main__":`.
         engine, scheduler: "dask", and the address of a cluster's scheduler.
         offline: Use only models and files on this machine.
         resume: Resume a run that was stopped; nothing is paid for twice.
-        progress: Told a stage, how much of it is done, and of how much (0: not known).
+        progress: Called with a stage, how much of it is done, and of how much (0: unknown).
 
     Raises:
         ConfigError: The config cannot be used; its text names every problem with its place.
         DataError: An input cannot be used.
-        MissingExtraError: A package is not installed that the config asks for.
+        MissingExtraError: A package that the config needs is not installed.
         JudgeError: A judge cannot be reached.
     """
     _show_in_notebooks()
@@ -109,10 +109,10 @@ def evaluate(
 def read_run(path: FilePath) -> RunResult:
     """Read a run from its results.json or the folder that contains it.
 
-    Values of samples and resamples come with it where their files stand beside it.
+    Per-sample values and resamples are included if their files are beside it.
 
     Raises:
-        DataError: A file is missing, broken, or one of another run.
+        DataError: A file is missing, broken, or from another run.
     """
     _show_in_notebooks()
     return run_files.read_run(os.fspath(path))
@@ -127,10 +127,10 @@ def compare(
     """Compare two runs, as `valor compare` does.
 
     Args:
-        first: The earlier run, or the one to beat: a result, or the folder of its reports.
-        second: The run that is judged; without it the models of the first are compared.
-        models: Model of the second run to that of the first it is held against; without it those
-            of one name.
+        first: The baseline run: a result, or the folder of its reports.
+        second: The candidate run; without it the models of the first are compared.
+        models: Model of the second run to the model of the first; without it, models
+            of the same name.
 
     Raises:
         DataError: A run cannot be read.
@@ -166,7 +166,7 @@ def _written(value: Any) -> str:
 
 
 def _show_in_notebooks() -> None:
-    """Let IPython, where it runs, show results as the terminal does."""
+    """Let IPython, if it is running, show results as the terminal does."""
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     if shell is None:
         return

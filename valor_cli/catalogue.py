@@ -121,7 +121,7 @@ def metric_names(task_name: str) -> Mapping[str, str]:
 def parameters(task_name: str, metric_name: str) -> type[BaseModel]:
     """A strict model of a metric's parameters, derived from its function's signature.
 
-    Beside them stands the threshold that the config may hold its value against.
+    The model also has the metric's threshold.
     """
     found = metric(task_name, metric_name)
     fields: dict[str, Any] = {

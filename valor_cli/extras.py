@@ -14,12 +14,12 @@ def extra(package: str, name: str, what: str) -> ModuleType:
     """Import a package of an extra.
 
     Args:
-        package: As it is imported.
+        package: Import name of the package.
         name: Of the extra.
         what: What needs it, for the message: "backend: litellm".
 
     Raises:
-        MissingExtraError: It is not installed, or not so that it can be imported.
+        MissingExtraError: It is not installed or cannot be imported.
     """
     try:
         return importlib.import_module(package)

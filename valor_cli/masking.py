@@ -26,7 +26,7 @@ _PLAIN = frozenset(
 def without_secrets(text: str) -> str:
     """Text for output, with passwords and signatures in its URLs replaced by "…".
 
-    What names and signs whoever reads an object stands before the host (`https://name:pw@host`) or
+    Credentials are before the host (`https://name:pw@host`) or
     in the query (`?X-Amz-Signature=`, `?sig=`, `?token=`). Values of a query are masked unless
     their names are known to be harmless.
     """
@@ -56,19 +56,19 @@ _SHORTEST, _WORD = 6, 16
 """Characters of a secret, and of one of letters alone: what is shorter is a word of any report."""
 
 _BEFORE_VALUE = re.compile(r"://(?:[^/?#]*\Z|[^?#]*[?#](?:.*[&;])?([^&;=]*)=?\Z)", re.S)
-"""What stands in front of a login, or of a value in a query or a fragment."""
+"""The text before a login, or before a value in a query or a fragment."""
 
 
 def keep_secret(name: str, value: str, before: str, after: str) -> None:
     """Mask a secret environment value in all later output.
 
     It is where its name says so, and where it is a login of a URL or a value in its query. Numbers
-    and short words are not kept: they stand in any report.
+    and short words are not masked: they occur in any report.
 
     Args:
         name: Of the variable.
-        value: What it holds.
-        before, after: What stands around it in the config.
+        value: Its value.
+        before, after: The text around it in the config.
     """
     place = _BEFORE_VALUE.search(before)
     login = place is not None and place[1] is None and "@" in after.partition("/")[0]

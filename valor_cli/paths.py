@@ -69,11 +69,11 @@ def own_folder(path: str) -> str:
 def beside(folder: str, name: str) -> str:
     """The path of a file named in another file, relative to that file's folder.
 
-    What a file names stands where the file itself does: data on this machine names no URL, data
+    A named file must be where the naming file is: data on this machine names no URL, data
     in a store or on a server no file of this machine and nothing in other places.
 
     Raises:
-        ValueError: It names such a thing; the message says which.
+        ValueError: It names a file elsewhere; the message says which.
     """
     if not is_url(folder):
         if is_url(name):
@@ -128,7 +128,7 @@ def _checked(url: str) -> str:
     """A URL; that of a file on this machine as its path.
 
     Raises:
-        ValueError: It holds what no URL can, and what would be shown of it is not known.
+        ValueError: It is not a valid URL, so its secrets could not be masked.
     """
     scheme, rest = url.split("://", 1)
     if scheme.lower() == "file":

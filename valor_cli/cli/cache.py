@@ -155,10 +155,10 @@ def _facts_of_models(kept: Converted) -> dict[str, Any]:
 
 
 def _is_there(path: Path) -> bool:
-    """Whether there is a file; one that must not be looked at is no empty cache.
+    """Whether there is a file; an unreadable one does not count as an empty cache.
 
     Raises:
-        ValorError: It cannot be told.
+        ValorError: It cannot be read.
     """
     try:
         path.stat()

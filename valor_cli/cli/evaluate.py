@@ -232,7 +232,7 @@ def _folder(config: RunConfig, out: str | None, *, several: bool) -> Path | None
 
 
 def _take(folder: Path | None, path: str, taken: dict[Path | None, str]) -> None:
-    """Refuse a place for reports that another config of this call has filled."""
+    """Reject a report folder that another config of this call has used."""
     if folder in taken:
         where = "standard output" if folder is None else str(folder)
         problem = Problem(path, f"its reports would overwrite those of {taken[folder]}: {where}")

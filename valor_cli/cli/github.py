@@ -27,11 +27,11 @@ def is_watching() -> bool:
 def escaped_output(tell: Callable[[str], None] = say) -> Iterator[None]:
     """Keep GitHub from reading the output inside as workflow commands.
 
-    It obeys lines of either output, indented ones too, until it is told to stop by a word that
-    nobody can foresee.
+    It obeys lines of either output, indented ones too, until it is stopped by a token that
+    cannot be predicted.
 
     Args:
-        tell: Writes a line to the output that is spoken to inside.
+        tell: Writes a line to the output used inside.
     """
     if not is_watching():
         yield

@@ -13,7 +13,7 @@ from valor_cli.cli.output import say
 from valor_cli.errors import ConfigError, DataError, Problem
 
 SHOWN = 3
-"""Files that are in the way, listed by name; more are counted."""
+"""Maximum number of existing files listed by name; more are counted."""
 
 FIRST = "object_detection"
 """The task that is written when none is named."""
@@ -86,7 +86,7 @@ def _copy(sources: Mapping[Path, Path]) -> None:
     """Copy each file to its place.
 
     Raises:
-        ConfigError: Something stands in one of the places; nothing was written.
+        ConfigError: One of the files exists; nothing was written.
         DataError: A place cannot be written.
     """
     present = [path for path in sources if os.path.exists(path)]

@@ -53,7 +53,7 @@ def say(answer: str | bytes, *, end: str = "\n") -> None:
 
 
 def _drop_output() -> None:
-    """Let go of what stdout still holds: the interpreter would stumble over it at its end."""
+    """Discard buffered output, on which the interpreter would fail at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

@@ -40,8 +40,8 @@ class Fault(Struct, frozen=True):
     Attributes:
         kind: Pydantic's name for it.
         message: The model's or pydantic's own words, for want of `expected`.
-        expected: What should stand there; empty where only the message says what is wrong.
-        value: What stands there; of a list of a wrong length, the length.
+        expected: The expected value; empty if only the message says what is wrong.
+        value: The value found; for a list of the wrong length, the length.
         union: The path of the union it lies in.
     """
 

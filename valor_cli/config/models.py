@@ -41,7 +41,7 @@ class MetricRequest(_Strict):
 
 
 AUTO = "auto"
-"""What stands among the slices where the worst parts of the data are looked for."""
+"""The entry of `slices:` that searches for the worst slices."""
 
 
 class SliceSearch(_Strict):

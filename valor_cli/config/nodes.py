@@ -25,7 +25,7 @@ DEEPEST = 100
 UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
 
 _WHOLE = re.compile("0|[1-9][0-9]*")
-"""Keys that mean their digits, whether they stand in quotes or not: labels and pixel values."""
+"""Keys kept as their digits, quoted or not: labels and pixel values."""
 
 
 class ScalarNode(Struct, frozen=True):

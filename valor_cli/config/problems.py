@@ -28,7 +28,7 @@ class Position(Struct, frozen=True, order=True):
 
 
 NOWHERE = Position(0, 0)
-"""Where everything stands of a config that was given as a mapping, not as a file."""
+"""The position of everything in a config given as a mapping, not as a file."""
 
 
 class Problems:

@@ -42,7 +42,7 @@ def expanded(
 ) -> tuple[Scalar, tuple[str, ...]]:
     """Text with every `${NAME}` expanded, and the environment values in it.
 
-    A lone `${NAME}` that stood unquoted (`plain`) may become a number.
+    A single unquoted `${NAME}` (`plain`) may become a number.
     """
     secrets: list[str] = []
 

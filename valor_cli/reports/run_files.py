@@ -21,12 +21,12 @@ def read_run(path: str, *, samples: bool = True) -> RunResult:
     """Read a run from disk.
 
     Args:
-        path: Its results.json, or the folder that this stands in.
+        path: Its results.json, or the folder of it.
         samples: Whether to read samples.jsonl, resamples.jsonl and evidence.bin beside it, too,
-            where they are; without them two runs can be told apart by their values alone.
+            if present; without them two runs can be compared by their values only.
 
     Raises:
-        DataError: A file is missing, unreadable, broken, or one of another run.
+        DataError: A file is missing, unreadable, broken, or from another run.
     """
     if not path:
         raise DataError(Problem("RUN", "expected a path, found an empty text"), hint=_NEXT)
@@ -56,7 +56,7 @@ def read_run(path: str, *, samples: bool = True) -> RunResult:
 
 
 def _content(path: str) -> bytes:
-    """The bytes of a file, less a byte order mark.
+    """The bytes of a file without a byte order mark.
 
     Raises:
         DataError: It cannot be read.

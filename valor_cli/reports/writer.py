@@ -73,8 +73,8 @@ def write_reports(
 ) -> list[Path]:
     """Write the requested formats into `out`, in order.
 
-    What stands there under the name of another format, or of values of samples, would pass for
-    this run's: it goes.
+    Existing files of other formats, or of per-sample values, are removed: they would be taken for
+    this run's.
 
     Args:
         result: The run.
@@ -82,7 +82,7 @@ def write_reports(
         formats: Names in `FILES`; json brings samples.jsonl, resamples.jsonl and evidence.bin where
             there are values of samples and of resamples, and evidence of others.
         pictures: Images that the HTML report embeds.
-        beside: Whether what stands there is of this run, and stays.
+        beside: Whether existing files belong to this run and are kept.
 
     Raises:
         UnknownNameError: There is no such format.
@@ -125,7 +125,7 @@ def write_files(
     Args:
         out: The folder, made if there is none.
         contents: Of each file, by its name.
-        stale: Names of files that go, if they are there, once the others stand.
+        stale: Names of files to remove, if present, once the others are written.
         hint: The next step, where that fails.
 
     Returns:

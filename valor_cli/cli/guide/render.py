@@ -111,7 +111,7 @@ def _entry(name: str, choice: Choice, tasks: Sequence[Task[Any]]) -> dict[str, A
 class Indented(Struct, frozen=True):
     """A text indented by a number of columns on every line.
 
-    Before its first line stands `lead`.
+    Its first line begins with `lead`.
     """
 
     columns: int

@@ -43,7 +43,7 @@ class Group(Struct, frozen=True):
     """A measure or slice, with a bar for each model.
 
     Attributes:
-        name: Of the group; `detail` stands below it.
+        name: Of the group; `detail` is shown below it.
         scale: Groups of the same scale are drawn to the same one.
     """
 

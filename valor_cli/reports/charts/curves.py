@@ -176,7 +176,7 @@ def _groups(result: RunResult, needed: Sequence[str]) -> list[Group]:
 def _choices(*kinds: Sequence[Group]) -> list[tuple[Group, ...]]:
     """Curves shown together: of each kind, the next group of one label and setting.
 
-    Choices stand in the order of the first kind; what has no counterpart there comes at the end.
+    Choices are in the order of the first kind; those without a counterpart come last.
     """
     choices: dict[object, list[list[Group]]] = {}
     for kind, groups in enumerate(kinds):

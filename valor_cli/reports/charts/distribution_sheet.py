@@ -25,7 +25,7 @@ class Spreads(Struct, frozen=True):
 
     Attributes:
         name: The metric and its primary output in words, and `detail` its parameters.
-        unit: Of the values; `threshold` what they are held against, if anything.
+        unit: Of the values; `threshold` is the limit they are compared with, if any.
         values: Of each model that has any.
     """
 

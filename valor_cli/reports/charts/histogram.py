@@ -76,7 +76,7 @@ def histogram(
         models: Their names, cleaned.
         name: Of the values.
         unit: Of the values.
-        threshold: What values are held against; drawn across all rows.
+        threshold: The limit of the values, if any; drawn across all rows.
     """
     bins = binned(shown, fraction=unit == "fraction")
     low, high = bins.edges[0], bins.edges[-1]

@@ -16,7 +16,7 @@ NAMES = {
     "f1": ("threshold →", "F1"),
     "roc": ("false positive rate →", "true positive rate"),
 }
-"""What stands along the axes, by kind of chart."""
+"""Axis labels by kind of chart."""
 
 
 def lined(
@@ -49,9 +49,9 @@ def grid(
     """Gridlines and their numbers.
 
     Args:
-        x_name, y_name: What stands along the axes.
+        x_name, y_name: Axis labels.
         diagonal: Whether to draw it.
-        below: How much further down the numbers of the horizontal axis stand.
+        below: Additional distance of the horizontal axis labels from the axis.
         levels: Ready gridlines of another vertical axis than that from 0 to 1.
     """
     left, top, w, h = (PLOT[name] for name in ("left", "top", "w", "h"))

@@ -15,7 +15,7 @@ from msgspec import Struct
 from valor_cli.reports.sections.formatting import clean
 
 PLOT = {"width": 380, "height": 262, "left": 30, "top": 24, "w": 338, "h": 200}
-"""Where the axes stand in a chart; the script draws by the same numbers."""
+"""Positions of the axes in a chart; the script uses the same numbers."""
 
 MODELS = 6
 """Colours and dashes there are; further models begin again."""

@@ -28,7 +28,7 @@ Place: TypeAlias = tuple[str, int, int]
 """A file, relative to the repository; a line and a column of it, both from 1."""
 
 PlaceOfGate: TypeAlias = Callable[[int], Place | None]
-"""Where a gate stands, by its number in the config; None: nowhere that can be shown."""
+"""The position of a gate by its index in the config; None if it cannot be shown."""
 
 _Level: TypeAlias = Literal["error", "warning", "notice"]
 
@@ -38,7 +38,7 @@ def workflow_commands(result: RunResult, place_of_gate: PlaceOfGate) -> list[str
 
     Args:
         result: The run.
-        place_of_gate: Where in the config a gate stands.
+        place_of_gate: The position of a gate in the config.
     """
     failed = [
         _of_gate(check, place_of_gate) for check in gate_checks(result) if check.status == "failed"

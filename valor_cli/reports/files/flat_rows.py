@@ -16,7 +16,7 @@ LAST = ("method", "caution", "undefined")
 def flat_rows(result: RunResult) -> list[dict[str, Scalar]]:
     """A row for each row of `metrics` in results.json, in their order, all with the same keys.
 
-    A parameter stands under `parameters.NAME`; lists and mappings are JSON text.
+    A parameter is under `parameters.NAME`; lists and mappings are JSON text.
     """
     names = list(dict.fromkeys(name for row in result.metrics for name in row.parameters))
     return [_flat(row, names) for row in result.metrics]

@@ -164,7 +164,7 @@ class _Gathered:
         """The samples, in the order of their lines.
 
         Raises:
-            DataError: One stands there twice.
+            DataError: A sample is a duplicate.
         """
         keys = list(zip(map(type, self.ids), self.ids, strict=True))
         if len(set(keys)) < len(keys):

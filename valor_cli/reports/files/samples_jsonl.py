@@ -19,8 +19,8 @@ _AT_ONCE: Final = 1 << 10
 def jsonl_blocks(result: RunResult) -> Iterator[bytes]:
     """The file in blocks of lines, since it may be larger than its data.
 
-    Models stand in the order of the run, samples in the order of their first metric. A metric asked
-    twice stands under two names, with the parameters in which they differ. Beside its values, a
+    Models are in the order of the run, samples in the order of their first metric. A metric used
+    twice has two names, with the parameters in which they differ. Beside its values, a
     sample has the `group` that it belongs to and its `texts`, where it has any.
 
     Raises:

@@ -61,7 +61,7 @@ def _tried(short: str, full: str) -> Iterator[str]:
 
 
 def _readable(text: str) -> str:
-    """Words joined by hyphens; what stands for several texts is numbered after all."""
+    """Words joined by hyphens; ambiguous ones are numbered later."""
     kept = _UNSAFE.sub("-", text[: 2 * KEPT]).strip("-")
     return kept if kept and len(text) <= 2 * KEPT else _safe(text)
 

@@ -22,7 +22,7 @@ SIDE_BY_SIDE = 4
 
 _USUAL = {"matching": "coco", "geometry": "box"}
 _NAMED = ("embedder", "judge")
-"""Settings whose values are names of others' making: they stand as they are."""
+"""Settings whose values are external names, shown unchanged."""
 _SHAPES = {
     "box": "boxes",
     "rotated box": "rotated boxes",

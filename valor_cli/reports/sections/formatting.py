@@ -14,7 +14,7 @@ UNKNOWN = "unknown"
 """What a thing cost that has no known price."""
 
 LARGE = 1e15
-"""From here on a number is told by its first digits and its power of ten: 3.2e+217."""
+"""From here on a number is shown with an exponent: 3.2e+217."""
 
 CLEANED = 50
 """Characters that are looked at for each one shown: a text may be megabytes of escapes."""

@@ -52,7 +52,7 @@ def verdict(
     """The verdict of a run; insufficient coverage takes precedence.
 
     Args:
-        gates: Those that were held.
+        gates: The checked gates.
         incomplete: As in `RunResult`.
         stopped: Whether the run was, before all was asked.
     """

@@ -16,7 +16,7 @@ Key = tuple[str, str, tuple[tuple[str, object], ...]]
 """Metric, output and parameters."""
 
 FEW_MARK = "°"
-"""Stands behind a value that rests on few samples."""
+"""Mark of a value computed from few samples."""
 
 
 class Measure(Struct, frozen=True):
@@ -42,7 +42,7 @@ class Cell(Struct, frozen=True):
 
     Attributes:
         best: Whether no other model's is better.
-        coverage: The part of the samples it rests on, where that is not all of them.
+        coverage: The share of samples it is computed from, if not all.
         few: What it rests on too few of to be sure ("images"); empty: it does not.
     """
 

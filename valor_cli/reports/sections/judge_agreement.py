@@ -24,7 +24,7 @@ class AgreementLine(Struct, frozen=True):
     Attributes:
         raters: Who: "judges a, b", "3 repeats of a".
         samples: How many all of them judged.
-        share: The part of these on which all say the same.
+        share: The share of these on which all agree.
         coefficient: "Fleiss' kappa 0.610".
         spread: How far they are apart, on average.
         means: What each of them found on average.

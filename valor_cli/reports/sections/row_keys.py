@@ -11,7 +11,7 @@ from valor_cli.results import MetricResult, Parameters, ParameterValue
 
 THRESHOLD = "score_threshold"
 BY_LABEL = "by label"
-"""Stands for the thresholds of labels that have one each."""
+"""Shown in place of one threshold per label."""
 
 
 class LabelRows:

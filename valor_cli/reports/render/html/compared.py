@@ -30,7 +30,7 @@ FURTHER = 500
 """Further values shown of each pair."""
 
 PAIRS = 20
-"""Pairs of models shown with all their values; of the others the page says how they stand."""
+"""Pairs of models shown with all their values; the others are summarised."""
 
 NAMES = 200
 """Values named that only one run has."""
@@ -39,7 +39,7 @@ PAPER = 25
 """Samples that a printer gets."""
 
 FOREST = 120
-"""Width of a drawn difference in its own units; 0 stands in the middle."""
+"""Width of a drawn difference in its own units; 0 is in the middle."""
 
 _TEMPLATES = Path(__file__).parents[2] / "page" / "templates"
 _SCRIPTS = ("report.js", "errors.js", "compared.js")

@@ -24,7 +24,7 @@ PAIRS = 66
 """Pairs of models compared in the report: those of twelve models."""
 
 ACROSS = 6
-"""Pairs that stand side by side; more of them become rows."""
+"""Maximum number of pairs side by side; more become rows."""
 
 BASELINE = 100
 """Further values listed of a baseline, beside the headline ones."""
@@ -44,9 +44,9 @@ class Differences(Struct, frozen=True):
         of_two: By measure, the second of two models against the first; no others.
         pairs: The table of the pairs of more models; None where there are none.
         baseline: The models against those of an earlier run; None where there is none.
-        bare: Whether any p of two models stands as its test gave it.
+        bare: Whether any p-value of two models is unadjusted.
         tests: Which tests were made of how many, in words; empty where none was.
-        level: That a p-value is held against, in words; empty likewise.
+        level: The significance level, in words; empty if there were no tests.
     """
 
     of_two: dict[Key, ComparedValue]

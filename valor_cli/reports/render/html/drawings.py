@@ -18,7 +18,7 @@ INK = 1_000_000
 """Characters of drawings at most, divided evenly among the models and kinds of examples."""
 
 PICTURES = 600_000
-"""Bytes of pictures embedded at most; later drawings stand on a plain ground."""
+"""Maximum bytes of embedded images; later drawings have a plain background."""
 
 DRAWING = 20_000
 """Characters of the objects in one drawing, about 80 boxes; errors are drawn before the rest."""

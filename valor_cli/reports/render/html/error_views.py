@@ -41,7 +41,7 @@ FAINT = 0.001
 """Smaller parts of the pixels of a row are there to be found, not to be seen."""
 
 BRIEF = 3
-"""Characters of labels that need not be turned to stand above their columns."""
+"""Maximum length of column labels that are not rotated."""
 
 ENTRIES = 12_000
 """Cells of confusion matrices at most; the page says how many matrices it left out."""

@@ -68,7 +68,7 @@ def to_html(
 
     Args:
         result: The run.
-        pictures: Images to embed; the drawings of the others stand on a plain ground.
+        pictures: Images to embed; other drawings have a plain background.
     """
     told = digest(result) if prepared is None else prepared
     anchors = Anchors()

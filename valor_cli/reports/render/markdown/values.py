@@ -20,7 +20,7 @@ LEADING = 12
 
 RANKED = 30
 ACROSS = 6
-"""Models that stand one a line, and values beside each of them."""
+"""Models shown one per line, and values beside each of them."""
 
 LABELS = 500
 SLICES = 50

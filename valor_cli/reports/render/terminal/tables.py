@@ -62,7 +62,7 @@ def headline(
     Args:
         digest: What there is to show.
         most: Lines.
-        compared: By measure, how the second of two models stands against the first.
+        compared: By measure, the comparison of the second model with the first.
     """
     grid = digest.headline
     if not grid.measures:

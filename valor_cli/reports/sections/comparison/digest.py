@@ -68,7 +68,7 @@ class ShownPair(Struct, frozen=True):
         title: Both names; empty where there is one pair of models of one name.
         other, model: Headings of their columns.
         headline, further: Values in words, those of the whole runs that lead first.
-        counts: In words, how the headline values stand.
+        counts: In words, the number of headline values by outcome.
     """
 
     title: str

@@ -21,7 +21,7 @@ MARKS: Mapping[Outcome, str] = {
     "equal": "=",
     "cannot tell": "~",
 }
-"""What stands beside the word, so that a column of verdicts reads at a glance; bad news first."""
+"""The mark beside each verdict, worst first."""
 
 TESTS: Mapping[PairedTest, str] = {
     "mcnemar": "McNemar's test",
@@ -36,10 +36,10 @@ ROUNDING = 1e-12
 """Ends of an interval of a difference below which it is the arithmetic that tells them from 0."""
 
 UNADJUSTED = "*"
-"""Behind a p-value that stands as the test gave it."""
+"""Mark of an unadjusted p-value."""
 
 OF_BOTH = "differences are over the samples that both have"
-"""Said where a value rests on samples that the other lacks, so that it is no plain subtraction."""
+"""Note if a difference is over the shared samples, not a plain subtraction."""
 
 
 class ComparedValue(Struct, frozen=True):

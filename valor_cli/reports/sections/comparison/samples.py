@@ -21,7 +21,7 @@ Part: TypeAlias = tuple[str, bool]
 """Characters, and whether they differ."""
 
 WORDS = 1_000
-"""Words of a text that are held against the other's; what follows stands as it is."""
+"""Maximum number of words of a text that are compared; the rest is shown as it is."""
 
 PAIRS = 300_000
 """Pairs of equal words up to which all are looked at, in about 0.1 s; beyond, frequent words are
@@ -235,7 +235,7 @@ def metrics_of(samples: Sequence[ShownSample]) -> list[str]:
 def word_differences(first: str, second: str) -> tuple[list[Part], list[Part]]:
     """Split both texts into equal and different parts.
 
-    Spaces count for nothing: they stand behind the word before them.
+    Spaces are ignored: they belong to the word before them.
     """
     left, left_rest = _words(first)
     right, right_rest = _words(second)
