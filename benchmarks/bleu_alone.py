@@ -41,7 +41,7 @@ def _found(dataset: TextDataset, names: tuple[str, ...]) -> dict[str, object]:
     )
     started = time.process_time()
     evidence = measure_samples(dataset, calls)
-    values = [call.found(evidence).values[0].value for call in calls]
+    values = [call.findings(evidence).values[0].value for call in calls]
     return {"values": values, "cpu_s": time.process_time() - started}
 
 

@@ -311,10 +311,10 @@ def test_a_resample_counts_a_sample_as_often_as_it_is_drawn(
     weights = np.random.default_rng(4).integers(0, 4, dataset.unit_count)
     (again,) = evidence.resamples(weights[None])
     drawn = evidence._taken(np.repeat(np.arange(dataset.unit_count), weights))
-    resampled, counted = by_row(call.found(again)), by_row(call.found(drawn))
+    resampled, counted = by_row(call.findings(again)), by_row(call.findings(drawn))
     assert {row: resampled[row] for row in counted} == pytest.approx(counted, abs=1e-12)
     # Intervals are of the values of the whole, one by one.
-    assert list(resampled) == list(by_row(call.found(evidence)))
+    assert list(resampled) == list(by_row(call.findings(evidence)))
 
 
 @pytest.mark.parametrize(("task", "wing", "metric"), OF_TEXTS)

@@ -93,7 +93,7 @@ def evidence(response: list[str | None], *calls: Call, **more: Any) -> SampleEvi
 
 
 def findings(sampled: Sampled) -> Findings:
-    found = sampled.call.found(_Of(sampled))
+    found = sampled.call.findings(_Of(sampled))
     assert isinstance(found, Findings)
     return found
 

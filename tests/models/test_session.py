@@ -112,7 +112,7 @@ def slow_of(member: Member) -> SlowJudge:
 def test_all_work_is_done_at_the_concurrency_allowed() -> None:
     told: list[tuple[str, int, int]] = []
     heard: list[str] = []
-    with session(told=lambda *what: told.append(what)) as run:
+    with session(on_progress=lambda *what: told.append(what)) as run:
         [member] = run.jurors
         run.run([(20, pieces(member, 20, heard))])
         judge = slow_of(member)
@@ -233,7 +233,7 @@ def test_a_signal_ends_the_asking_and_not_the_program(number: signal.Signals, ki
     assert judge.asked <= 3
     assert signal.getsignal(number) is before
     # Nobody is left who would wait for the loop that is gone.
-    assert not [one for one in run.stop.told if isinstance(one.__self__, Interrupts)]  # type: ignore[attr-defined]
+    assert not [one for one in run.stop.callbacks if isinstance(one.__self__, Interrupts)]  # type: ignore[attr-defined]
 
 
 def test_a_second_signal_drops_what_is_under_way() -> None:
@@ -393,7 +393,7 @@ def test_an_embedder_is_opened_where_one_is_asked_for_alone(
     with session() as run:
         assert run.vectors is None
         assert run.settings == {"judge": "slow"}
-    with Session(embedding(), "run", imagined=True) as run:
+    with Session(embedding(), "run", dry_run=True) as run:
         assert run.models.embed(["a", "b"]).tolist() == [[1.0], [1.0]]
     assert embedders == []
     assert not (tmp_path / "cache" / FILE).exists()
@@ -414,7 +414,7 @@ def test_vectors_are_known_to_the_next_run_and_to_all_who_ask(
 def test_judges_and_metrics_share_vectors(embedders: list[HereEmbedder]) -> None:
     told: list[str] = []
     wanted = Settings((settings(),), embedder=EmbedderSettings(cache=False))
-    with Session(wanted, "run", told=lambda stage, *_: told.append(stage)) as run:
+    with Session(wanted, "run", on_progress=lambda stage, *_: told.append(stage)) as run:
         member = run.jurors[0]
 
         async def piece() -> None:

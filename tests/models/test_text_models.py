@@ -55,14 +55,14 @@ class LoopedEmbedder:
         self.closed += 1
 
 
-def untold(stage: str, done: int, total: int) -> None:
+def no_progress(stage: str, done: int, total: int) -> None:
     pass
 
 
 def opened(embedder: Any = None, stop: Stop | None = None) -> TextModels:
     stop = stop or Stop()
-    vectors = None if embedder is None else Vectors(embedder, stop, untold)
-    return TextModels(SETTINGS, None, "cpu", stop, untold, vectors)
+    vectors = None if embedder is None else Vectors(embedder, stop, no_progress)
+    return TextModels(SETTINGS, None, "cpu", stop, no_progress, vectors)
 
 
 def test_vectors_are_had_in_a_loop_of_their_own_each_time() -> None:
@@ -140,7 +140,7 @@ def test_prompts_whose_beginnings_were_not_seen_are_told(monkeypatch: pytest.Mon
         "valor_cli.models.language_models.transformers_language_model.TransformersLanguageModel",
         lambda *_: small,
     )
-    models = TextModels(SETTINGS, LanguageModelSettings(model="small"), "cpu", Stop(), untold)
+    models = TextModels(SETTINGS, LanguageModelSettings(model="small"), "cpu", Stop(), no_progress)
     assert models.language_model() is small
     assert models.troubles == ()
     small.cut = 3
@@ -199,7 +199,7 @@ def test_what_is_not_there_is_remembered_for_the_report(loads: list[tuple[Any, .
         with pytest.raises(Unavailable):
             models.token_encoder("absent", None)
     models.token_encoder("other", None)
-    assert list(models.lacking) == ["absent is not on this machine"]
+    assert list(models.missing) == ["absent is not on this machine"]
 
 
 def test_looking_loads_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -212,7 +212,7 @@ def test_looking_loads_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hugging_face, "located", located)
     models = opened()
     models.look({"there": "toxicity_detoxify", "absent": "fairness_bias"})
-    assert list(models.lacking) == ["absent is not here, says fairness_bias"]
+    assert list(models.missing) == ["absent is not here, says fairness_bias"]
     with pytest.raises(ConfigError, match="is pickled"):
         models.look({"broken": "perplexity"})
 

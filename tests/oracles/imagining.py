@@ -62,7 +62,7 @@ class ImaginingJudge:
     def _text(self, request: Request) -> str:
         prompt = request.purpose.prompt
         random = np.random.default_rng(int(request.key[:8], 16))
-        imagined = request.imagined
+        imagined = request.example_reply
         if request.schema_name == "rating":
             low, high = (10, 0) if prompt == "stereotypes" else (0, _top(imagined))
             if not self.best:

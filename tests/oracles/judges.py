@@ -123,7 +123,7 @@ def judged(
         else tuple(call(one, own) for one, own in metric)
     )
     evidence = measured_evidence(data, gather({"m": data}, calls, ScriptedPanel([judge]))["m"])
-    found = tuple(one.found(evidence) for one in calls)
+    found = tuple(one.findings(evidence) for one in calls)
     assert all(isinstance(one, Findings) for one in found)
     return Judging(
         evidence.outcomes,

@@ -44,7 +44,7 @@ def findings_by(
     """What a metric reports of a data set, as a run has it."""
     call = _call(metric, parameters, threshold)
     gathered = gather({"m": data}, (call,), ScriptedSession(models))
-    found = call.found(measured_evidence(data, gathered["m"]))
+    found = call.findings(measured_evidence(data, gathered["m"]))
     assert isinstance(found, Findings)
     return found
 

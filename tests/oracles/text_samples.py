@@ -78,7 +78,7 @@ def outcome(found: Outcomes, at: int) -> Outcome:
 def found(metric: Metric[Any], data: TextDataset, **parameters: Any) -> Findings:
     """What a metric reports of a data set."""
     call = _call(metric, parameters)
-    answer = call.found(measure_samples(data, (call,)))
+    answer = call.findings(measure_samples(data, (call,)))
     assert isinstance(answer, Findings)
     return answer
 

@@ -63,14 +63,14 @@ def test_a_run_asks_what_was_estimated_in_that_order(tmp_path: Path, asked: list
         tmp_path / "j.jsonl",
         [
             {
-                "reply": one.imagined,
+                "reply": one.example_reply,
                 "tokens_in": sum(round(len(m.content.encode()) / 4) for m in one.messages),
-                "tokens_out": round(len(one.imagined.encode()) / 4),
+                "tokens_out": round(len(one.example_reply.encode()) / 4),
             }
             for one in imagined
         ],
     )
-    questions = [json.loads(one.imagined) for one in imagined if one.schema_name == "question"]
+    questions = [json.loads(one.example_reply) for one in imagined if one.schema_name == "question"]
     texts = {one["question"] for one in questions} | {one["user_input"] for one in samples()}
     texts |= {text for one in samples() for text in (one["response"], *one["references"])}
     lines(tmp_path / "vectors.jsonl", [{"text": one, "vector": [1.0]} for one in sorted(texts)])

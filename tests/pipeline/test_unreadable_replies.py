@@ -116,7 +116,7 @@ def test_what_cannot_be_read_counts_in_rates_and_in_no_mean(
 ) -> None:
     def reply(request: Request) -> Reply:
         fits = request.purpose.sample_id == "s1"
-        return Reply(request.imagined) if fits else UNREADABLE["prose"]
+        return Reply(request.example_reply) if fits else UNREADABLE["prose"]
 
     result = evaluated(tmp_path, metric, parameters, reply, monkeypatch)
     [coverage] = result.coverage

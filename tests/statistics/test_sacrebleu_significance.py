@@ -43,7 +43,7 @@ def ours(rows: Rows) -> Resampled:
     call = Call(CORPUS_BLEU, {one.name: one.default for one in CORPUS_BLEU.parameters})
     evidence = measure_samples(of_rows(rows), (call,))
     found = [
-        call.found(one).values[0].value  # type: ignore[union-attr]
+        call.findings(one).values[0].value  # type: ignore[union-attr]
         for one in (evidence, *evidence.resamples(weights(len(rows))))
     ]
     value, *column = (100 * one for one in found if one is not None)

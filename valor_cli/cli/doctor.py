@@ -82,7 +82,7 @@ def _tell_models() -> list[str]:
 
     models = list(packaged_models())
     for model in models:
-        say(f"model {model.name}: {model.told}")
+        say(f"model {model.name}: {model.state}")
     return [model.name for model in models if model.broken]
 
 

@@ -241,7 +241,7 @@ class Outcomes(Struct, frozen=True):
             ),
         )
 
-    def taken(self, chosen: Sequence[int] | Ints) -> Outcomes:
+    def rows(self, chosen: Sequence[int] | Ints) -> Outcomes:
         """Select outcomes by position."""
         order = np.asarray(chosen, np.int64)
         at = order.tolist()
@@ -580,7 +580,7 @@ class SampleEvidence(Struct, frozen=True):
     def _taken(self, chosen: Ints) -> SampleEvidence:
         return SampleEvidence(
             self.calls,
-            tuple(one.taken(chosen) for one in self.outcomes),
+            tuple(one.rows(chosen) for one in self.outcomes),
             _some(self.sample_ids, chosen),
             self.number[chosen],
         )

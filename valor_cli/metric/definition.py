@@ -188,12 +188,12 @@ class Call(Struct, frozen=True):
         return (*self.metric.asks, *(() if more is None else more(self.parameters)))
 
     @property
-    def lack(self) -> MissingConfig | None:
+    def missing_config(self) -> MissingConfig | None:
         """What the parameters must still name; None: nothing."""
         lack = self.metric.by_parameters.lack
         return None if lack is None else lack(self.parameters)
 
-    def found(self, evidence: Any) -> MetricValue | Findings:
+    def findings(self, evidence: Any) -> MetricValue | Findings:
         """Compute the metric on evidence; for per-sample evidence, on the outcomes of its
         `measure`.
         """

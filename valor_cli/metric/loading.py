@@ -81,7 +81,7 @@ class Loaded(Struct, Generic[D], frozen=True):
         files: What was read.
         warnings: What is odd about it.
         settings: As `RunResult.settings`.
-        lacking: What of `Selection.wanted` the files do not have.
+        missing_columns: What of `Selection.wanted` the files do not have.
         facts: What `Stream.join` joins by.
     """
 
@@ -97,7 +97,7 @@ class Loaded(Struct, Generic[D], frozen=True):
     files: Sequence[InputFile] = ()
     warnings: Sequence[str] = ()
     settings: Mapping[str, Scalar] = field(default_factory=dict)
-    lacking: frozenset[str] = frozenset()
+    missing_columns: frozenset[str] = frozenset()
     facts: Any = None
 
 

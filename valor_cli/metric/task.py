@@ -25,29 +25,29 @@ class RunTerms(Struct, frozen=True):
         identity: SHA-256 of what the run is: config and inputs.
         offline: Whether nothing may leave this machine.
         resume: Whether to go on with the run of that identity.
-        imagined: Whether replies are only imagined, to see what asking would take.
-        told: Told a stage, and how much of it is done.
+        dry_run: Whether replies are only simulated, to estimate what the calls would cost.
+        on_progress: Called with a stage, how much of it is done, and how much there is.
     """
 
     identity: str
     offline: bool = False
     resume: bool = False
-    imagined: bool = False
-    told: Callable[[str, int, int], None] = lambda stage, done, total: None
+    dry_run: bool = False
+    on_progress: Callable[[str, int, int], None] = lambda stage, done, total: None
 
 
 class Asking(Struct, frozen=True):
     """How the metrics of a task ask models, under its options.
 
     Attributes:
-        lacks: What the options must still name before a call can be made; None: nothing. What its
-            parameters must is the metric's own to say.
+        missing_config: What the options must still name before a call can be made; None: nothing.
+            What its parameters must name, the metric itself says.
         tuned: A call with the defaults that belong to the models it asks, where the config does
             not say otherwise, and what to warn of.
         session: Opens the models that the calls ask, on some terms.
     """
 
-    lacks: Callable[[Any, Call], MissingConfig | None]
+    missing_config: Callable[[Any, Call], MissingConfig | None]
     tuned: Callable[[Any, Call], tuple[Call, str | None]]
     session: Callable[[Any, Sequence[Call], RunTerms], Session]
 

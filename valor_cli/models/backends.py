@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from valor_cli.errors import ConfigError, Problem
-from valor_cli.models.embedders.vectors import Told
+from valor_cli.models.embedders.vectors import ProgressCallback
 from valor_cli.models.protocols.embedder import Embedder
 from valor_cli.models.protocols.judge import Judge
 from valor_cli.models.protocols.token_encoder import TokenEncoder
@@ -85,7 +85,7 @@ def open_token_encoder(
     layer: int | None,
     device: Device,
     stop: Stop,
-    told: Told,
+    on_progress: ProgressCallback,
 ) -> TokenEncoder:
     """A token encoder: the named one, otherwise the embedder's model.
 
@@ -96,7 +96,7 @@ def open_token_encoder(
     if model is None and embedder.backend == "onnx":
         from valor_cli.models.embedders.onnx_token_encoder import OnnxTokenEncoder
 
-        return OnnxTokenEncoder(embedder, layer, stop, told)
+        return OnnxTokenEncoder(embedder, layer, stop, on_progress)
     if model is None and embedder.backend == "sentence_transformers":
         model = embedder.model
     if model is None:
@@ -104,4 +104,4 @@ def open_token_encoder(
         raise ConfigError(problem, hint="name a `model:` under bertscore")
     from valor_cli.models.embedders.transformers_token_encoder import TransformersTokenEncoder
 
-    return TransformersTokenEncoder(model, layer, device, stop, told)
+    return TransformersTokenEncoder(model, layer, device, stop, on_progress)

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from valor_cli.errors import ConfigError, Problem
 from valor_cli.models.backends import open_judge
-from valor_cli.models.embedders.vectors import Told, Vectors
-from valor_cli.models.judge.dry_run import imagined_calls
+from valor_cli.models.embedders.vectors import ProgressCallback, Vectors
+from valor_cli.models.judge.dry_run import simulated_calls
 from valor_cli.models.judge.prompts import Prompt, Prompts
 from valor_cli.models.offline import refuse_remote
 from valor_cli.models.protocols.judge import Judge, Request
@@ -94,8 +94,8 @@ class Panel:
         identity: str,
         offline: bool,
         resume: bool,
-        imagined: bool,
-        told: Told,
+        dry_run: bool,
+        on_progress: ProgressCallback,
     ) -> None:
         """Nobody is asked yet.
 
@@ -103,7 +103,7 @@ class Panel:
             prompts: What they are asked with.
             stop: Says whether the run goes on.
             warnings: Is told what was odd.
-            identity, offline, resume, imagined, told: As of the `Session`.
+            identity, offline, resume, dry_run, on_progress: As of the `Session`.
         """
         self.members: tuple[Member, ...] = ()
         self._warnings = warnings
@@ -112,8 +112,8 @@ class Panel:
         self._identity = identity
         self._offline = offline
         self._resume = resume
-        self._imagined = imagined
-        self._told = told
+        self._dry_run = dry_run
+        self._on_progress = on_progress
         self._store: Store | None = None
         self._recorders: list[CassetteWriter] = []
 
@@ -128,12 +128,12 @@ class Panel:
         self.members = tuple(self._member(one, vectors, held) for one in judges)
 
     def _member(self, settings: JudgeSettings, vectors: Vectors | None, held: ExitStack) -> Member:
-        if self._imagined:
+        if self._dry_run:
             if settings.backend != "local":
                 # What is wrong with its file, its parameters or its budget shows before the run.
                 judge = open_judge(settings)
                 budget_of(judge, settings.budget_usd, settings.max_tokens)
-            calls = imagined_calls(settings, self._stop)
+            calls = simulated_calls(settings, self._stop)
             return Member(settings, calls, self._prompts, vectors)
         judge = open_judge(settings)
         refuse_remote(judge, "judge", offline=self._offline, hint=NEAR)
@@ -169,7 +169,7 @@ class Panel:
             self._warnings.append(f"--resume: no earlier run of this config with {judge.name}")
         return kept
 
-    def leave(self, *, failed: bool) -> None:
+    def end(self, *, failed: bool) -> None:
         """Record how the run ended.
 
         Args:
@@ -178,7 +178,7 @@ class Panel:
         if self._stop.reason is not None:
             # What a stopped run recorded is no whole cassette: it stays beside the old one.
             for recorder in self._recorders:
-                recorder.leave()
+                recorder.abort()
         if self._store is not None:
             self._store.finish("failed" if failed else self._stop.kind or "finished")
 
@@ -203,9 +203,9 @@ class Panel:
                     return
                 await piece()
                 done += 1
-                self._told(ASKING, done, total)
+                self._on_progress(ASKING, done, total)
 
-        self._told(ASKING, 0, total)
+        self._on_progress(ASKING, 0, total)
         tasks = [
             asyncio.create_task(worker(pieces))
             for member, (count, pieces) in zip(self.members, work, strict=True)

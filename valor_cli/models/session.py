@@ -23,7 +23,7 @@ from valor_cli.models.protocols.identity import ModelIdentity, Unavailable
 from valor_cli.models.scheduler.stop import Stop
 from valor_cli.models.settings.judges import Combine, JudgeSettings
 from valor_cli.models.settings.models import Device, EmbedderSettings, LanguageModelSettings
-from valor_cli.models.text_models import TextModels, Told
+from valor_cli.models.text_models import ProgressCallback, TextModels
 from valor_cli.results import PromptUsed, Scalar, UsageResult
 
 NEAR = """\
@@ -93,8 +93,8 @@ class Session:
         *,
         offline: bool = False,
         resume: bool = False,
-        imagined: bool = False,
-        told: Told = lambda stage, done, total: None,
+        dry_run: bool = False,
+        on_progress: ProgressCallback = lambda stage, done, total: None,
     ) -> None:
         """Nothing is opened yet.
 
@@ -103,13 +103,13 @@ class Session:
             identity: SHA-256 of what the run is: config and inputs.
             offline: Whether nothing may leave this machine.
             resume: Whether to go on with the run of that identity.
-            imagined: Whether replies are only imagined, to see what asking would take.
-            told: Told a stage, and how much of it is done.
+            dry_run: Whether replies are only simulated, to estimate what the calls would cost.
+            on_progress: Called with a stage, how much of it is done, and how much there is.
         """
         self.wanted = wanted
         self.offline = offline
-        self.imagined = imagined
-        self.told = told
+        self.dry_run = dry_run
+        self.on_progress = on_progress
         self.stop = Stop()
         self.prompts = Prompts(wanted.prompts)
         self.warnings: list[str] = []
@@ -120,8 +120,8 @@ class Session:
             identity=identity,
             offline=offline,
             resume=resume,
-            imagined=imagined,
-            told=told,
+            dry_run=dry_run,
+            on_progress=on_progress,
         )
         self.vectors: Vectors | None = None
         self.models = self._text_models()
@@ -138,7 +138,7 @@ class Session:
                 self.vectors = self._vectors(self.wanted.embedder)
             self.models = self._text_models()
             if self.vectors is not None and isinstance(self.vectors.embedder, AbsentEmbedder):
-                self.models.lacking[self.vectors.embedder.reason] = None
+                self.models.missing[self.vectors.embedder.reason] = None
             self.panel.open(self.wanted.judges, self.vectors, held)
             self._held = held.pop_all()
         return self
@@ -150,13 +150,13 @@ class Session:
             wanted.language_model,
             wanted.device,
             self.stop,
-            self.told,
+            self.on_progress,
             self.vectors,
         )
 
     def _vectors(self, settings: EmbedderSettings) -> Vectors:
-        if self.imagined:
-            return Vectors(SimulatedEmbedder(settings), self.stop, self.told)
+        if self.dry_run:
+            return Vectors(SimulatedEmbedder(settings), self.stop, self.on_progress)
         embedder: Embedder
         try:
             embedder = open_embedder(settings, self.wanted.device, self.stop)
@@ -166,7 +166,7 @@ class Session:
         kept = None
         if settings.cache and embedder.keeps is not None:
             kept = self._held.enter_context(VectorStore.open(embedder.keeps))
-        return Vectors(embedder, self.stop, self.told, kept)
+        return Vectors(embedder, self.stop, self.on_progress, kept)
 
     def look(self) -> None:
         """See that the models of this machine are there, before anything is computed.
@@ -177,11 +177,11 @@ class Session:
             ValorError: One can be told to be of no use, or its package is not installed.
         """
         wanted = self.wanted
-        if self.imagined and wanted.embedder is not None:
+        if self.dry_run and wanted.embedder is not None:
             try:
                 check_embedder(wanted.embedder, self.stop)
             except Unavailable as lack:
-                self.models.lacking[str(lack)] = None
+                self.models.missing[str(lack)] = None
         asked = dict(wanted.named)
         if wanted.language_model is not None:
             asked[wanted.language_model.model] = "language_model"
@@ -190,9 +190,9 @@ class Session:
             self.models.look_for_reduction(wanted.reduces)
 
     @property
-    def lacking(self) -> list[str]:
+    def missing_models(self) -> list[str]:
         """What is said of models that are not on this machine, with what fetches each."""
-        return list(self.models.lacking)
+        return list(self.models.missing)
 
     def __exit__(
         self,
@@ -202,7 +202,7 @@ class Session:
     ) -> None:
         self.warnings += self.models.troubles
         try:
-            self.panel.leave(failed=kind is not None)
+            self.panel.end(failed=kind is not None)
         finally:
             self._held.__exit__(kind, error, traceback)
 

@@ -32,7 +32,7 @@ class Form(Struct, frozen=True):
         application: Tells such files from all others.
         version: Of the form; a file of another version is refused.
         tables: The statements that make them.
-        busy, full, broken, elsewhere: What to do where another process writes, where there is no
+        busy, full, broken, blocked: What to do where another process writes, where there is no
             room, where the file cannot be read, and where it cannot be made.
         page_bytes: Of the file's pages; large values want large ones.
     """
@@ -44,7 +44,7 @@ class Form(Struct, frozen=True):
     busy: str
     full: str
     broken: str
-    elsewhere: str = _ANOTHER
+    blocked: str = _ANOTHER
     page_bytes: int = 4096
 
     @property
@@ -129,7 +129,7 @@ def open_file(path: Path, form: Form = REPLIES) -> sqlite3.Connection:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
     except OSError as error:
         problem = Problem(str(path), f"cannot be used: {error.strerror or error}")
-        raise ValorError(problem, hint=form.elsewhere) from error
+        raise ValorError(problem, hint=form.blocked) from error
     try:
         # Requests are asked in a loop that need not run in the thread that opened the file.
         database = sqlite3.connect(
@@ -214,7 +214,7 @@ def unusable(path: Path, error: sqlite3.Error, form: Form = REPLIES) -> ValorErr
     elif "full" in reason:
         hint = form.full
     elif isinstance(error, sqlite3.OperationalError):
-        hint = f"{form.elsewhere}; it should be on a local disk with room"
+        hint = f"{form.blocked}; it should be on a local disk with room"
     else:
         hint = form.broken
     message = f"the cache of {form.holds} cannot be used: {reason}"

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.extras import extra_folder
-from valor_cli.models.embedders.vectors import Told, Vectors
+from valor_cli.models.embedders.vectors import ProgressCallback, Vectors
 from valor_cli.models.protocols.classifier import Classifier
 from valor_cli.models.protocols.identity import ModelIdentity, Unavailable
 from valor_cli.models.protocols.token_encoder import TokenEncoder
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         TransformersLanguageModel,
     )
 
-__all__ = ["Halting", "TextModels", "Told"]
+__all__ = ["Halting", "ProgressCallback", "TextModels"]
 
 T = TypeVar("T")
 
@@ -71,7 +71,7 @@ class TextModels:
     Attributes:
         vectors: Of the run; None: no metric asks for any.
         used: Which models were loaded, in their order, the embedder apart.
-        lacking: What is said of those that are not on this machine.
+        missing: What is said of those that are not on this machine.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class TextModels:
         language_model: LanguageModelSettings | None,
         device: Device,
         stop: Stop,
-        told: Told,
+        on_progress: ProgressCallback,
         vectors: Vectors | None = None,
     ) -> None:
         """Initialise without loading; `vectors` is given if a metric needs embeddings."""
@@ -89,11 +89,11 @@ class TextModels:
         self._language_model = language_model
         self._device = device
         self._stop = stop
-        self._told = told
+        self._on_progress = on_progress
         self._found: dict[object, object] = {}
         self._language: TransformersLanguageModel | None = None
         self.used: list[ModelIdentity] = []
-        self.lacking: dict[str, None] = {}
+        self.missing: dict[str, None] = {}
 
     def look(self, named: Mapping[str, str]) -> None:
         """Check that models exist before any is loaded.
@@ -111,7 +111,7 @@ class TextModels:
             try:
                 located(model, metric)
             except Unavailable as lack:
-                self.lacking[str(lack)] = None
+                self.missing[str(lack)] = None
 
     def look_for_reduction(self, metric: str) -> None:
         """Check that the dimensionality reduction is installed.
@@ -179,7 +179,9 @@ class TextModels:
             raise ValueError("a metric asks for a language model, and the plan has none")
         self._language = self._once(
             "language model",
-            lambda: TransformersLanguageModel(settings, self._device, self._stop, self._told),
+            lambda: TransformersLanguageModel(
+                settings, self._device, self._stop, self._on_progress
+            ),
         )
         return self._language
 
@@ -198,7 +200,9 @@ class TextModels:
 
         return self._once(
             ("classifier", model),
-            lambda: TransformersClassifier(model, metric, self._device, self._stop, self._told),
+            lambda: TransformersClassifier(
+                model, metric, self._device, self._stop, self._on_progress
+            ),
         )
 
     def consistency(self, model: str, metric: str) -> Classifier:
@@ -211,7 +215,7 @@ class TextModels:
 
         return self._once(
             ("consistency", model),
-            lambda: ConsistencyModel(model, metric, self._device, self._stop, self._told),
+            lambda: ConsistencyModel(model, metric, self._device, self._stop, self._on_progress),
         )
 
     def reduction(self, metric: str) -> UmapReduction:
@@ -225,7 +229,7 @@ class TextModels:
         """
         from valor_cli.models.embedders.reduction import UmapReduction
 
-        return UmapReduction(metric, self._stop, self._told)
+        return UmapReduction(metric, self._stop, self._on_progress)
 
     def token_encoder(self, model: str | None, layer: int | None) -> TokenEncoder:
         """A token encoder.
@@ -243,7 +247,7 @@ class TextModels:
         return self._once(
             ("token encoder", model, layer),
             lambda: open_token_encoder(
-                self._embedder, model, layer, self._device, self._stop, self._told
+                self._embedder, model, layer, self._device, self._stop, self._on_progress
             ),
         )
 
@@ -257,7 +261,7 @@ class TextModels:
             except Unavailable as failure:
                 # The words alone: an error holds on to all that was on the stack.
                 self._found[key] = _Lacking(str(failure))
-                self.lacking[str(failure)] = None
+                self.missing[str(failure)] = None
         found = self._found[key]
         if isinstance(found, _Lacking):
             raise Unavailable(found.reason)

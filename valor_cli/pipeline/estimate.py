@@ -48,8 +48,8 @@ def estimate(
     loaded = plan.task.load(plan.config.data, plan.config.options, selection_of(judged, limit))
     terms = RunTerms(
         "",
-        imagined=True,
-        told=lambda stage, done, total: progress("imagining replies", done, total),
+        dry_run=True,
+        on_progress=lambda stage, done, total: progress("imagining replies", done, total),
     )
     with session_of(judged, terms) as session:
         Computation(judged, loaded, (), ThisProcess(), progress, illustrated=False, session=session)

@@ -78,9 +78,9 @@ def _check_lacks(task: Task[Any], calls: Sequence[Call], config: RunConfig) -> N
     problems = []
     hints: dict[str, None] = {}
     for call in calls:
-        missing = call.lack
+        missing = call.missing_config
         if missing is None and task.asking is not None:
-            missing = task.asking.lacks(config.options, call)
+            missing = task.asking.missing_config(config.options, call)
         if missing is None:
             continue
         at = listed.get((call.metric.name, repr(call.parameters)))

@@ -57,18 +57,18 @@ def check(plan: Plan) -> Sequence[str]:
     for dataset in loaded.datasets.values():
         dataset.verify()
     # Prompts and files of replies are read when the models are opened; none of them is asked.
-    with session_of(plan, RunTerms("", imagined=True)) as session:
+    with session_of(plan, RunTerms("", dry_run=True)) as session:
         if session is None:
             return ()
         session.look()
-        return session.lacking
+        return session.missing_models
 
 
 def _load(plan: Plan, limit: int | None) -> tuple[Plan, Loaded[Any], list[Slice]]:
     """The data; and the plan without default metrics whose inputs are missing."""
     config = plan.config
     loaded = plan.task.load(config.data, config.options, selection_of(plan, limit))
-    if loaded.lacking:
+    if loaded.missing_columns:
         plan, loaded = _served(plan, loaded)
     return plan, loaded, _checked(plan, loaded)
 
@@ -97,7 +97,7 @@ def _read(
         from valor_cli.pipeline.streaming import streamed
 
         found = streamed(plan, selection_of(plan, limit), pool, progress, size)
-        if found is not None and not found.loaded.lacking:
+        if found is not None and not found.loaded.missing_columns:
             return plan, found.loaded, _checked(plan, found.loaded), found.evidence
     plan, loaded, slices = _load(plan, limit)
     return plan, loaded, slices, {}
@@ -109,13 +109,13 @@ def _served(plan: Plan, loaded: Loaded[Any]) -> tuple[Plan, Loaded[Any]]:
     Raises:
         ConfigError: No metric is left.
     """
-    served = without(plan, loaded.lacking)
+    served = without(plan, loaded.missing_columns)
     kept = {call.metric.name for part in served.wings for call in part.calls}
     out = [call.metric.name for part in plan.wings for call in part.calls]
     left_out = [name for name in out if name not in kept]
     if not left_out:
         return plan, loaded
-    words = " and ".join(sorted(name.replace("_", " ") for name in loaded.lacking))
+    words = " and ".join(sorted(name.replace("_", " ") for name in loaded.missing_columns))
     if not kept:
         message = f"the data has no {words}, which every default metric needs"
         problem = Problem(plan.config.place("data"), message)
@@ -234,7 +234,7 @@ def evaluate(
             run_identity(plan, loaded, limit),
             offline=offline,
             resume=resume,
-            told=progress,
+            on_progress=progress,
         )
         with session_of(plan, terms) as session:
             if session is not None:
@@ -252,7 +252,7 @@ def evaluate(
     before = None if baseline is None else baseline.metrics
     settings = {**loaded.settings, **({} if session is None else session.settings)}
     warnings = [
-        *(() if session is None else session.lacking),
+        *(() if session is None else session.missing_models),
         *loaded.warnings,
         *plan.warnings,
         *found.warnings,
@@ -373,5 +373,5 @@ def _unsliced(plan: Plan) -> list[str]:
 
 def _compared(config: RunConfig, session: Session | None) -> bool:
     """Whether gates compare values with a baseline."""
-    whole = session is None or not session.lacking
+    whole = session is None or not session.missing_models
     return whole and has_baseline_gates(config)

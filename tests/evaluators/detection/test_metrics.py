@@ -65,7 +65,9 @@ def matches() -> Matches:
         number=np.arange(5),
     )
     dataset = DetectionDataset(np.array([7, 9]), ("cat", "dog", "cow"), truths, found)
-    return match_detections(dataset, MatchingPlan(IOUS, encounters=Closeness(0.1, -np.inf, IOUS)))
+    return match_detections(
+        dataset, MatchingPlan(IOUS, overlap_pairs=Closeness(0.1, -np.inf, IOUS))
+    )
 
 
 def by_label(found: Findings, **at: float) -> dict[str | None, float | None]:

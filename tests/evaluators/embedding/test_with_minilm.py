@@ -64,7 +64,7 @@ def found(name: str, models: Models, **parameters: Any) -> dict[str, list[float 
     (metric,) = (one for one in WING.metrics if one.name == name)
     defaults = {one.name: one.default for one in metric.parameters}
     call = Call(metric, {**defaults, **parameters}, 0.5)
-    report = call.found(measured_evidence(DATA, gather({"m": DATA}, (call,), models)["m"]))
+    report = call.findings(measured_evidence(DATA, gather({"m": DATA}, (call,), models)["m"]))
     assert isinstance(report, Findings)
     assert report.samples is not None
     assert {value.at["model"] for value in report.values} == {"minilm-int8"}

@@ -62,7 +62,7 @@ def test_resamples_tell_nothing() -> None:
     own = data("Bees.", "Dogs.")
     evidence = measured_evidence(own, gather({"m": own}, (call,), ScriptedSession(MODELS))["m"])
     (again,) = evidence.resamples(np.array([[2, 0]]))
-    found = call.found(again)
+    found = call.findings(again)
     assert isinstance(found, Findings)
     assert found.insights == ()
     assert abs((found.values[0].value or 0) - 0.6) < 1e-12

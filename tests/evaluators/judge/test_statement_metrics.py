@@ -234,7 +234,7 @@ class ImaginedJudge(ScriptedJudge):
     """A judge who replies what the reading imagines, and an embedder of directions at random."""
 
     async def reply(self, request: Request) -> Said:
-        return Said(Reply(request.imagined), False)
+        return Said(Reply(request.example_reply), False)
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float64]:
         assert all(text.strip() for text in texts)

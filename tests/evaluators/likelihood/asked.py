@@ -76,7 +76,7 @@ def evidence(
 def findings(metric: Metric[Any], data: TextDataset, model: Any, **parameters: Any) -> Findings:
     """What the metric reports."""
     call, found = evidence(metric, data, model, **parameters)
-    answer = call.found(found)
+    answer = call.findings(found)
     assert isinstance(answer, Findings)
     return answer
 

@@ -178,7 +178,7 @@ def test_a_column_that_metrics_need_and_that_is_empty_is_warned_of() -> None:
 def test_wanted_columns_that_no_file_has_are_lacking() -> None:
     wanted = frozenset({"references", "retrieved_contexts", "condition"})
     loaded = load({"a.jsonl": A}, Selection(wanted=wanted))
-    assert loaded.lacking == {"retrieved_contexts", "condition"}
+    assert loaded.missing_columns == {"retrieved_contexts", "condition"}
 
 
 def test_labels_are_the_references_without_spaces_under_their_new_names() -> None:

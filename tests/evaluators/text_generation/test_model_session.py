@@ -48,7 +48,7 @@ def test_what_must_be_named() -> None:
 
 
 def wanted(said: TextOptions, *names: str) -> Any:
-    session: Any = open_session(said, [call(name) for name in names], RunTerms("", imagined=True))
+    session: Any = open_session(said, [call(name) for name in names], RunTerms("", dry_run=True))
     return session.wanted
 
 

@@ -178,7 +178,7 @@ def test_a_stop_is_seen_between_requests() -> None:
     with FaultServer(stopping(stop)) as server, pytest.raises(Stopped, match="interrupted"):
         embedded(embedder(server, stop), [f"text {at}" for at in range(300)])
     assert len(server.requests) == 1
-    assert stop.told == []
+    assert stop.callbacks == []
 
 
 def test_what_is_under_way_has_its_grace_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -188,7 +188,7 @@ def test_what_is_under_way_has_its_grace_and_no_more(monkeypatch: pytest.MonkeyP
     plan = stopping(stop, stalled(30.0))
     with FaultServer(plan) as server, pytest.raises(Stopped, match="interrupted"):
         embedded(embedder(server, stop), ["a"])
-    assert stop.told == []
+    assert stop.callbacks == []
     with FaultServer() as server, pytest.raises(Stopped, match="interrupted"):
         embedded(embedder(server, stop), ["a"])
     assert not server.requests

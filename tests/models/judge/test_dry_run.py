@@ -7,7 +7,7 @@ import asyncio
 import numpy as np
 import pytest
 
-from valor_cli.models.judge.dry_run import SimulatedEmbedder, imagined_calls, tokens
+from valor_cli.models.judge.dry_run import SimulatedEmbedder, simulated_calls, tokens
 from valor_cli.models.protocols.judge import Purpose, Request, conversation
 from valor_cli.models.scheduler.stop import Stop
 from valor_cli.models.settings.judges import JudgeSettings, PriceSettings
@@ -26,10 +26,10 @@ def test_a_request_costs_its_messages_and_the_imagined_reply() -> None:
     settings = JudgeSettings(
         model="m", name="mine", price=PriceSettings(input_usd=3.0, output_usd=10.0)
     )
-    calls = imagined_calls(settings, Stop())
+    calls = simulated_calls(settings, Stop())
     request = Request(
         conversation(("system", "s" * 40), ("user", "u" * 400)),
-        imagined="r" * 80,
+        example_reply="r" * 80,
         purpose=Purpose("metric", "model", "1"),
     )
 

@@ -43,7 +43,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 def opened(folder: Path | str, **settings: Any) -> TransformersLanguageModel:
     stop = settings.pop("stop", Stop())
-    told = settings.pop("told", lambda *_: None)
+    told = settings.pop("on_progress", lambda *_: None)
     return TransformersLanguageModel(
         LanguageModelSettings(model=str(folder), **settings), "cpu", stop, told
     )
@@ -256,7 +256,7 @@ def test_it_tells_how_far_it_is_and_stops_between_batches(folders: dict[str, Pat
         if done == 2:
             stop.now("interrupted", "interrupted")
 
-    model = opened(folders["gpt2"], batch_size=1, stop=stop, told=tell)
+    model = opened(folders["gpt2"], batch_size=1, stop=stop, on_progress=tell)
     with pytest.raises(Stopped, match="interrupted"):
         model.log_probabilities([Passage("", text) for text in ("a b", "c d", "e f")])
 

@@ -93,7 +93,7 @@ def test_one_by_one_it_is_tried_again_more_and_more_rarely() -> None:
     fail(breaker, 0, *range(8))
     now, waits = breaker.held_until, []
     for _ in range(6):
-        breaker.goes_out(now)
+        breaker.sent(now)
         waits.append(breaker.held_until - now)
         now = breaker.held_until
     assert waits == [1, 2, 4, 5, 5, 5]
@@ -139,5 +139,5 @@ def test_after_two_minutes_of_an_outage_tries_count_again() -> None:
     assert breaker.held_until == 0
     # As many may find out as it takes to give it up.
     assert breaker.may_begin(5)
-    breaker.goes_out(131)
+    breaker.sent(131)
     assert breaker.held_until == 0

@@ -130,7 +130,7 @@ def test_a_run_that_dies_leaves_the_partial_file(tmp_path: Path) -> None:
 def test_a_run_that_is_stopped_may_leave_it_too(tmp_path: Path) -> None:
     with CassetteWriter(str(tmp_path / "c.jsonl"), "judge") as writer:
         writer.record(*ASKED[0])
-        writer.leave()
+        writer.abort()
     assert [file.name for file in tmp_path.iterdir()] == ["c.jsonl.partial"]
 
 

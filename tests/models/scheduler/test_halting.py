@@ -23,7 +23,7 @@ def test_the_first_signal_stops_in_order(number: signal.Signals, kind: str) -> N
     before = {one: signal.getsignal(one) for one, _ in SIGNALS}
     stop = Stop()
     told: list[str] = []
-    stop.told.append(lambda: told.append(stop.kind))
+    stop.callbacks.append(lambda: told.append(stop.kind))
     with Halting(stop):
         sent(number)
     assert (stop.kind, stop.reason, told) == (kind, kind, [kind])

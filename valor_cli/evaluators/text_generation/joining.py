@@ -127,7 +127,7 @@ def join_warnings(
 def completed(
     by_id: Mapping[str, Mapping[str, SampleRow]],
     order: Sequence[str],
-    lacks: Mapping[str, MissingColumns],
+    missing: Mapping[str, MissingColumns],
     unlent: Container[int],
 ) -> dict[str, list[SampleRow]]:
     """By model, a row for each sample of `order`.
@@ -135,16 +135,16 @@ def completed(
     Args:
         by_id: By model, its rows by their samples.
         order: All samples.
-        lacks: By model, what it does not say of samples.
+        missing: By model, what it does not say of samples.
         unlent: Positions of metadata that models do not lend each other.
     """
     whole = {}
     for model, rows in by_id.items():
         own = dict(rows)
-        for one in order if any(lacks[model]) else [one for one in order if one not in rows]:
+        for one in order if any(missing[model]) else [one for one in order if one not in rows]:
             said = [other[one] for other in by_id.values() if one in other]
             own[one] = (
-                lacks[model].completed(rows[one], said)
+                missing[model].completed(rows[one], said)
                 if one in rows
                 else _empty(_said(said), unlent)
             )
@@ -154,7 +154,7 @@ def completed(
 
 def filled_in_warnings(
     said: Mapping[str, ModelColumns],
-    lacks: Mapping[str, MissingColumns],
+    missing: Mapping[str, MissingColumns],
     filled: Mapping[str, tuple[int, Sequence[str]]],
     samples: int,
 ) -> list[str]:
@@ -162,7 +162,7 @@ def filled_in_warnings(
 
     Args:
         said: What each model says.
-        lacks: What it does not say.
+        missing: What it does not say.
         filled: How many samples it lacks, and the first of them.
         samples: How many there are.
     """
@@ -174,8 +174,8 @@ def filled_in_warnings(
                 f"{model}: no response to samples that other models have: {count:,} of "
                 f"{samples:,} (the first: {_ids(first)})"
             )
-        if lacks[model].columns:
-            warnings.append(f"{own.file.path}: {lacks[model]}")
+        if missing[model].columns:
+            warnings.append(f"{own.file.path}: {missing[model]}")
     return warnings
 
 

@@ -86,7 +86,7 @@ def load_text(inputs: TextInputs, options: NoOptions, selection: Selection) -> L
             if labelled
             else ()
         ),
-        lacking=absent_from_all(said, selection.wanted),
+        missing_columns=absent_from_all(said, selection.wanted),
         groups={model: dataset.group for model, dataset in datasets.items() if any(dataset.group)},
         perturbed={model: _perturbed(dataset) for model, dataset in datasets.items()},
         spent={model: _spent(own) for model, own in rows.items()},

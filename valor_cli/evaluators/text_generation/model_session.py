@@ -60,8 +60,8 @@ def open_session(options: TextOptions, calls: Sequence[Call], terms: RunTerms) -
         terms.identity,
         offline=terms.offline,
         resume=terms.resume,
-        imagined=terms.imagined,
-        told=terms.told,
+        dry_run=terms.dry_run,
+        on_progress=terms.on_progress,
     )
 
 

@@ -61,7 +61,7 @@ class RunFacts(NamedTuple):
         link_warnings: What is odd about copies.
         perturbed: By model, from copies to originals, both under evaluation.
         known_labels: The labels of all samples.
-        lacking: What of `Selection.wanted` no file has.
+        missing_columns: What of `Selection.wanted` no file has.
         samples: How many samples are evaluated.
         filled: Of models with samples in common, how many each lacks, and the first of them.
     """
@@ -72,7 +72,7 @@ class RunFacts(NamedTuple):
     link_warnings: Sequence[str]
     perturbed: Mapping[str, Mapping[Scalar, Scalar]]
     known_labels: Sequence[str]
-    lacking: frozenset[str]
+    missing_columns: frozenset[str]
     samples: int
     filled: Mapping[str, tuple[int, Sequence[str]]]
 
@@ -88,7 +88,7 @@ class RangeContext(Struct, frozen=True):
             are called that say no id; None: they do.
         first: Of each model, the place of its first sample.
         links: Of each model, from copies to originals.
-        lacks: Of models that have samples in common, what each does not say of them; None: they
+        missing: Of models that have samples in common, what each does not say of them; None: they
             have none.
     """
 
@@ -100,5 +100,5 @@ class RangeContext(Struct, frozen=True):
     numbers: Sequence[Sequence[int] | None]
     first: Mapping[str, int]
     links: Mapping[str, Mapping[str, str]]
-    lacks: Mapping[str, MissingColumns] | None
-    told: RunFacts
+    missing: Mapping[str, MissingColumns] | None
+    facts: RunFacts

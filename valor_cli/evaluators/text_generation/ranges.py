@@ -82,7 +82,7 @@ def load_range(
     """
     pieces = dict(parts)
     otherwise: Mapping[str, tuple[int, Sequence[RangeDifference]]] = {}
-    if ground.lacks is None:
+    if ground.missing is None:
         found = {model: _rows(ground, span, model, pieces) for model in ground.models}
     else:
         found, otherwise = _shared_rows(ground, span, pieces)
@@ -116,9 +116,9 @@ def join_ranges(ground: RangeContext, parts: Sequence[Loaded[TextDataset]]) -> L
         DataError: A column that metrics need is missing; there is no folder of artifacts.
     """
     facts: list[RangeFacts] = [part.facts for part in parts]
-    told, selection = ground.told, ground.selection
+    told, selection = ground.facts, ground.selection
     warnings = [*told.warnings]
-    if ground.lacks is not None:
+    if ground.missing is not None:
         having = {
             model: ModelColumns(own.file, frozenset().union(*(one.names[model] for one in facts)))
             for model, own in told.having.items()
@@ -126,7 +126,7 @@ def join_ranges(ground: RangeContext, parts: Sequence[Loaded[TextDataset]]) -> L
         columns = ground.inputs.columns
         warnings += check_needs(having, selection.needs - selection.wanted, columns)
         warnings += differences(_otherwise([one.otherwise for one in facts]))
-        warnings += filled_in_warnings(told.having, ground.lacks, told.filled, told.samples)
+        warnings += filled_in_warnings(told.having, ground.missing, told.filled, told.samples)
     named = any("artifacts" in own for one in facts for own in one.names.values())
     check_artifacts(ground.inputs, named=named)
     return replace(
@@ -143,7 +143,7 @@ def join_ranges(ground: RangeContext, parts: Sequence[Loaded[TextDataset]]) -> L
         files=told.files,
         warnings=[*warnings, *told.link_warnings],
         known_labels=told.known_labels,
-        lacking=told.lacking,
+        missing_columns=told.missing_columns,
         groups=_groups(ground, parts),
         perturbed=told.perturbed,
         spent={
@@ -207,7 +207,7 @@ def _shared_rows(
                 raise ValueError(f"the sample {row.sample_id!r} has two places")
     order = sorted(place, key=place.__getitem__)
     unlent = unlent_of(ground.columns, ground.selection.of_answers)
-    whole = completed(by_id, order, ground.lacks or {}, unlent)
+    whole = completed(by_id, order, ground.missing or {}, unlent)
     places = np.array([place[one] for one in order], np.int64)
     found: dict[str, list[RangeDifference]] = {}
     for one in differing(by_id):

@@ -36,7 +36,7 @@ class Source(Struct, frozen=True, eq=False):
     """
 
     at: int
-    told: PieceSummary
+    summary: PieceSummary
     model: str
     rows: Rows
     count: int
@@ -47,7 +47,7 @@ class Source(Struct, frozen=True, eq=False):
 
     def digests(self) -> NDArray[np.uint64]:
         """(count,) hashes of the sample ids."""
-        found = self.told.digests
+        found = self.summary.digests
         if found is None:
             return TextColumn.of(self.ids()).digests()
         return found[slice(*self.rows)] if isinstance(self.rows, tuple) else found[self.rows]
@@ -62,7 +62,7 @@ class Source(Struct, frozen=True, eq=False):
 
     def columns(self) -> SampleColumns:
         """Columns of the rows."""
-        rows = self.told.rows
+        rows = self.summary.rows
         return rows.part(*self.rows) if isinstance(self.rows, tuple) else rows.take(self.rows)
 
 
@@ -81,7 +81,7 @@ class Sources(Struct, frozen=True):
 
 
 def sources_of(
-    inputs: TextInputs, pieces: Sequence[SamplePiece], told: Sequence[PieceSummary]
+    inputs: TextInputs, pieces: Sequence[SamplePiece], summaries: Sequence[PieceSummary]
 ) -> Sources | None:
     """Locate the rows of all models; None if rows are incomplete or a file changed.
 
@@ -92,23 +92,23 @@ def sources_of(
     several = not isinstance(inputs.samples, str)
     for model, path in inputs.models.items():
         at = [one for one, piece in enumerate(pieces) if piece.model == model]
-        own = _input(path, [pieces[one] for one in at], [told[one] for one in at])
+        own = _input(path, [pieces[one] for one in at], [summaries[one] for one in at])
         if own is None:
             return None
         found.files.append(own.file)
-        names = _models([told[one] for one in at])
+        names = _models([summaries[one] for one in at])
         if names is None or (several and len(names) > 1):
             return None
         for name in names:
             found.of[model if several or name is None else name] = own.file, []
         for one, place in zip(at, own.places, strict=True):
             found.numbers[one] = place.numbers
-            for code, name in enumerate(told[one].models):
-                rows, count = _rows(told[one], code)
+            for code, name in enumerate(summaries[one].models):
+                rows, count = _rows(summaries[one], code)
                 if count:
                     called = model if several or name is None else name
                     source = Source(
-                        one, told[one], called, rows, count, told[one].names[code], *place
+                        one, summaries[one], called, rows, count, summaries[one].names[code], *place
                     )
                     found.of[called][1].append(source)
     return found
@@ -129,15 +129,19 @@ class _Input(NamedTuple):
     places: list[_Place]
 
 
-def _input(path: str, pieces: Sequence[SamplePiece], told: Sequence[PieceSummary]) -> _Input | None:
-    named = [one.digests is not None for one in told if len(one.rows)]
-    whole = all(one.rows.text("sample_id").none is None for one in told if one.digests is not None)
+def _input(
+    path: str, pieces: Sequence[SamplePiece], summaries: Sequence[PieceSummary]
+) -> _Input | None:
+    named = [one.digests is not None for one in summaries if len(one.rows)]
+    whole = all(
+        one.rows.text("sample_id").none is None for one in summaries if one.digests is not None
+    )
     if (any(named) and not all(named)) or not whole:
         return None
     files: list[SampleFile] = []
     places: list[_Place] = []
     above = 0
-    pairs = zip(pieces, told, strict=True)
+    pairs = zip(pieces, summaries, strict=True)
     for number, (name, parts) in enumerate(groupby(pairs, lambda one: one[0].piece.path)):
         own = list(parts)
         file = _file(name, own)
@@ -175,14 +179,14 @@ def _shifted(numbers: Sequence[int], above: int) -> Sequence[int]:
     return [one + above for one in numbers]
 
 
-def _models(told: Sequence[PieceSummary]) -> list[str | None] | None:
+def _models(summaries: Sequence[PieceSummary]) -> list[str | None] | None:
     """The models that the rows of an input name; None where some name one and some do not."""
-    names = dict.fromkeys(name for one in told if len(one.rows) for name in one.models)
+    names = dict.fromkeys(name for one in summaries if len(one.rows) for name in one.models)
     return None if None in names and len(names) > 1 else list(names)
 
 
-def _rows(told: PieceSummary, code: int) -> tuple[Rows, int]:
-    if told.model is None:
-        return (0, len(told.rows)), len(told.rows)
-    rows = np.flatnonzero(told.model == code)
+def _rows(summary: PieceSummary, code: int) -> tuple[Rows, int]:
+    if summary.model is None:
+        return (0, len(summary.rows)), len(summary.rows)
+    rows = np.flatnonzero(summary.model == code)
     return rows, len(rows)

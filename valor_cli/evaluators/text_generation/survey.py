@@ -72,14 +72,14 @@ def survey(
     options: NoOptions,
     selection: Selection,
     pieces: Sequence[SamplePiece],
-    told: Sequence[PieceSummary],
+    summaries: Sequence[PieceSummary],
 ) -> Survey | None:
     """The survey of a run and ranges of samples; None if everything must be loaded.
 
     Raises:
         DataError: As `load_text`, of what is known without the texts.
     """
-    sources = sources_of(inputs, pieces, told)
+    sources = sources_of(inputs, pieces, summaries)
     if sources is None:
         return None
     hashes = {
@@ -104,9 +104,9 @@ def survey(
             {model: _ids(model, own) for model, (_, own) in sources.of.items()},
             {model: len(np.intersect1d(own, first)) for model, own in hashes.items()},
         )
-        known = ground.told
-        ground = replace(ground, told=known._replace(warnings=[*known.warnings, *hardly]))
-    size = sum(one.size for one in told) / max(sum(len(one.rows) for one in told), 1)
+        known = ground.facts
+        ground = replace(ground, facts=known._replace(warnings=[*known.warnings, *hardly]))
+    size = sum(one.size for one in summaries) / max(sum(len(one.rows) for one in summaries), 1)
     folders = [folder_of(inputs, piece.piece.path) for piece in pieces]
     ground = replace(ground, folders=folders)
     return Survey(ground, list(_ranges(placed, max(size, 1.0), pieces[0].size)))
@@ -155,7 +155,7 @@ def _shared(
     inputs: TextInputs, selection: Selection, sources: Sources, hashes: NDArray[np.uint64]
 ) -> tuple[RangeContext, list[_Placed]] | None:
     """Place models with common samples: each sample where it first occurs."""
-    linked = any("perturbed_from" in one.told.rows.texts for one in _all(sources))
+    linked = any("perturbed_from" in one.summary.rows.texts for one in _all(sources))
     if selection.keep or selection.limit is not None or linked:
         return None
     columns = filtered_columns(selection)
@@ -196,7 +196,7 @@ def _told(
     sources: Sources, selection: Selection, having: Mapping[str, ModelColumns], samples: int
 ) -> RunFacts:
     files, warnings = input_files_and_warnings(sources.files)
-    labels = chain.from_iterable(one.told.labels for one in _all(sources))
+    labels = chain.from_iterable(one.summary.labels for one in _all(sources))
     return RunFacts(
         having,
         files,

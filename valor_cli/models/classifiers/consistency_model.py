@@ -60,7 +60,7 @@ class ConsistencyModel:
         metric: str,
         device: Device,
         stop: Stop,
-        told: Callable[[str, int, int], None],
+        on_progress: Callable[[str, int, int], None],
     ) -> None:
         """Load it.
 
@@ -69,7 +69,7 @@ class ConsistencyModel:
             metric: Who asks, for messages.
             device: Where it computes.
             stop: Asked between batches.
-            told: Told how far it is.
+            on_progress: Called with the progress.
 
         Raises:
             Unavailable: It, or the tokenizer of its foundation, is not on this machine.
@@ -97,7 +97,7 @@ class ConsistencyModel:
             config=self._model.config,
             most_texts=None,
             stop=stop,
-            told=told,
+            on_progress=on_progress,
         )
 
     def of_texts(self, texts: Sequence[str]) -> list[Floats]:

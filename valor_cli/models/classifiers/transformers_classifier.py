@@ -39,7 +39,7 @@ class TransformersClassifier:
         metric: str,
         device: Device,
         stop: Stop,
-        told: Callable[[str, int, int], None],
+        on_progress: Callable[[str, int, int], None],
     ) -> None:
         """Load it.
 
@@ -48,7 +48,7 @@ class TransformersClassifier:
             metric: Who asks, for messages.
             device: Where it computes.
             stop: Asked between batches.
-            told: Told how far it is.
+            on_progress: Called with the progress.
 
         Raises:
             Unavailable: It is not on this machine.
@@ -82,7 +82,7 @@ class TransformersClassifier:
             config=config,
             most_texts=None if _may_pad(config) else 1,
             stop=stop,
-            told=told,
+            on_progress=on_progress,
         )
 
     def of_texts(self, texts: Sequence[str]) -> list[Floats]:

@@ -96,7 +96,7 @@ class LitellmEmbedder:
             # Handlers of signals run while the loop waits: only this wakes it.
             loop.call_soon_threadsafe(lambda: loop.call_later(interrupts.GRACE_S, task.cancel))
 
-        self._stop.told.append(grace)
+        self._stop.callbacks.append(grace)
         try:
             if self._stop.reason is not None:
                 task.cancel()
@@ -107,7 +107,7 @@ class LitellmEmbedder:
                 raise
             raise Stopped(self._stop.reason) from None
         finally:
-            self._stop.told.remove(grace)
+            self._stop.callbacks.remove(grace)
 
     async def _embedded(self, texts: list[str]) -> list[list[float]]:
         """Request vectors until they are received."""

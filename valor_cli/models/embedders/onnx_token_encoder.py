@@ -34,7 +34,7 @@ class OnnxTokenEncoder:
         settings: EmbedderSettings,
         layer: int | None,
         stop: Stop,
-        told: Callable[[str, int, int], None],
+        on_progress: Callable[[str, int, int], None],
     ) -> None:
         """Load it.
 
@@ -42,7 +42,7 @@ class OnnxTokenEncoder:
             settings: Which model.
             layer: Whose hidden states; the last, or None for the last.
             stop: Asked between batches.
-            told: Told how far it is.
+            on_progress: Called with the progress.
 
         Raises:
             Unavailable: It is not on this machine.
@@ -59,7 +59,7 @@ class OnnxTokenEncoder:
         if not self._model.tokens_out:
             problem = Problem(str(files.model), "makes vectors of whole texts, not of tokens")
             raise ConfigError(problem, hint="name a `model:` under bertscore")
-        self._told = told
+        self._on_progress = on_progress
 
     def states(self, texts: Sequence[str]) -> Iterator[TokenStates]:
         """Token states of each text, in order; long texts are truncated.
@@ -69,9 +69,9 @@ class OnnxTokenEncoder:
             ConfigError: The model fails.
         """
         for at in range(0, len(texts), _TEXTS_AT_ONCE):
-            self._told(STAGE, at, len(texts))
+            self._on_progress(STAGE, at, len(texts))
             yield from self._states(texts[at : at + _TEXTS_AT_ONCE])
-        self._told(STAGE, len(texts), len(texts))
+        self._on_progress(STAGE, len(texts), len(texts))
 
     def cut(self, texts: Sequence[str]) -> int:
         """Number of texts that are truncated."""

@@ -47,13 +47,13 @@ class UmapReduction:
         name: With its version, as results call it.
     """
 
-    def __init__(self, what: str, stop: Stop, told: Callable[[str, int, int], None]) -> None:
+    def __init__(self, what: str, stop: Stop, on_progress: Callable[[str, int, int], None]) -> None:
         """Import the package, which takes some seconds.
 
         Args:
             what: What needs it, for messages.
             stop: Asked before each cloud.
-            told: Told how far it is.
+            on_progress: Called with the progress.
 
         Raises:
             MissingExtraError: umap-learn is not installed.
@@ -64,7 +64,7 @@ class UmapReduction:
             self._umap = extra("umap", "summary", what)
         self.name = f"umap-learn {version('umap-learn')}"
         self._stop = stop
-        self._told = told
+        self._on_progress = on_progress
 
     def points(self, clouds: Iterable[Cloud], total: int) -> Iterator[Cloud]:
         """Of each cloud of vectors a cloud of points, in `dimensions_of` its size.
@@ -79,9 +79,9 @@ class UmapReduction:
         for at, cloud in enumerate(clouds):
             if self._stop.reason is not None:
                 raise Stopped(self._stop.reason)
-            self._told(STAGE, at, total)
+            self._on_progress(STAGE, at, total)
             yield self._laid_out(cloud)
-        self._told(STAGE, total, total)
+        self._on_progress(STAGE, total, total)
 
     def _laid_out(self, cloud: Cloud) -> Cloud:
         count = len(cloud.trained)

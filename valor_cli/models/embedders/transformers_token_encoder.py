@@ -73,7 +73,7 @@ class TransformersTokenEncoder:
         layer: int | None,
         device: Device,
         stop: Stop,
-        told: Callable[[str, int, int], None],
+        on_progress: Callable[[str, int, int], None],
     ) -> None:
         """Load it.
 
@@ -83,7 +83,7 @@ class TransformersTokenEncoder:
                 that is usual for the model, else the last.
             device: Where it computes.
             stop: Asked between batches.
-            told: Told how far it is.
+            on_progress: Called with the progress.
 
         Raises:
             Unavailable: It is not on this machine.
@@ -105,7 +105,7 @@ class TransformersTokenEncoder:
         check_window(found.model, self.longest, self._frame)
         self._padding = self._model.config.pad_token_id or tokenizer.pad_token_id or 0
         self._stop = stop
-        self._told = told
+        self._on_progress = on_progress
 
     def states(self, texts: Sequence[str]) -> Iterator[TokenStates]:
         """Token states of each text, in order; long texts are truncated.
@@ -115,13 +115,13 @@ class TransformersTokenEncoder:
         """
         done = 0
         for part in self._parts(texts):
-            self._told(STAGE, done, len(texts))
+            self._on_progress(STAGE, done, len(texts))
             distinct = {text: at for at, text in enumerate(dict.fromkeys(part))}
             found = self._states(self._ids(list(distinct)))
             for text in part:
                 yield found[distinct[text]]
             done += len(part)
-        self._told(STAGE, done, len(texts))
+        self._on_progress(STAGE, done, len(texts))
 
     def cut(self, texts: Sequence[str]) -> int:
         """Number of texts that are truncated."""

@@ -49,7 +49,7 @@ FORM = Form(
     ),
     busy="end the other valor that writes to it, or set `cache: false` under `embedder:`",
     full="make room, or set `cache: false` under `embedder:`",
-    elsewhere="name another folder with VALOR_CACHE_DIR, or set `cache: false` under `embedder:`",
+    blocked="name another folder with VALOR_CACHE_DIR, or set `cache: false` under `embedder:`",
     broken="move the file away, and its -wal and -shm too; the texts are then embedded anew",
     # Vectors of 384 numbers: 13 MB for 10,000 where pages of 4 kB take 21 and twice the time.
     page_bytes=16_384,

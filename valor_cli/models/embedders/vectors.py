@@ -25,8 +25,8 @@ AT_ONCE = 512
 
 STAGE = "embedding texts"
 
-Told = Callable[[str, int, int], None]
-"""Told a stage, how much of it is done, and how much there is."""
+ProgressCallback = Callable[[str, int, int], None]
+"""Called with a stage, how much of it is done, and how much there is."""
 
 
 class Vectors:
@@ -42,7 +42,7 @@ class Vectors:
         self,
         embedder: Embedder,
         stop: Stop,
-        told: Told,
+        on_progress: ProgressCallback,
         kept: VectorStore | None = None,
     ) -> None:
         """Initialise without loading anything.
@@ -50,14 +50,14 @@ class Vectors:
         Args:
             embedder: Who makes vectors.
             stop: Asked between parts.
-            told: Told how far it is.
+            on_progress: Called with the progress.
             kept: Vectors of earlier runs.
         """
         self.embedder = embedder
         self.asked = 0
         self.cut = 0
         self._stop = stop
-        self._told = told
+        self._on_progress = on_progress
         self._kept = kept
         self._places: dict[str, int] = {}
         self._table: NDArray[np.floating[Any]] = np.empty((0, 0))
@@ -91,7 +91,7 @@ class Vectors:
             Stopped: The run ends.
             ValorError: None ever will.
         """
-        await self._know(texts, self._silent if quiet else self._told)
+        await self._know(texts, self._silent if quiet else self._on_progress)
         return self.known(texts)
 
     def known(self, texts: Sequence[str]) -> NDArray[np.float64]:
@@ -99,7 +99,7 @@ class Vectors:
         places = np.array([self._places[text] for text in texts], np.intp)
         return np.asarray(self._table[places], np.float64)
 
-    async def _know(self, texts: Sequence[str], told: Told) -> None:
+    async def _know(self, texts: Sequence[str], on_progress: ProgressCallback) -> None:
         """Have the vectors of some texts. Raises as `embed`."""
         while new := [text for text in dict.fromkeys(texts) if text not in self._places]:
             mine = [text for text in new if text not in self._under_way]
@@ -110,23 +110,23 @@ class Vectors:
             brought = asyncio.Event()
             self._under_way.update(dict.fromkeys(mine, brought))
             try:
-                await self._bring(mine, told)
+                await self._bring(mine, on_progress)
             finally:
                 for text in mine:
                     del self._under_way[text]
                 brought.set()
 
-    async def _bring(self, new: list[str], told: Told) -> None:
+    async def _bring(self, new: list[str], on_progress: ProgressCallback) -> None:
         self.cut += self.embedder.cut(new)
         # Texts of like lengths are cheapest together.
         new = sorted(self._recalled(new), key=len, reverse=True)
         for at in range(0, len(new), AT_ONCE):
             if self._stop.reason is not None:
                 raise Stopped(self._stop.reason)
-            told(STAGE, at, len(new))
+            on_progress(STAGE, at, len(new))
             await self._embedded(new[at : at + AT_ONCE])
         if new:
-            told(STAGE, len(new), len(new))
+            on_progress(STAGE, len(new), len(new))
 
     @staticmethod
     def _silent(stage: str, done: int, total: int) -> None:

@@ -18,12 +18,12 @@ class PackagedModel(Struct, frozen=True):
 
     Attributes:
         name: As configs call it.
-        told: In words, whether it is there.
+        state: In words, whether it is there.
         broken: Whether what is there is another file.
     """
 
     name: str
-    told: str
+    state: str
     broken: bool = False
 
 

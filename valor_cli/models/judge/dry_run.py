@@ -40,10 +40,14 @@ class SimulatedJudge:
     async def answer(self, request: Request) -> Reply:
         """A simulated reply, with the tokens that both sides would use."""
         prompt = sum(tokens(message.content) for message in request.messages)
-        reply = tokens(request.imagined)
+        reply = tokens(request.example_reply)
         cost = None if self.price is None else self.price.of(prompt, reply)
         return Reply(
-            request.imagined, tokens_in=prompt, tokens_out=reply, cost_usd=cost, model=self.name
+            request.example_reply,
+            tokens_in=prompt,
+            tokens_out=reply,
+            cost_usd=cost,
+            model=self.name,
         )
 
     async def close(self) -> None:
@@ -97,7 +101,7 @@ class SimulatedStore:
         self._replies.pop(key, None)
 
 
-def imagined_calls(settings: JudgeSettings, stop: Stop) -> Calls:
+def simulated_calls(settings: JudgeSettings, stop: Stop) -> Calls:
     """Calls to a simulated judge with the prices of the real one."""
     free = settings.backend in FREE and settings.price is None
     price = Price(0.0, 0.0) if free else price_of(settings)

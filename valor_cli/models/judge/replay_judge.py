@@ -60,7 +60,7 @@ class ReplayJudge:
         own = (request.key, *request.purpose)
         one = self._lines.get(own) or self._lines.get((request.key,))
         if one is None:
-            miss = f"no reply for {_told(request)}"
+            miss = f"no reply for {_description(request)}"
             self.misses.append(Problem(self._path, miss))
             raise PermanentError(f"{self._path}: {miss}")
         # The first who asks has made the retries, as when it was recorded.
@@ -109,7 +109,7 @@ def _lines(
     return lines
 
 
-def _told(request: Request) -> str:
+def _description(request: Request) -> str:
     """Whom and what a request is for, without its words."""
     purpose = request.purpose
     about = f"sample '{purpose.sample_id}'"

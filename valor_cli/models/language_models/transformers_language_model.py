@@ -68,7 +68,7 @@ class TransformersLanguageModel:
         settings: LanguageModelSettings,
         device: Device,
         stop: Stop,
-        told: Callable[[str, int, int], None],
+        on_progress: Callable[[str, int, int], None],
     ) -> None:
         """Load the model.
 
@@ -76,7 +76,7 @@ class TransformersLanguageModel:
             settings: Which.
             device: To compute on.
             stop: Asked between batches.
-            told: Told how far it is.
+            on_progress: Called with the progress.
 
         Raises:
             Unavailable: It is not on this machine.
@@ -88,7 +88,7 @@ class TransformersLanguageModel:
         self.cut = 0
         self._name = settings.model
         self._stop = stop
-        self._told = told
+        self._on_progress = on_progress
         where = device_of(device)
         model, self._tokenizer = _opened(found, self.identity.sha256 or "", where)
         self.architecture: Architecture = (
@@ -148,14 +148,14 @@ class TransformersLanguageModel:
         )
         done = 0
         if rows:
-            self._told(STAGE, 0, len(rows))
+            self._on_progress(STAGE, 0, len(rows))
         for group, scores in in_batches(groups, lambda of: self._scores(rows, of), self._stop):
             for place, values in zip(group, scores, strict=True):
                 at, window = places[place]
                 first = sequences[at].first
                 found[at][window.scored - first : window.end - first] = values
             done += len(group)
-            self._told(STAGE, done, len(rows))
+            self._on_progress(STAGE, done, len(rows))
         return found
 
     def _scores(self, rows: Sequence[Row], of: Sequence[int]) -> list[NDArray[np.float64]]:

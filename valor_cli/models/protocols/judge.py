@@ -37,7 +37,7 @@ class Request:
         variant: Tells apart requests of the same words that each want a reply of their own.
         repeat: Which time, from 0, the whole evaluation is asked (`repeat:`).
         tools: Tools of the provider that the judge may use, as its API has them.
-        imagined: A reply that would fit, for estimates.
+        example_reply: A reply that would fit, for estimates.
         purpose: What it is for.
     """
 
@@ -47,7 +47,7 @@ class Request:
     variant: int = 0
     repeat: int = 0
     tools: tuple[Mapping[str, Any], ...] = ()
-    imagined: str = ""
+    example_reply: str = ""
     purpose: Purpose = field(default=Purpose(), compare=False)
 
     @cached_property

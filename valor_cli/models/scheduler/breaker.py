@@ -108,7 +108,7 @@ class Breaker:
             self.held_until = 0.0
         return self._outage and not self._overdue
 
-    def goes_out(self, now: float) -> None:
+    def sent(self, now: float) -> None:
         """Record that a request is sent; in an outage the next one is delayed."""
         if self._outage and not self._overdue:
             self._probe_s = min(LONGEST_PROBE_S, 2 * self._probe_s)

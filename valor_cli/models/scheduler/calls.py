@@ -148,7 +148,7 @@ class Calls:
         self._tries = Retries(judge, limits, stop, self._budget, self._take_in, seed)
         self._awaited: dict[str, _Shared] = {}
         self._unreadable: dict[str, Reply] = {}
-        self._told = False
+        self._raised = False
 
     @property
     def fatal(self) -> ValorError | None:
@@ -167,7 +167,7 @@ class Calls:
             NoAnswer: None could be had; the sample has status judge_error.
             Stopped: The run asks no more.
             ValorError: The judge will never answer: a wrong key, an unknown model. The run has
-                stopped; one asker is told why, the others get `Stopped`.
+                stopped; one asker hears why, the others get `Stopped`.
         """
         if self.stop.reason is not None:
             raise Stopped(self.stop.reason)
@@ -189,10 +189,10 @@ class Calls:
             self._record_failure(request, str(failure), tries)
             raise NoAnswer(str(failure), tries) from failure
         except ValorError as error:
-            self._tries.never(error)
-            if self._told:
+            self._tries.give_up(error)
+            if self._raised:
                 raise Stopped(self.stop.reason) from None
-            self._told = True
+            self._raised = True
             usage.fail()
             raise
         if joined:
@@ -267,7 +267,7 @@ class Calls:
             words = words.removeprefix(f"{self.judge.name}: ")
             self._recorder.record(request, NoAnswer(words, tries))
         except ValorError as error:
-            self._tries.never(error)
+            self._tries.give_up(error)
             raise
 
     def _take_in(self, request: Request, reply: Reply) -> None:
@@ -279,5 +279,5 @@ class Calls:
             if self._recorder is not None:
                 self._recorder.record(request, reply)
         except ValorError as error:
-            self._tries.never(error)
+            self._tries.give_up(error)
             raise

@@ -155,7 +155,7 @@ class CassetteWriter:
         if kind is None:
             self.close()
         else:
-            self.leave()
+            self.abort()
 
     def record(self, request: Request, reply: Reply | NoAnswer) -> None:
         """Add a reply, or why there is none.
@@ -206,7 +206,7 @@ class CassetteWriter:
             waiting.unlink(missing_ok=True)
             _stop(self.path, error)
 
-    def leave(self) -> None:
+    def abort(self) -> None:
         """Stop without replacing an existing cassette; a partial file is kept unless it is
         empty.
         """

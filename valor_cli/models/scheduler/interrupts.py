@@ -39,11 +39,11 @@ class Interrupts:
             with suppress(NotImplementedError, RuntimeError, ValueError):
                 loop.add_signal_handler(number, self._signalled, kind)
                 self._before[number] = before
-        self._stop.told.append(self._grace)
+        self._stop.callbacks.append(self._grace)
 
     def __exit__(self, *_: object) -> None:
         loop = asyncio.get_running_loop()
-        self._stop.told.remove(self._grace)
+        self._stop.callbacks.remove(self._grace)
         for number, before in self._before.items():
             loop.remove_signal_handler(number)
             signal.signal(number, before)

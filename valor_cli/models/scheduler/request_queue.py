@@ -41,7 +41,7 @@ class RequestQueue:
         self._resting: set[asyncio.Future[bool]] = set()
         self._alarm: asyncio.TimerHandle | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
-        stop.told.append(self._told)
+        stop.callbacks.append(self._on_stop)
 
     async def take(self, ticket: int, highest: Highest, *, begun: bool) -> Slot:
         """Wait until a request may be sent; call `next` when it has ended.
@@ -137,7 +137,7 @@ class RequestQueue:
         self._budget.reserve(first.highest)
         if first.fresh:
             self._breaker.begin()
-        self._breaker.goes_out(asyncio.get_running_loop().time())
+        self._breaker.sent(asyncio.get_running_loop().time())
         first.turn.set_result(self._limiter.start())
 
     def _take_back(self, slot: Slot, highest: Highest, *, begun: bool) -> None:
@@ -148,8 +148,8 @@ class RequestQueue:
             self._breaker.end()
         self.next()
 
-    def _told(self) -> None:
-        # It may be told from a signal handler, where only this wakes the loop.
+    def _on_stop(self) -> None:
+        # It may be called from a signal handler, where only this wakes the loop.
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._end_waits)
 

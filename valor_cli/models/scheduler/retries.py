@@ -182,7 +182,7 @@ class Retries:
             case ValorError():
                 self._limiter.failed(slot)
                 self._budget.lose(highest, 0.0)
-                self.never(said)
+                self.give_up(said)
 
     def _note_refusal(self, busy: RateLimited, slot: Slot, fared: _Fared) -> None:
         # While others are answered it only waits for its turn.
@@ -195,7 +195,7 @@ class Retries:
         if long and in_vain and fared.made > 1 and not self._limiter.in_flight:
             minutes = math.ceil((busy.after_s or 0.0) / 60)
             words = f"answers no more for {minutes:,} minutes: {busy}"
-            self.never(JudgeError(self._problem(words), hint=AGAIN))
+            self.give_up(JudgeError(self._problem(words), hint=AGAIN))
 
     def _outage(self, fared: _Fared, *, refused: bool) -> bool:
         """Note a failed try; whether it was no fault of this request."""
@@ -225,10 +225,10 @@ class Retries:
             what = "cannot be reached"
             hint = "see whether the server runs, and what `api_base:` says"
         error = JudgeError(self._problem(f"{what}: {words}"), hint=hint)
-        self.never(error)
+        self.give_up(error)
         return error
 
-    def never(self, error: ValorError) -> None:
+    def give_up(self, error: ValorError) -> None:
         """Stop the run because the judge will never answer."""
         if self.fatal is None:
             self.fatal = error

@@ -13,16 +13,16 @@ class Stop:
     Attributes:
         reason: In words: "the budget of 2.00 US dollars is reached", "interrupted".
         kind: "budget", "interrupted", "terminated", "failed"; empty while all goes on.
-        told: Called when it happens.
+        callbacks: Called when it happens.
     """
 
     reason: str | None = None
     kind: str = ""
-    told: list[Callable[[], None]] = field(default_factory=list)
+    callbacks: list[Callable[[], None]] = field(default_factory=list)
 
     def now(self, kind: str, reason: str) -> None:
         """Stop; only the first reason is kept."""
         if self.reason is None:
             self.kind, self.reason = kind, reason
-            for tell in self.told:
+            for tell in self.callbacks:
                 tell()

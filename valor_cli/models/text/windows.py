@@ -48,7 +48,7 @@ class WindowedTexts(Struct, frozen=True):
         config: Of the model, whose sizes say what memory a token takes.
         most_texts: In a batch; None: any number.
         stop: Asked between batches.
-        told: Told how far it is.
+        on_progress: Called with the progress.
     """
 
     tokens: TextTokens
@@ -61,7 +61,7 @@ class WindowedTexts(Struct, frozen=True):
     config: Any
     most_texts: int | None
     stop: Stop
-    told: Callable[[str, int, int], None]
+    on_progress: Callable[[str, int, int], None]
 
     def of_texts(self, texts: Sequence[str]) -> list[Floats]:
         """(windows, labels) probabilities of each text. Distinct texts are computed once.
@@ -117,7 +117,7 @@ class WindowedTexts(Struct, frozen=True):
         groups = batches(lengths, most_tokens=most, most_texts=self.most_texts)
         table: Floats | None = None
         done = 0
-        self.told(STAGE, 0, len(shown))
+        self.on_progress(STAGE, 0, len(shown))
         for group, found in in_batches(
             groups, lambda group: self._of_group(shown, frame, group), self.stop
         ):
@@ -125,7 +125,7 @@ class WindowedTexts(Struct, frozen=True):
                 table = np.empty((len(shown), found.shape[1]))
             table[group] = found
             done += len(group)
-            self.told(STAGE, done, len(shown))
+            self.on_progress(STAGE, done, len(shown))
         return np.empty((0, 0)) if table is None else table
 
     def _of_group(self, shown: Sequence[tuple[Ids, ...]], frame: Frame, group: list[int]) -> Floats:

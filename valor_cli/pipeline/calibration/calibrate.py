@@ -86,7 +86,7 @@ def calibrate(
         run_identity(plan, loaded, limit),
         offline=offline,
         resume=resume,
-        told=progress,
+        on_progress=progress,
     )
     with session_of(judged, terms) as session:
         found = Computation(

@@ -48,7 +48,7 @@ def findings_of(call: Call, evidence: Evidence, parts: Parts) -> Findings:
 
 
 def _found(call: Call, part: Any) -> Findings:
-    found = call.found(part)
+    found = call.findings(part)
     return Findings([found]) if isinstance(found, MetricValue) else found
 
 

@@ -135,7 +135,7 @@ def said(evidence: Evidence, asked: list[Call]) -> list[tuple[str, list[str]]]:
     return [
         (
             f"{call.metric.name} {dict(call.parameters)}",
-            [repr(call.found(part)) for _, part in parts],
+            [repr(call.findings(part)) for _, part in parts],
         )
         for call in asked
     ]

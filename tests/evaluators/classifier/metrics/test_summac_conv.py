@@ -160,11 +160,11 @@ def test_odd_texts(tmp_path: Path, text: str) -> None:
 
 
 def test_weights_are_required() -> None:
-    assert (lack := Call(SUMMAC_CONV, {"weights": None}).lack) is not None
+    assert (lack := Call(SUMMAC_CONV, {"weights": None}).missing_config) is not None
     assert "names none" in lack.message
     assert "weights:" in lack.hint
     assert "summac_conv_vitc_sent_perc_e.bin" in lack.hint
-    assert Call(SUMMAC_CONV, {"weights": "weights.json"}).lack is None
+    assert Call(SUMMAC_CONV, {"weights": "weights.json"}).missing_config is None
 
 
 def test_weights_are_looked_at_with_the_config(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from valor_cli.evaluators.detection.metrics.precision_recall import (
 
 @pytest.fixture
 def matches() -> Matches:
-    plan = MatchingPlan((0.5,), encounters=Closeness(0.1, -np.inf, (0.5,)))
+    plan = MatchingPlan((0.5,), overlap_pairs=Closeness(0.1, -np.inf, (0.5,)))
     return match_detections(random_dataset(3, images=15, digits=2), plan)
 
 

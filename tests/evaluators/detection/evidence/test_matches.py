@@ -271,7 +271,7 @@ def test_the_plan_gathers_what_parameters_and_slices_name() -> None:
     ]
     found = plan_matching(across, [])
     assert found.ious == (0.4, 0.5, 0.6, 0.75, 0.9)
-    assert found.encounters == Closeness(0.1, -np.inf, (0.5, 0.6))
+    assert found.overlap_pairs == Closeness(0.1, -np.inf, (0.5, 0.6))
 
 
 def test_shards_of_different_runs_are_not_merged() -> None:

@@ -137,7 +137,7 @@ def test_rescaled(tmp_path: Path) -> None:
 def test_rescaling_needs_its_file(tmp_path: Path) -> None:
     def lack(*, rescaled: bool, baseline: str | None) -> MissingConfig | None:
         named = {"rescale_with_baseline": rescaled, "baseline": baseline}
-        return Call(BERTSCORE, named).lack
+        return Call(BERTSCORE, named).missing_config
 
     assert lack(rescaled=False, baseline=None) is None
     assert lack(rescaled=True, baseline="b.csv") is None

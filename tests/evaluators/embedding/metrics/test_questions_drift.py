@@ -182,8 +182,8 @@ def test_a_slice_is_split_anew() -> None:
     # Of the first, third, fifth … the first half are kings, and the others sums.
     data = asked(*["king", "sum"] * 5, *["sum", "king"] * 5)
     call, evidence = evidence_of(data)
-    assert values(call.found(evidence))["value"] == pytest.approx(0, abs=1e-9)  # type: ignore[arg-type]
-    cut = call.found(evidence.select(np.arange(20) % 2 == 0))
+    assert values(call.findings(evidence))["value"] == pytest.approx(0, abs=1e-9)  # type: ignore[arg-type]
+    cut = call.findings(evidence.select(np.arange(20) % 2 == 0))
     assert isinstance(cut, Findings)
     assert values(cut)["value"] == pytest.approx(1, abs=1e-9)
     assert cut.values[0].n == 10
@@ -193,8 +193,8 @@ def test_weights_are_repetitions() -> None:
     data = asked("sum", "king", None, "sums", "anti", "king")
     call, evidence = evidence_of(data, min_test_cases=2)
     weights = np.array([2, 1, 5, 0, 1, 3])
-    found = call.found(replace(evidence, weights=weights))
-    same = call.found(evidence._taken(np.repeat(np.arange(6), weights)))
+    found = call.findings(replace(evidence, weights=weights))
+    same = call.findings(evidence._taken(np.repeat(np.arange(6), weights)))
     assert isinstance(found, Findings)
     assert isinstance(same, Findings)
     assert values(found) == pytest.approx(values(same), abs=1e-12)

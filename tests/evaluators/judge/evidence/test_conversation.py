@@ -51,7 +51,7 @@ def test_a_request_says_what_it_is_for() -> None:
     assert request.purpose == Purpose("m", "gpt", "s000", "mine")
     assert (request.variant, request.repeat, request.tools) == (3, 2, ({"type": "search"},))
     assert request.schema == verdict().schema
-    assert verdict().read(request.imagined)
+    assert verdict().read(request.example_reply)
     assert [message.role for message in request.messages] == ["system", "user"]
     assert "Dear Ada" in request.messages[1].content
 
@@ -65,7 +65,7 @@ def test_a_reply_that_does_not_fit_is_answered_with_what_is_wrong() -> None:
     assert said == Message("assistant", "Perhaps.")
     assert words.role == "user"
     assert words.content.startswith("Your reply cannot be used: ")
-    assert one.taken() == JudgeCalls(2, 0, ("Perhaps.", YES))
+    assert one.judge_calls() == JudgeCalls(2, 0, ("Perhaps.", YES))
 
 
 def test_the_same_words_sent_again_want_a_reply_of_their_own() -> None:
@@ -113,7 +113,7 @@ def test_a_failure_says_what_was_wrong_with_the_last_reply(said: Reply, words: s
     with pytest.raises(ParseFailure, match=words):
         asked(one)
     assert len(judge.requests) == 2
-    assert one.taken().calls == 2
+    assert one.judge_calls().calls == 2
 
 
 def test_retries_of_the_call_come_before_those_of_the_config() -> None:
@@ -130,7 +130,7 @@ def test_no_reply_is_no_reason_to_ask_again(error: Exception) -> None:
         asked(one)
     assert len(judge.requests) == 2
     # A request that got no reply counts; one that the run's stop kept back was not made.
-    assert one.taken() == JudgeCalls(2 if isinstance(error, NoAnswer) else 1, 0, ("no",))
+    assert one.judge_calls() == JudgeCalls(2 if isinstance(error, NoAnswer) else 1, 0, ("no",))
 
 
 def test_prompts_go_by_name() -> None:
@@ -144,10 +144,10 @@ def test_prompts_go_by_name() -> None:
 def test_what_was_taken_is_counted_once() -> None:
     one, _ = asking(YES, YES)
     asked(one)
-    assert one.taken().calls == 1
+    assert one.judge_calls().calls == 1
     asked(one)
-    assert one.taken() == JudgeCalls(1, 0, (YES,))
-    assert one.taken() == JudgeCalls()
+    assert one.judge_calls() == JudgeCalls(1, 0, (YES,))
+    assert one.judge_calls() == JudgeCalls()
 
 
 def test_what_several_need_is_made_once_failures_too() -> None:

@@ -405,7 +405,7 @@ def test_a_judge_who_is_told_no_form_gets_no_schema() -> None:
     ],
 )
 def test_imagined_replies_fit(reading: Reading[Any], says: Any) -> None:
-    assert reading.read(reading.imagined) == says
+    assert reading.read(reading.example_reply) == says
 
 
 @pytest.mark.parametrize(
@@ -413,7 +413,7 @@ def test_imagined_replies_fit(reading: Reading[Any], says: Any) -> None:
     [(verdict(), 1), (verdicts(3), 3), (verdicts(2, contexts=5), 2), (rating((0, 1)), 1)],
 )
 def test_imagined_reasons_are_of_ordinary_length(reading: Reading[Any], reasons: int) -> None:
-    said = reading.read(reading.imagined)
+    said = reading.read(reading.example_reply)
     all_of_it = said if isinstance(said[0], tuple) else (said,)
     assert [10 <= len(one.reason.split()) <= 20 for one in all_of_it] == [True] * reasons
 

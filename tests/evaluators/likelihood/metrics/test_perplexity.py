@@ -143,10 +143,10 @@ def test_a_resample_weighs_tokens_as_often_as_their_sample_is_drawn() -> None:
     call, found = evidence(PERPLEXITY, samples(["a b c", "d e f g h", "i j", "one"]), told())
     (again,) = found.resamples(np.array([[2, 0, 1, 5]]))
     # 2 × 4 + 3 bits over 2 × 2 + 1 tokens.
-    corpus = values(call.found(again))["corpus"]  # type: ignore[arg-type]
+    corpus = values(call.findings(again))["corpus"]  # type: ignore[arg-type]
     assert corpus == pytest.approx(2 ** (11 / 5), abs=1e-9)
     part = found.select(np.array([False, True, True, True]))
-    assert values(call.found(part))["corpus"] == pytest.approx(2 ** (11 / 5), abs=1e-9)  # type: ignore[arg-type]
+    assert values(call.findings(part))["corpus"] == pytest.approx(2 ** (11 / 5), abs=1e-9)  # type: ignore[arg-type]
 
 
 @given(st.lists(st.lists(st.floats(-30, 0), min_size=1, max_size=6), min_size=1, max_size=8))

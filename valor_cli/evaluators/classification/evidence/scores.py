@@ -247,7 +247,7 @@ def condense(evidence: Scored | CondensedScores, calls: Sequence[Call]) -> Conde
         noted: dict[Hashable, Mergeable] = {}
         noting = replace(part, noted=noted, _known=Memo())
         for call in calls:
-            call.found(noting)
+            call.findings(noting)
         tallies.append(noted)
     return CondensedScores(
         evidence.labels, evidence.keys, evidence.labels_of, evidence.unit_count, tuple(tallies)

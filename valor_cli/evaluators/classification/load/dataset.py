@@ -151,7 +151,7 @@ def finish(
     naming: Naming,
     sides: Sides,
     selection: Selection,
-    told: Sequence[str],
+    label_warnings: Sequence[str],
 ) -> Loaded[ClassificationDataset]:
     """Complete the loaded data with all warnings.
 
@@ -160,13 +160,13 @@ def finish(
         naming: The labels of the run.
         sides: The inputs.
         selection: What of them was wanted.
-        told: What naming the labels warned of.
+        label_warnings: What naming the labels warned of.
     """
     remarks: DataWarnings = loaded.facts
     of_models = remarks.models.items()
     keys = loaded.facts.keys
     probabilities = "probabilities" in selection.needs
-    warnings = [*sides.warnings, *_skipped(sides), *told]
+    warnings = [*sides.warnings, *_skipped(sides), *label_warnings]
     for name, tally in remarks.differing.items():
         if tally.count:
             warnings.append(
@@ -175,13 +175,13 @@ def finish(
             )
     if remarks.absent.count:
         whole = f" of {remarks.absent.whole:,} samples of {sides.truth}"
-        warnings.append("left out, for not every file has them: " + remarks.absent.told(whole))
+        warnings.append("left out, for not every file has them: " + remarks.absent.text(whole))
     for model, odd in of_models:
         warnings += odd.of_rows(model)
         if odd.unknown.count:
             warnings.append(
                 f"{sides.files[model]}: left out, for {sides.truth} does not have their sample: "
-                + odd.unknown.told(f" of {odd.unknown.whole:,} rows")
+                + odd.unknown.text(f" of {odd.unknown.whole:,} rows")
                 + _spelled(loaded, odd.unknown)
             )
     warnings += similar_label_warnings(loaded.labels)
@@ -260,14 +260,14 @@ class _Part(Struct, frozen=True):
 
     Attributes:
         scores: (n,) rows over all labels of the run.
-        outside: Probabilities that its file has just outside of 0..1, clipped in `scores`.
+        out_of_range: Probabilities that its file has just outside of 0..1, clipped in `scores`.
         missing: (n,) the rows that its file does not have.
         unknown: The rows of its file that have no ground truth.
         unknown_of: How many of those each file has.
     """
 
     scores: Scores
-    outside: OutOfRange
+    out_of_range: OutOfRange
     missing: Flags
     unknown: Tally
     unknown_of: Mapping[str, int]
@@ -392,7 +392,7 @@ def _remarks(
             dataset.scores, dataset.choices, part.missing, rows.ids, probabilities=probabilities
         )
         if probabilities:
-            odd = odd._replace(outside=part.outside)
+            odd = odd._replace(out_of_range=part.out_of_range)
         models[model] = odd._replace(unknown=part.unknown, unknown_of=part.unknown_of)
     remarks: DataWarnings = loaded.facts
     return replace(remarks, models=models)

@@ -172,19 +172,19 @@ def survey(
     options: NoOptions,
     selection: Selection,
     pieces: Sequence[ScorePiece],
-    told: Sequence[PieceSummary],
+    summaries: Sequence[PieceSummary],
 ) -> Survey | None:
     """The labels of the run and ranges of samples; None if the files must be read whole.
 
     Raises:
         DataError: A file has no samples; pieces differ in their label keys or classes.
     """
-    warnings = _of_files(pieces, told)
+    warnings = _of_files(pieces, summaries)
     if warnings is None:
         return None
     heads: dict[str, ScoreFile] = {}
     for model, path in dict.fromkeys((piece.model, piece.path) for piece in pieces):
-        own = [one for piece, one in zip(pieces, told, strict=True) if piece.model == model]
+        own = [one for piece, one in zip(pieces, summaries, strict=True) if piece.model == model]
         known = [one.head for one in own if one.rows]
         if not known or _has_odd_classes(inputs, own):
             return None
@@ -196,20 +196,22 @@ def survey(
     keys = sorted(truth.keys, key=str)
     place = {key: at for at, key in enumerate(keys)}
     used = np.zeros((len(keys), len(naming.labels)), bool)
-    for one in told:
+    for one in summaries:
         codes = naming.codes(one.head.labels)
         for key, flags in zip(one.head.keys, one.used, strict=True):
             if key in place:
                 used[place[key], codes[flags]] = True
     apart = "" in heads
     spans = _spans(
-        [one for piece, one in zip(pieces, told, strict=True) if not (apart and piece.model)],
-        sum(one.rows for one in told),
+        [one for piece, one in zip(pieces, summaries, strict=True) if not (apart and piece.model)],
+        sum(one.rows for one in summaries),
     )
-    ranges = [(span, [at for at, one in enumerate(told) if _meets(span, one)]) for span in spans]
+    ranges = [
+        (span, [at for at, one in enumerate(summaries) if _meets(span, one)]) for span in spans
+    ]
     names = [piece.model for piece in pieces]
-    above = _above([one.facts.lines for one in told], [piece.piece.path for piece in pieces])
-    long = any(one.facts.long for one in told)
+    above = _above([one.facts.lines for one in summaries], [piece.piece.path for piece in pieces])
+    long = any(one.facts.long for one in summaries)
     ground = RangeContext(
         inputs, selection, naming, warnings, of_names, heads, names, above, used, long=long
     )
@@ -314,14 +316,14 @@ def illustrate(
     return parts[0].illustrate(examples)
 
 
-def _of_files(pieces: Sequence[ScorePiece], told: Sequence[PieceSummary]) -> list[str] | None:
+def _of_files(pieces: Sequence[ScorePiece], summaries: Sequence[PieceSummary]) -> list[str] | None:
     """What the files warn of; None where one must be read whole.
 
     Raises:
         DataError: A file has no samples, or no metadata of a name.
     """
     files: dict[tuple[str, str], list[tuple[ScorePiece, PieceSummary]]] = {}
-    for piece, one in zip(pieces, told, strict=True):
+    for piece, one in zip(pieces, summaries, strict=True):
         files.setdefault((piece.model, piece.piece.path), []).append((piece, one))
     warnings: dict[str, None] = {}
     for (_, path), own in files.items():
@@ -337,12 +339,12 @@ def _of_files(pieces: Sequence[ScorePiece], told: Sequence[PieceSummary]) -> lis
     return list(warnings)
 
 
-def _has_odd_classes(inputs: ClassificationInputs, told: Sequence[PieceSummary]) -> bool:
+def _has_odd_classes(inputs: ClassificationInputs, summaries: Sequence[PieceSummary]) -> bool:
     """Whether assumed class columns are labels of no sample."""
     if inputs.samples is None or inputs.classes is not None:
         return False
-    true = frozenset(chain.from_iterable(one.facts.true_classes for one in told))
-    return any(not true.issuperset(one.facts.classes) for one in told)
+    true = frozenset(chain.from_iterable(one.facts.true_classes for one in summaries))
+    return any(not true.issuperset(one.facts.classes) for one in summaries)
 
 
 def _above(lines: Sequence[int], files: Sequence[str]) -> list[int]:
@@ -402,10 +404,12 @@ def _used(file: ScoreFile) -> Flags:
     return used
 
 
-def _spans(told: Sequence[PieceSummary], rows: int) -> list[Span]:
+def _spans(summaries: Sequence[PieceSummary], rows: int) -> list[Span]:
     """Ranges of about equally many rows, from the summaries of the ground truth."""
     count = max(-(-rows // RANGE_ROWS), 1)
-    marks = sorted((name, one.rows / len(one.ids)) for one in told if one.ids for name in one.ids)
+    marks = sorted(
+        (name, one.rows / len(one.ids)) for one in summaries if one.ids for name in one.ids
+    )
     total = sum(weight for _, weight in marks)
     edges: list[bytes] = []
     seen = 0.0
@@ -417,12 +421,12 @@ def _spans(told: Sequence[PieceSummary], rows: int) -> list[Span]:
     return [Span(at, bounds[at], bounds[at + 1]) for at in range(len(bounds) - 1)]
 
 
-def _meets(span: Span, told: PieceSummary) -> bool:
+def _meets(span: Span, summary: PieceSummary) -> bool:
     """Whether a piece has samples in a range."""
-    if not told.ids:
+    if not summary.ids:
         return False
-    above = span.low is None or told.ids[-1] >= span.low
-    return above and (span.high is None or told.ids[0] < span.high)
+    above = span.low is None or summary.ids[-1] >= span.low
+    return above and (span.high is None or summary.ids[0] < span.high)
 
 
 def _whole(files: Sequence[InputFile]) -> list[InputFile]:

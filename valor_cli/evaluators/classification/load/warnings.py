@@ -55,7 +55,7 @@ class Tally(Struct, frozen=True):
             first[: SHOWN + 1],
         )
 
-    def told(self, whole: str = "") -> str:
+    def text(self, whole: str = "") -> str:
         """The count and the first ids: "4 of 9 rows ('a', 'b', 'c' …)".
 
         Args:
@@ -107,7 +107,7 @@ class ScoreRemarks(NamedTuple):
         unknown_of: How many of those each of its files has.
         tied: Rows whose highest score several labels share.
         empty: Rows of the file that predict nothing.
-        outside: Scores that are not from 0 to 1: of probabilities, before they were clipped.
+        out_of_range: Scores that are not from 0 to 1: of probabilities, before they were clipped.
         sums: Rows whose scores do not sum to 1 as probabilities do.
         first_sum: The sum of the first of these.
     """
@@ -117,7 +117,7 @@ class ScoreRemarks(NamedTuple):
     unknown_of: Mapping[str, int] = NOTHING
     tied: int = 0
     empty: int = 0
-    outside: OutOfRange = EVERY_INSIDE
+    out_of_range: OutOfRange = EVERY_INSIDE
     sums: Tally = NO_ROWS
     first_sum: float = 0.0
 
@@ -130,7 +130,7 @@ class ScoreRemarks(NamedTuple):
             unknown_of=_added([part.unknown_of for part in parts]),
             tied=sum(part.tied for part in parts),
             empty=sum(part.empty for part in parts),
-            outside=OutOfRange.joined([part.outside for part in parts]),
+            out_of_range=OutOfRange.joined([part.out_of_range for part in parts]),
             sums=Tally.joined([part.sums for part in parts]),
             first_sum=next((part.first_sum for part in parts if part.sums.count), 0.0),
         )
@@ -139,7 +139,7 @@ class ScoreRemarks(NamedTuple):
         """Warnings about rows on one side only."""
         if not self.missing.count:
             return []
-        count = self.missing.told()
+        count = self.missing.text()
         return [f"samples without a prediction of {model}, which counts as a wrong one: {count}"]
 
     def of_scores(self, model: str, *, probabilities: bool) -> list[str]:
@@ -164,7 +164,7 @@ class ScoreRemarks(NamedTuple):
         return warnings + self._sums(model)
 
     def _outside(self, model: str, *, clipped: bool) -> list[str]:
-        low, high, below, above = self.outside
+        low, high, below, above = self.out_of_range
         if not below + above:
             return []
         count = f"{below + above:,} (from {low:.7g} to {high:.7g})"
@@ -271,7 +271,7 @@ def score_remarks(
         empty=int(((best.label < 0) & ~missing).sum()),
     )
     if not probabilities:
-        return remarks._replace(outside=OutOfRange.of(scores.score))
+        return remarks._replace(out_of_range=OutOfRange.of(scores.score))
     total = scores.total()
     length = len(scores.label) if isinstance(scores, DenseScores) else np.diff(scores.start)
     off = (total != 0) & ~sums_to_one(total) & ((total > 1) | (length >= choices))

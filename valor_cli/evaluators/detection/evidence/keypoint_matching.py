@@ -163,7 +163,7 @@ def _matches(dataset: DetectionDataset, plan: MatchingPlan, sigmas: Sigmas) -> M
         gt_ignored=ignored,
         candidate=matched.candidate,
         codes=matched.code,
-        taken=matched.taken,
+        matched_gt=matched.taken,
     )
 
 

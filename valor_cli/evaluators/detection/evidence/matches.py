@@ -68,12 +68,12 @@ class Matches(Struct, frozen=True):
         image, label, score: (n,) columns of the detections, ranked.
         number: (n,) its row in the whole dataset.
         rank: (n,) place of the detection among those of its image and label, from 0.
-        outside: (areas, n) whether its own area lies outside the range.
+        out_of_range: (areas, n) whether its own area lies outside the range.
         candidate: (c,) rows of the detections that overlap a ground truth of their label.
         codes: (areas, ious, c) UNMATCHED, MATCHED or IGNORED.
-        taken: (areas, remembered, c) row of the ground truth that each candidate matched at the IoU
-            thresholds that the plan remembers; -1 for none.
-        encounters: Overlaps with ground truths of any label, if the plan has them.
+        matched_gt: (areas, remembered, c) row of the ground truth that each candidate matched at
+            the IoU thresholds that the plan remembers; -1 for none.
+        overlap_pairs: Overlaps with ground truths of any label, if the plan has them.
         nearest: (n,) what ranks detections of equal score, the highest first: the IoU with the
             favourite (`shards.nearest`); None where the matching does not rank by it.
         area: The area range that metrics read.
@@ -93,11 +93,11 @@ class Matches(Struct, frozen=True):
     score: NDArray[np.float64]
     number: NDArray[np.int64]
     rank: NDArray[np.int64]
-    outside: NDArray[np.bool_]
+    out_of_range: NDArray[np.bool_]
     candidate: NDArray[np.int64]
     codes: NDArray[np.uint8]
-    taken: NDArray[np.int64]
-    encounters: OverlapPairs | None = None
+    matched_gt: NDArray[np.int64]
+    overlap_pairs: OverlapPairs | None = None
     nearest: NDArray[np.float64] | None = None
     area: str = "all"
     weights: NDArray[np.int64] | None = None
@@ -145,11 +145,11 @@ class Matches(Struct, frozen=True):
             score=self.score[rows],
             number=self.number[rows],
             rank=self.rank[rows],
-            outside=self.outside[:, rows],
+            out_of_range=self.out_of_range[:, rows],
             candidate=(np.cumsum(rows) - 1)[self.candidate[kept]],
             codes=self.codes[:, :, kept],
-            taken=np.append(np.cumsum(truths) - 1, -1)[self.taken[:, :, kept]],
-            encounters=self.encounters and self.encounters.where(rows, truths),
+            matched_gt=np.append(np.cumsum(truths) - 1, -1)[self.matched_gt[:, :, kept]],
+            overlap_pairs=self.overlap_pairs and self.overlap_pairs.where(rows, truths),
             nearest=None if self.nearest is None else self.nearest[rows],
             _shared=Memo(),
             _known=Memo(),
@@ -282,7 +282,7 @@ class Matches(Struct, frozen=True):
             lambda: self._ordered(iou_thresholds, max_detections),
         )
 
-    def apart(self, weights: NDArray[np.int64]) -> tuple[Matches, NDArray[np.int64]]:
+    def with_copies(self, weights: NDArray[np.int64]) -> tuple[Matches, NDArray[np.int64]]:
         """The same detections, and weights, to rank those of copies of an image as copies are.
 
         Detections of an image that have one label and score, and `nearest`, are tied: each copy of
@@ -328,7 +328,7 @@ class Matches(Struct, frozen=True):
             self.label,
             self.candidate,
             self.codes[area, ious],
-            self.outside[area],
+            self.out_of_range[area],
             None if max_detections is None else self.rank < max_detections,
             len(self.labels),
         )
@@ -404,7 +404,7 @@ def _hits(
     truths = np.repeat(matches.replica_truths[:, None], len(iou_thresholds), axis=1)
     apart, weights = matches, matches.weights
     if weights is not None:
-        apart, weights = matches.apart(weights)
+        apart, weights = matches.with_copies(weights)
     order = apart.order(iou_thresholds, max_detections)
     return running_hits(order, weights, apart.image), truths.ravel()
 
@@ -458,11 +458,11 @@ def _stood_apart(
         score=matches.score[row],
         number=matches.number[row],
         rank=matches.rank[row],
-        outside=matches.outside[:, row],
+        out_of_range=matches.out_of_range[:, row],
         candidate=candidate,
         codes=matches.codes[:, :, chosen],
-        taken=matches.taken[:, :, chosen],
-        encounters=None,
+        matched_gt=matches.matched_gt[:, :, chosen],
+        overlap_pairs=None,
         nearest=None if matches.nearest is None else matches.nearest[row],
         weights=None,
         replica=0,

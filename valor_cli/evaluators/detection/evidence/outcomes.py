@@ -61,16 +61,16 @@ def outcomes(
         score_threshold: Detections from this score on; (n,) where each has its own.
         max_detections: The best so many per image and label; None for all.
     """
-    close = matches.plan.encounters
+    close = matches.plan.overlap_pairs
     if close is None:
         raise ValueError("the plan of this evidence keeps no ground truths that were matched")
     area = matches.plan.areas.index(matches.area)
     codes = matches.codes[area, matches.plan.ious.index(iou_threshold)]
-    taken = matches.taken[area, close.remembered.index(iou_threshold)]
+    taken = matches.matched_gt[area, close.remembered.index(iou_threshold)]
     kept = matches.score >= score_threshold
     if max_detections is not None:
         kept &= matches.rank < max_detections
-    counted = kept & ~matches.outside[area]
+    counted = kept & ~matches.out_of_range[area]
     at, looked_at = matches.candidate, kept[matches.candidate]
     counted[at] = looked_at & ((codes == MATCHED) | (counted[at] & (codes != IGNORED)))
     met = np.full(len(kept), -1)
@@ -83,7 +83,7 @@ def outcomes(
 
 def overlap_pairs(matches: Matches, least: float) -> OverlapPairs:
     """Overlaps of any label at or above an IoU."""
-    every = matches.encounters
+    every = matches.overlap_pairs
     if every is None:
         raise ValueError("the plan of this evidence keeps no encounters")
     kept = every.iou >= min(least, 1 - 1e-10)

@@ -63,12 +63,12 @@ class MatchingPlan(Struct, frozen=True):
     Attributes:
         ious: IoU thresholds, ascending.
         areas: Names of area ranges; "all" is the first.
-        encounters: Overlaps of any label; None if nobody asks.
+        overlap_pairs: Overlaps of any label; None if nobody asks.
     """
 
     ious: tuple[float, ...] = COCO_IOUS
     areas: tuple[str, ...] = tuple(AREAS)
-    encounters: Closeness | None = None
+    overlap_pairs: Closeness | None = None
 
 
 def plan_matching(calls: Sequence[Call], slices: Sequence[str]) -> MatchingPlan:

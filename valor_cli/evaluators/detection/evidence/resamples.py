@@ -43,14 +43,14 @@ class Replicas(Struct, frozen=True):
         matches: The matches, in the area range that is read.
         weights: (resamples, images) how often each image stands in each.
         lanes: The same, to add all at once.
-        apart, apart_lanes: Matches and lanes in which copies of images rank as such.
+        expanded, apart_lanes: Matches and lanes in which copies of images rank as such.
         buffers: Room to work in, used again for the next resamples.
     """
 
     matches: Matches
     weights: Ints
     lanes: Lanes
-    apart: Matches
+    expanded: Matches
     apart_lanes: Lanes
     buffers: Buffers
     _known: Memo = field(default_factory=Memo)
@@ -63,15 +63,15 @@ class Replicas(Struct, frozen=True):
     @classmethod
     def _of(cls, matches: Matches, weights: Ints) -> Replicas:
         lanes = Lanes.of(weights)
-        apart, more = matches.apart(weights)
+        apart, more = matches.with_copies(weights)
         apart_lanes = lanes if apart is matches else Lanes.of(more)
         buffers = matches.once("buffers", Buffers)
         return cls(matches, weights, lanes, apart, apart_lanes, buffers)
 
     def within(self, area: str) -> Replicas:
         """The same resamples, read for the objects of one area range."""
-        matches, apart = self.matches.within(area), self.apart.within(area)
-        return replace(self, matches=matches, apart=apart, _known=Memo())
+        matches, apart = self.matches.within(area), self.expanded.within(area)
+        return replace(self, matches=matches, expanded=apart, _known=Memo())
 
     @property
     def ground_truth_count(self) -> Ints:
@@ -127,7 +127,7 @@ class Replicas(Struct, frozen=True):
         return tp, counted + added - removed - tp, self.ground_truth_count - tp
 
     def _fits(self, iou_thresholds: Sequence[float]) -> bool:
-        matches = self.apart
+        matches = self.expanded
         seen = max(len(matches.label), len(matches.gt_label)) * self.lanes.most
         cells = len(iou_thresholds) * len(RECALLS) * len(matches.labels) * self.lanes.width
         return max(seen, cells) <= LARGEST
@@ -171,7 +171,7 @@ class Replicas(Struct, frozen=True):
     def _interpolated(
         self, iou_thresholds: Sequence[float], limit: int | None, recalls: Floats
     ) -> Floats:
-        layout = self.apart.once(
+        layout = self.expanded.once(
             ("layout", tuple(iou_thresholds), limit), lambda: self._laid_out(iou_thresholds, limit)
         )
         truths = self.ground_truth_count
@@ -183,7 +183,7 @@ class Replicas(Struct, frozen=True):
         return precision
 
     def _laid_out(self, iou_thresholds: Sequence[float], limit: int | None) -> HitLayout:
-        matches = self.apart
+        matches = self.expanded
         order = matches.order(iou_thresholds, limit)
         return lay_out(order, matches.label, matches.image, len(matches.labels), matches.unit_count)
 

@@ -47,7 +47,7 @@ def match_detections(dataset: DetectionDataset, plan: MatchingPlan) -> Matches:
     ignored = truths.uncounted | (truths.area < low) | (truths.area > high)
     met = shared_cells(label, image, truths.label, truths.image, dataset.unit_count)
     gt = met.truths
-    close = plan.encounters
+    close = plan.overlap_pairs
     pairs = overlapping(
         found.shapes,
         truths.shapes.take(gt),
@@ -87,11 +87,11 @@ def match_detections(dataset: DetectionDataset, plan: MatchingPlan) -> Matches:
         score=score,
         number=found.number[order],
         rank=rank,
-        outside=(area < low) | (area > high),
+        out_of_range=(area < low) | (area > high),
         candidate=candidate[ascending],
         codes=matched.code[:, :, ascending],
-        taken=np.append(gt, -1)[matched.taken[:, :, ascending]],
-        encounters=None
+        matched_gt=np.append(gt, -1)[matched.taken[:, :, ascending]],
+        overlap_pairs=None
         if close is None
         else find_overlap_pairs(
             found.shapes, order, image, np.flatnonzero(score >= close.score), truths, close.iou
@@ -204,14 +204,14 @@ def merge_matches(parts: Sequence[Matches]) -> Matches:
     moved = [one[part.candidate] for one, part in zip(places, parts, strict=True)]
     candidates = _standing(moved)
     taken = [
-        np.where(part.taken >= 0, part.taken + offset, -1)
+        np.where(part.matched_gt >= 0, part.matched_gt + offset, -1)
         for part, offset in zip(parts, gt_offsets, strict=True)
     ]
     near = [part.nearest for part in parts if part.nearest is not None]
     met = [
-        (part.encounters, place, np.arange(gt_offset, gt_offset + len(part.gt_label)))
+        (part.overlap_pairs, place, np.arange(gt_offset, gt_offset + len(part.gt_label)))
         for part, place, gt_offset in zip(parts, places, gt_offsets, strict=True)
-        if part.encounters is not None
+        if part.overlap_pairs is not None
     ]
     return Matches(
         plan=first.plan,
@@ -226,11 +226,11 @@ def merge_matches(parts: Sequence[Matches]) -> Matches:
         score=_put([part.score for part in parts], places),
         number=_put([part.number for part in parts], places),
         rank=_put([part.rank for part in parts], places),
-        outside=_put([part.outside for part in parts], places),
+        out_of_range=_put([part.out_of_range for part in parts], places),
         candidate=_put(moved, candidates),
         codes=_put([part.codes for part in parts], candidates),
-        taken=_put(taken, candidates),
-        encounters=merge_overlap_pairs(met) if met else None,
+        matched_gt=_put(taken, candidates),
+        overlap_pairs=merge_overlap_pairs(met) if met else None,
         nearest=_put(near, places) if near else None,
     )
 

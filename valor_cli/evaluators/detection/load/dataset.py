@@ -213,7 +213,7 @@ def finish(
     frame: Frame,
     kind: Kind,
     options: DetectionOptions,
-    told: InputNotes,
+    notes: InputNotes,
 ) -> Loaded[DetectionDataset]:
     """Complete the loaded data with all warnings.
 
@@ -222,22 +222,22 @@ def finish(
         frame: All images, and the labels of the run.
         kind: The geometry that objects are compared as.
         options: How they are.
-        told: What the inputs say.
+        notes: What the inputs say.
     """
     remarks: DataWarnings = loaded.facts
-    records = [*told.truth]
-    for model, files in told.models.items():
+    records = [*notes.truth]
+    for model, files in notes.models.items():
         first, *others = files
         records += [structs.replace(first, skipped=first.skipped + remarks.unknown(model)), *others]
     warnings = [
-        *told.warnings,
+        *notes.warnings,
         *remarks.of_images(
-            {model: files[0].path for model, files in told.models.items()},
-            told.truth[0].path,
+            {model: files[0].path for model, files in notes.models.items()},
+            notes.truth[0].path,
             _first_images(frame),
         ),
         *remarks.of_matching(),
-        *told.of_kinds,
+        *notes.of_kinds,
         *remarks.of_shapes(),
         *remarks.of_objects(kind),
         *(

@@ -131,7 +131,7 @@ class Ground(Struct, frozen=True):
     before: Sequence[int]
     in_file: Sequence[int]
     seen: Flags
-    told: InputNotes
+    notes: InputNotes
 
 
 def cut_detections(
@@ -214,37 +214,37 @@ def survey(
     options: DetectionOptions,
     selection: Selection,
     pieces: Sequence[ObjectPiece],
-    told: Sequence[PieceSummary],
+    summaries: Sequence[PieceSummary],
 ) -> Survey | None:
     """The labels of the run and ranges of images; None if image ids have mixed types.
 
     Raises:
         DataError: Files do not belong together.
     """
-    truth = _in_order(told[0].head)
-    if not told[0].count:
+    truth = _in_order(summaries[0].head)
+    if not summaries[0].count:
         problem = Problem(objects_of(truth), "there are no objects to evaluate against")
         raise DataError(problem, hint="give a ground truth with at least one annotation")
-    if not _are_lists(pieces, told):
+    if not _are_lists(pieces, summaries):
         return None
-    own = _by_model(pieces, told)
+    own = _by_model(pieces, summaries)
     heads = {"": truth}
     for model, parts in own.items():
         heads[model] = joined_objects(parts[0][0].path, [part.head for _, part in parts])
         check_named(replace(heads[model], objects=parts[0][1].some.objects), truth)
         check_categories(heads[model], truth)
     kind_of_ids = images_of(truth)["id"].dtype.kind
-    if any(one.count and one.images.dtype.kind != kind_of_ids for one in told):
+    if any(one.count and one.images.dtype.kind != kind_of_ids for one in summaries):
         return None
     predicted = {model: head for model, head in heads.items() if model}
     frame, warnings = make_frame(truth, list(predicted.values()), selection)
-    kinds = {"ground truths": told[0].kinds} | {
+    kinds = {"ground truths": summaries[0].kinds} | {
         f"detections of {model}": np.sum([part.kinds for _, part in parts], axis=0).tolist()
         for model, parts in own.items()
     }
     kind, of_kinds = common_kind(kinds, options.geometry)
     seen = np.zeros(len(frame.labels), bool)
-    for one in told:
+    for one in summaries:
         label = label_positions(one.some, frame)
         seen[label[label >= 0]] = True
     read = InputNotes(
@@ -253,7 +253,7 @@ def survey(
         truth.files,
         {model: _whole(head.files) for model, head in predicted.items()},
     )
-    counts = [one.count for one in told]
+    counts = [one.count for one in summaries]
     ground = Ground(
         inputs,
         options,
@@ -267,7 +267,7 @@ def survey(
         seen,
         read,
     )
-    return Survey(ground, [(span, _meeting(span, told)) for span in _spans(frame, told)])
+    return Survey(ground, [(span, _meeting(span, summaries)) for span in _spans(frame, summaries)])
 
 
 def load_range(
@@ -322,7 +322,7 @@ def join_ranges(
         return None
     metadata = dict.fromkeys(remarks.predicted, ground.frame.metadata)
     loaded = replace(parts[0], metadata=metadata, facts=remarks)
-    return finish(loaded, ground.frame, ground.kind, ground.options, ground.told)
+    return finish(loaded, ground.frame, ground.kind, ground.options, ground.notes)
 
 
 def illustrate(
@@ -430,19 +430,19 @@ def _sortable(ids: NDArray[Any]) -> NDArray[Any]:
 
 
 def _by_model(
-    pieces: Sequence[ObjectPiece], told: Sequence[PieceSummary]
+    pieces: Sequence[ObjectPiece], summaries: Sequence[PieceSummary]
 ) -> dict[str, list[tuple[ObjectPiece, PieceSummary]]]:
     own: dict[str, list[tuple[ObjectPiece, PieceSummary]]] = {}
-    for piece, one in zip(pieces, told, strict=True):
+    for piece, one in zip(pieces, summaries, strict=True):
         if piece.model:
             own.setdefault(piece.model, []).append((piece, one))
     return own
 
 
-def _are_lists(pieces: Sequence[ObjectPiece], told: Sequence[PieceSummary]) -> bool:
+def _are_lists(pieces: Sequence[ObjectPiece], summaries: Sequence[PieceSummary]) -> bool:
     """Whether the pieces together equal their files."""
     files: dict[tuple[str, str], list[tuple[ResultsFacts, int]]] = {}
-    for piece, one in zip(pieces, told, strict=True):
+    for piece, one in zip(pieces, summaries, strict=True):
         if one.facts is not None and piece.piece.end is not None:
             own = files.setdefault((piece.model, piece.piece.path), [])
             own.append((one.facts, piece.piece.end))
@@ -489,11 +489,11 @@ def _within(frame: Frame, span: Span) -> Frame:
     )
 
 
-def _spans(frame: Frame, told: Sequence[PieceSummary]) -> list[Span]:
+def _spans(frame: Frame, summaries: Sequence[PieceSummary]) -> list[Span]:
     """Ranges of about equally many objects, from the summaries of the pieces."""
-    total = sum(one.count for one in told)
+    total = sum(one.count for one in summaries)
     count = max(-(-total // RANGE_OBJECTS), 1)
-    told_of = [np.searchsorted(frame.image_ids, _sortable(one.images)) for one in told]
+    told_of = [np.searchsorted(frame.image_ids, _sortable(one.images)) for one in summaries]
     marks = np.sort(np.concatenate([np.zeros(0, np.int64), *told_of]))
     images = len(frame.image_ids)
     chosen = marks[len(marks) * np.arange(1, count) // count] if len(marks) else marks
@@ -511,10 +511,10 @@ def _spans(frame: Frame, told: Sequence[PieceSummary]) -> list[Span]:
     ]
 
 
-def _meeting(span: Span, told: Sequence[PieceSummary]) -> list[int]:
+def _meeting(span: Span, summaries: Sequence[PieceSummary]) -> list[int]:
     """The pieces that may have objects in a range."""
     found = []
-    for at, one in enumerate(told):
+    for at, one in enumerate(summaries):
         if not len(one.images):
             continue
         first, last = _sortable(one.images[[0, -1]])

@@ -111,7 +111,7 @@ def match_federated(dataset: DetectionDataset, plan: MatchingPlan) -> FederatedM
             matches,
             number=found.number[matches.number],
             rank=_places_in_images(found)[matches.number],
-            outside=matches.outside | _unfinished(federation, matches),
+            out_of_range=matches.out_of_range | _unfinished(federation, matches),
         ),
         federation.frequency,
     )

@@ -52,7 +52,7 @@ async def _count(metric: Metric[Any], references: int, contexts: int) -> int:
         raise ValueError(f"{metric.name} has no measure")
     asking = Conversation(_sample(references, contexts), _Imagined())
     await metric.measure(asking, **{one.name: one.default for one in metric.parameters})
-    return asking.taken().calls
+    return asking.judge_calls().calls
 
 
 def _sample(references: int, contexts: int) -> Sample:
@@ -74,7 +74,7 @@ class _Imagined:
 
     async def reply(self, request: Request) -> CachedReply:
         """What would fit."""
-        return CachedReply(Reply(request.imagined))
+        return CachedReply(Reply(request.example_reply))
 
     def forget(self, request: Request) -> None:
         """Nothing was kept."""

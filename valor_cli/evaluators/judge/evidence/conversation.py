@@ -125,7 +125,7 @@ class Conversation:
                 variant=variant + AGAIN * sum(one.messages == messages for one in sent),
                 repeat=self.repeat,
                 tools=tuple(tools),
-                imagined=reading.imagined,
+                example_reply=reading.example_reply,
                 purpose=purpose,
             )
             sent.append(request)
@@ -171,7 +171,7 @@ class Conversation:
         """(texts, dimensions) vectors of texts."""
         return await self.panelist.embed(texts)
 
-    def taken(self) -> JudgeCalls:
+    def judge_calls(self) -> JudgeCalls:
         """Calls since the last time this was read."""
         asked, self._asked = self._asked, JudgeCalls()
         return asked

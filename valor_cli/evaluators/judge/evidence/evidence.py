@@ -129,7 +129,7 @@ async def _outcome(asking: Conversation, call: Call) -> Outcome:
         found = Outcome(status="model_unavailable", reason=str(lack))
     except Stopped as stop:
         found = Outcome(status="skipped", reason=str(stop))
-    return found._replace(asked=asking.taken())
+    return found._replace(asked=asking.judge_calls())
 
 
 def _unread(metric: Metric[Any], reason: str) -> Outcome:

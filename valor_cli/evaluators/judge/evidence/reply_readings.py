@@ -52,13 +52,13 @@ class Reading(Struct, Generic[T], frozen=True):
         name: Of the schema.
         schema: JSON Schema of the reply; None where any text will do.
         read: The reply to what it says. Raises `Unfit`.
-        imagined: A reply of this kind, of a likely length, for estimates.
+        example_reply: A reply of this kind, of a likely length, for estimates.
     """
 
     name: str
     schema: Mapping[str, Any] | None
     read: Callable[[str], T]
-    imagined: str
+    example_reply: str
 
 
 class Judged(NamedTuple):
@@ -283,7 +283,7 @@ def _json_reading(
     schema: Mapping[str, Any],
     keys: Sequence[str],
     read: Callable[[Mapping[str, Any]], T],
-    imagined: Mapping[str, Any],
+    example_reply: Mapping[str, Any],
 ) -> Reading[T]:
     """A reply that is a JSON object; those with one of the keys are tried."""
 
@@ -293,7 +293,7 @@ def _json_reading(
             raise nothing_parsed(reply, f"JSON object with the key {' or '.join(keys)}")
         return found
 
-    return Reading(name, schema, read_reply, _json(imagined))
+    return Reading(name, schema, read_reply, _json(example_reply))
 
 
 def _json(value: Mapping[str, Any]) -> str:

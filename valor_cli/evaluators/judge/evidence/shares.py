@@ -44,7 +44,7 @@ class Trait(Struct, frozen=True):
         good = judged.verdict == self.good
         return Verdict(text, self.word(judged), good, judged.reason)
 
-    def told(self, at: int, text: str, judged: Judged) -> Mapping[str, Any]:
+    def detail(self, at: int, text: str, judged: Judged) -> Mapping[str, Any]:
         """The verdict on the text at a position, for `Outcome.details`."""
         named = at + 1 if self.numbered else text
         return {self.thing: named, "verdict": self.word(judged), "reason": judged.reason}
@@ -58,7 +58,7 @@ def share(trait: Trait, texts: Sequence[str], found: Sequence[Judged]) -> Outcom
         {"value": count / len(pairs)},
         reason=f"{count} of {len(pairs)} {trait.things} {trait.yes}",
         details={
-            trait.things: [trait.told(at, *pair) for at, pair in enumerate(pairs)],
+            trait.things: [trait.detail(at, *pair) for at, pair in enumerate(pairs)],
         },
         verdicts=tuple(trait.said(*pair) for pair in pairs),
     )

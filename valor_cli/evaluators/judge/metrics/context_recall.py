@@ -82,7 +82,7 @@ def _best(recalled: Sequence[_Recalled]) -> Outcome:
                     "value": one.value,
                     "best": one is best,
                     "statements": [
-                        {**ATTRIBUTED.told(at, text, judged), "context": judged.context}
+                        {**ATTRIBUTED.detail(at, text, judged), "context": judged.context}
                         for at, (text, judged) in enumerate(
                             zip(one.statements, one.found, strict=True)
                         )

@@ -66,8 +66,8 @@ def count_confusions(dataset: SegmentationDataset, plan: CountingPlan) -> Confus
     for places, one in zip(dataset.places, found, strict=True):
         if isinstance(one, DataError):
             stray.note_error(one)
-        elif one.stray is not None:
-            stray.note(places, one.stray)
+        elif one.unexpected is not None:
+            stray.note(places, one.unexpected)
         else:
             cells.append(one.meetings)
             edges.append(one.boundaries)
@@ -89,7 +89,7 @@ class _Counts(NamedTuple):
 
     meetings: LabelPairCounts
     boundaries: list[BoundaryCounts]
-    stray: RawPair | None = None
+    unexpected: RawPair | None = None
 
 
 def _keep_freed_memory(dataset: SegmentationDataset) -> None:
