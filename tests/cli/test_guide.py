@@ -337,7 +337,7 @@ def test_a_branch_without_questions_is_left_out() -> None:
         ),
         (["faithfulnes"], "no metric 'faithfulnes' (did you mean 'faithfulness'?)"),
         (["rouge_l", "--task", "classification"], "no metric 'rouge_l'"),
-        (["--prompt"], "--guide: does not go with --prompt"),
+        (["--prompt"], "--guide: cannot be combined with --prompt"),
         (["--format", "yaml"], "--format yaml: is for --prompt"),
     ],
 )

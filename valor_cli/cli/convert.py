@@ -72,8 +72,8 @@ def convert(
 ) -> None:
     """Convert objects between COCO, JSONL, CSV, YOLO and Pascal VOC.
 
-    What the other format cannot hold is told on stderr; a shape it cannot hold is an error
-    unless --geometry says what to make of it.
+    What the other format cannot store is reported on stderr; an unsupported shape is an error
+    unless --geometry converts it.
 
     \b
     Example:

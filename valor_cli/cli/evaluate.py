@@ -111,7 +111,7 @@ def evaluate(
             if result.run.stopped_by in ("interrupted", "terminated"):
                 break
         except ValorError as error:
-            # The other configs still run; each error is told where it happens.
+            # The other configs still run; each error is reported where it happens.
             if len(configs) == 1:
                 raise
             print_error(error)

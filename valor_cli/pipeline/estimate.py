@@ -23,7 +23,7 @@ class Estimate(Struct, frozen=True):
     Attributes:
         usage: As `RunInfo.usage`, from the real prompts and replies of likely length.
         samples: How many samples there are, over all models.
-        warnings: What was odd about the data.
+        warnings: Problems of the data.
     """
 
     usage: Sequence[UsageResult]

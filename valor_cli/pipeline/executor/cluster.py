@@ -122,7 +122,7 @@ def _check(client: Client, folder: str, sizes: Mapping[str, int]) -> None:
     try:
         nodes["the scheduler"] = client.run_on_scheduler(installed)
     except Exception as error:
-        # Whatever it lacks is said with what the others lack.
+        # Missing packages are reported together with those of the workers.
         nodes["the scheduler"] = error
     asked = _of_all_workers(client, installed)
     nodes |= {f"worker {address}": found for address, found in sorted(asked.items())}

@@ -1,4 +1,4 @@
-"""Calls to a cluster in, their results in order out; a cluster that cannot give them is told."""
+"""Run calls on a cluster, return results in order, and report a cluster that fails."""
 
 from __future__ import annotations
 

@@ -22,10 +22,10 @@ from valor_cli.statistics.corrections import holm
 from valor_cli.statistics.lower_means import lower_means
 
 NEARLY_SAME = 0.9
-"""Share of the samples of two parts that both have, above which the worse one alone is told."""
+"""Overlap of two slices above which only the worse one is reported."""
 
 MOST_LOOKED_AT = 2000
-"""Clearly worse parts that are told apart; where there are more, those of the worst means."""
+"""Maximum number of significantly worse slices kept; those with the worst means."""
 
 
 class WorstSlice(Struct, frozen=True):

@@ -38,7 +38,7 @@ class Sheet(Struct, frozen=True):
     Attributes:
         heading: Above it.
         panels: Side by side, two in a row.
-        lines: Whether models are told by lines in the key, not by areas.
+        lines: Whether the key shows models as lines, not as areas.
         note: Below it.
     """
 

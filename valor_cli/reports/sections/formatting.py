@@ -168,7 +168,7 @@ def words(name: str) -> str:
 def parameter(value: ParameterValue) -> str:
     """A parameter's value, shortened.
 
-    Long lists are told by their ends and length, mappings of numbers by their first labels, any
+    Long lists are shown by their ends and length, mappings of numbers by their first labels, any
     other JSON by its first keys: `{type, properties, … (5)}`.
     """
     if isinstance(value, str):

@@ -16,7 +16,7 @@ TOTAL = "total"
 class UsageLine(Struct, frozen=True):
     """Usage of one judge, as text; `metric` and `model` are empty if combined.
 
-    Sums of which a part is not known are told as lower bounds, "≥ $0.50".
+    Sums with an unknown summand are shown as lower bounds, "≥ $0.50".
     """
 
     judge: str

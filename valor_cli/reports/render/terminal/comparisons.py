@@ -64,7 +64,7 @@ def pair_lines(result: RunResult) -> list[str]:
 
 
 def _wins(rows: Sequence[ComparisonResult], model: str, other: str) -> int:
-    """On how many values a model is better than another, whichever of them was judged."""
+    """The number of values on which a model is better than another, in either order."""
     return sum(
         (row.model, row.other, row.verdict) in ((model, other, "better"), (other, model, "worse"))
         for row in rows

@@ -72,7 +72,7 @@ class ShownSample(Struct, frozen=True):
     Attributes:
         changes: By metric, largest change first.
         shared: Title, characters and what is left out of each text that both sides have.
-        texts: Those that differ; the words that do are told apart.
+        texts: Those that differ, with the differing words marked.
         source: The record.
     """
 
