@@ -132,12 +132,10 @@ def test_an_engine_that_is_not_there(valor: Valor, project: Path, tmp_path: Path
     done = valor("evaluate", "run.yaml", cwd=project, VALOR_KERNEL="compiled", PYTHONPATH=path)
     assert done.returncode == 2
     assert "asks for the compiled kernel, but" in done.stderr
-    assert "no compiler was available" in done.stderr
+    assert "no compiler found" in done.stderr
     assert "install valor where a C compiler is" in done.stderr
     told = valor("doctor", PYTHONPATH=path).stdout
-    assert (
-        "kernels: numpy (the compiled kernel is not installed: no compiler was available)" in told
-    )
+    assert "kernels: numpy (the compiled kernel is not installed: no compiler found)" in told
 
 
 def test_doctor_tells_a_packaged_model_that_is_another_one(valor: Valor, tmp_path: Path) -> None:

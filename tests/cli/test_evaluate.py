@@ -200,7 +200,7 @@ def _without_values(path: Path) -> str:
         ("{metric: recall, label: dgo, min: 0}", "no label 'dgo' (did you mean 'dog'?)"),
         ("{metric: recall, model: x, min: 0}", "no model 'x'; there are dt"),
         ("{metric: recall, slice: area=small, min: 0}", "no slice 'area=small'; there are none"),
-        ("{metric: pr_curve, min: 0}", "pr_curve has no value to hold"),
+        ("{metric: pr_curve, min: 0}", "pr_curve has no value that a limit could apply to"),
         (
             "{metric: average_precision, min: 0}",
             "average_precision has a value per label and none for all; name one with label:",
@@ -436,7 +436,7 @@ def test_two_configs_cannot_share_a_place(valor: Valor, project: Path) -> None:
     for out, where in (("all", "all/run"), ("-", "standard output")):
         done = valor("evaluate", "run.yaml", "more/run.yaml", "--out", out, cwd=project)
         assert done.returncode == 2
-        message = f"more/run.yaml: its reports go where those of run.yaml went: {where}"
+        message = f"more/run.yaml: its reports would overwrite those of run.yaml: {where}"
         assert message in done.stderr
 
 

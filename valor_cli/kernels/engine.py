@@ -41,11 +41,11 @@ def select_engine(wish: str, module: str = "valor_cli.kernels._compiled") -> Eng
         kernel = cast("Kernel", import_module(module))
     except ImportError as error:
         if isinstance(error, ModuleNotFoundError):
-            return Engine(None, "the compiled kernel is not installed: no compiler was available")
+            return Engine(None, "the compiled kernel is not installed: no compiler found")
         return Engine(None, f"the compiled kernel cannot be loaded ({error})")
     if kernel.REVISION != REVISION:
         return Engine(None, "the compiled kernel is of another version of valor; install it again")
-    return Engine(kernel, "in valor_cli/kernels/c; results are bit-identical with numpy")
+    return Engine(kernel, "in valor_cli/kernels/c; results have the same bits with numpy")
 
 
 ENGINE: Final = select_engine(os.environ.get(VARIABLE, ""))

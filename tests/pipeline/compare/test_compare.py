@@ -139,7 +139,7 @@ def test_models_of_one_run() -> None:
     assert (found.warnings, found.worse) == ((), False)
     with pytest.raises(ConfigError, match="one model alone, a"):
         compare_runs(alone := _run(BEFORE, "a"), alone, first_path="a", second_path="a")
-    with pytest.raises(ConfigError, match="not compared to itself"):
+    with pytest.raises(ConfigError, match="cannot be compared with itself"):
         _compare(one, one, pairs=[("a", "a")])
 
 
