@@ -95,7 +95,7 @@ def gather(
     Args:
         datasets: By model under evaluation.
         calls: The metrics, in the order of the config.
-        session: Whom to ask; None: nobody, and every sample is skipped.
+        session: The models to ask; None: every sample is skipped.
 
     Raises:
         ValorError: A model will never answer.

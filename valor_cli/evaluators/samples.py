@@ -545,7 +545,7 @@ class SampleEvidence(Struct, frozen=True):
         calls: The metrics and their parameters.
         outcomes: Of each call, of all samples.
         sample_ids: (n,) as in the dataset.
-        number: (n,) where each sample stands in the whole data; ascending.
+        number: (n,) position of each sample in the whole data; ascending.
         weights: (n,) how often each sample counts; None: once each.
     """
 

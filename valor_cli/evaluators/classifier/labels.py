@@ -50,7 +50,7 @@ def toxicity_labels(classifier: Classifier) -> dict[str, int]:
     """Position of the label for each output of toxicity_detoxify.
 
     Raises:
-        ConfigError: The model lacks one, or its labels exclude each other.
+        ConfigError: The model is missing one, or its labels exclude each other.
     """
     found = {name: _position(classifier.labels, names) for name, names in TOXICITY.items()}
     if lacking := [name for name, at in found.items() if at is None]:

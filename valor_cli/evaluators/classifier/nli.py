@@ -96,7 +96,7 @@ def compared(
 
     Raises:
         Unavailable: The model is not on this machine.
-        ConfigError: What its labels mean cannot be told.
+        ConfigError: The meaning of its labels is unknown.
     """
     return texts.once(
         ("nli", model, source, limits), lambda: _compared(texts, metric, model, source, limits)

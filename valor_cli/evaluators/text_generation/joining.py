@@ -29,7 +29,7 @@ class Joined(NamedTuple):
     Attributes:
         models: Their rows; of shared samples in one order.
         shared: Whether models have samples in common.
-        warnings: What was odd and could be used all the same.
+        warnings: Oddities that did not prevent use.
     """
 
     models: dict[str, ModelRows]
@@ -41,7 +41,7 @@ class ModelColumns(NamedTuple):
     """What the rows of a model contain.
 
     Attributes:
-        file: Where they stand.
+        file: The file they are in.
         names: The standard columns that some row has a value of.
     """
 

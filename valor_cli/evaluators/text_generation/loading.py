@@ -97,7 +97,7 @@ class Linking(NamedTuple):
     """Links between the samples of a model.
 
     Attributes:
-        file: Where they stand.
+        file: The file they are in.
         ids: All of them.
         copies: The rows that are changed copies of others.
         filled: Ids of samples that the model does not have, and another has.

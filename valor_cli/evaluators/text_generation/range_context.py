@@ -34,7 +34,7 @@ class Pick(NamedTuple):
         piece: The position of the piece among all.
         model: Whose they are.
         rows: Which of its rows.
-        places: (rows,) where each stands among all samples, ascending; a number: that of the
+        places: (rows,) position of each among all samples, ascending; a number: that of the
             first, others follow it.
     """
 

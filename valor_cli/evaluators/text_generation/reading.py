@@ -26,7 +26,7 @@ class ModelRows(Struct, frozen=True):
     """The rows of one model.
 
     Attributes:
-        file: Where they stand.
+        file: The file they are in.
         rows: In the order of the file; every one has a sample id, and no two the same.
         filled: Ids of samples that the model does not have, and another has.
     """
@@ -42,7 +42,7 @@ class TextsRead(Struct, frozen=True):
     Attributes:
         models: In the order of the config, or of first appearance in a file.
         files: Every file once.
-        warnings: What was odd and could be used all the same.
+        warnings: Oddities that did not prevent use.
     """
 
     models: dict[str, ModelRows]

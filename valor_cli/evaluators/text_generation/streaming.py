@@ -59,7 +59,7 @@ def cut_inputs(
     """The pieces of all inputs; None if they are small or must be read whole.
 
     Raises:
-        DataError: An input is not there, or its format cannot be told.
+        DataError: An input is not there, or its format cannot be detected.
     """
     if selection.every_metadata or LOGPROBS in selection.needs:
         return None

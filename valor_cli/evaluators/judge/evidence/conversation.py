@@ -99,7 +99,7 @@ class Conversation:
         Args:
             prompt: Its name.
             reading: What the reply has to be.
-            fields: What stands for the placeholders of the prompt.
+            fields: Values of the placeholders of the prompt.
             retries: How often to ask again; None: as the config says.
             variant: Tells apart requests of the same words that each want a reply of their own.
             tools: What the judge may use.

@@ -103,7 +103,7 @@ async def dual_rating(
         prompts: Their names.
         scale: The ratings there are, ascending.
         judge_retries: How often to ask each again; None: as the config says.
-        fields: What stands for the placeholders of both.
+        fields: Values of the placeholders of both.
 
     Raises:
         ParseFailure: Neither rating could be read.

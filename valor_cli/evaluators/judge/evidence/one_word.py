@@ -33,7 +33,7 @@ async def ask_one_word(
         prompt: The name of the prompt.
         passes, fails: The words, and what they mean for the sample.
         judge_retries: How often to ask again; None: as the config says.
-        fields: What stands for the placeholders of the prompt.
+        fields: Values of the placeholders of the prompt.
     """
     found = await asking.ask(prompt, word((passes, fails)), fields, retries=judge_retries)
     passed = found.word == passes

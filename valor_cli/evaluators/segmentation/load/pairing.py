@@ -97,7 +97,7 @@ class Pairing(Struct, frozen=True):
         partner: By model, what each sample is called there.
         metadata: By name, a value for each sample.
         alone: By model, and None for the ground truth, how many label maps have no partner.
-        warnings: What was odd and could be used all the same.
+        warnings: Oddities that did not prevent use.
     """
 
     sides: Sides
