@@ -291,7 +291,7 @@ BAD_CONFIGS = {
     ),
     "columns: unknown": ("columns: {lable: x}", "", "no 'lable' (did you mean 'label'?)"),
     "classes: no file": ("classes: classes.json", "", "classes.json: no such file"),
-    "classes: twice": ("classes: [cat, cat]", "", "data.classes: the class 'cat' stands twice"),
+    "classes: twice": ("classes: [cat, cat]", "", "data.classes: the class 'cat' is listed twice"),
     "classes: no column": ("classes: [cat, cow]", "", "pr.csv:1: there is no column 'cow'"),
     "both ways": ("samples: gt.csv", "", "samples holds both sides: leave out ground_truth"),
     "format": ("format: xml", "", "data.format: expected one of csv, jsonl, json"),

@@ -113,7 +113,7 @@ def test_what_is_not_installed_is_told(
     ("made", "told"),
     [
         ({}, "has no model.onnx"),
-        ({"model.onnx": "no graph", "tokenizer.json": "{"}, "is no tokenizer"),
+        ({"model.onnx": "no graph", "tokenizer.json": "{"}, "is not a readable tokenizer"),
         ({"model.onnx": "no graph"}, "has no tokenizer.json"),
     ],
 )
@@ -173,7 +173,7 @@ def test_folders_of_models_are_looked_at_before_anything_is_embedded(
     for command in ("validate", "evaluate"):
         ran = valor(command, configured(tmp_path, metrics=metrics), VALOR_CACHE_DIR=str(cache))
         assert ran.returncode == 2
-        assert "safetensors are read, pickles never" in ran.stderr
+        assert "valor reads safetensors, never pickles" in ran.stderr
     told = json.loads(valor("cache", "info", "--format", "json", VALOR_CACHE_DIR=str(cache)).stdout)
     assert told["vectors"]["vectors"] == 0
 

@@ -163,7 +163,7 @@ def test_a_file_of_predictions_whose_samples_nobody_knows() -> None:
         "have theirs there: 2 ('3a', '3b'); they would count as wrong ones"
     )
     assert lines[1] == "dt/3.csv: the file is empty"
-    assert lines[2].startswith("Mend the file, or leave these samples out of the ground truth")
+    assert lines[2].startswith("Fix the file, or leave these samples out of the ground truth")
 
 
 def test_a_file_of_predictions_that_nobody_misses() -> None:

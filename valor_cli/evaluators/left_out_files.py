@@ -27,7 +27,7 @@ Flags = NDArray[np.bool_]
 _COMPRESSED = (".gz", ".zst")
 
 _HINT = (
-    "Mend the file, or leave these {units} out of the ground truth or with `filter:`. Where ground "
+    "Fix the file, or leave these {units} out of the ground truth or with `filter:`. Where ground "
     "truth and predictions are cut alike, into files of the same names, those of a file that was "
     "left out are left out with it."
 )

@@ -193,7 +193,7 @@ def test_weights_that_do_not_match_are_refused(hhem: Path, tmp_path: Path) -> No
     def foreign(weights: dict[str, Any]) -> None:
         weights["t5.decoder.weight"] = weights["t5.classifier.bias"].clone()
 
-    with pytest.raises(ConfigError, match=r"lacks weights \(classifier.weight\)"):
+    with pytest.raises(ConfigError, match=r"is missing weights \(classifier.weight\)"):
         opened(_edited(hhem, tmp_path / "lacking", lacking))
     with pytest.raises(ConfigError, match=r"another model \(decoder.weight\)"):
         opened(_edited(hhem, tmp_path / "foreign", foreign))

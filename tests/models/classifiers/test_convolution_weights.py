@@ -87,11 +87,19 @@ def test_pickles_are_never_read(tmp_path: Path, suffix: str) -> None:
         ("mlp.weight", np.zeros(23), "has the shape (23,), expected (1, 23) or (1, 50)"),
         ("mlp.bias", np.zeros(()), "mlp.bias has the shape (), expected (1,)"),
         ("layer_final.weight", np.zeros((3, 2)), "has the shape (3, 2), expected (2, 3)"),
-        ("layer_final.bias", [0.0, float("inf")], "layer_final.bias holds what is no number"),
-        ("layer_final.bias", [0.0, float("nan")], "layer_final.bias holds what is no number"),
-        ("layer_final.bias", [0.0, 1e300], "holds what is no number up to 1e9"),
-        ("layer_final.bias", ["a", "b"], "holds what is no number"),
-        ("layer_final.bias", [True, False], "holds what is no number"),
+        (
+            "layer_final.bias",
+            [0.0, float("inf")],
+            "layer_final.bias holds values that are not numbers",
+        ),
+        (
+            "layer_final.bias",
+            [0.0, float("nan")],
+            "layer_final.bias holds values that are not numbers",
+        ),
+        ("layer_final.bias", [0.0, 1e300], "holds values that are not numbers up to 1e9"),
+        ("layer_final.bias", ["a", "b"], "holds values that are not numbers"),
+        ("layer_final.bias", [True, False], "holds values that are not numbers"),
     ],
 )
 @pytest.mark.parametrize("suffix", [".json", ".npz"])
@@ -149,7 +157,7 @@ def test_an_archive_that_unpacks_to_much(tmp_path: Path) -> None:
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     assert "cannot be read" in str(refused(tmp_path / "none.json"))
     (tmp_path / "folder.json").mkdir()
-    assert "is no file" in str(refused(tmp_path / "folder.json"))
+    assert "is not a file" in str(refused(tmp_path / "folder.json"))
     (tmp_path / "large.json").write_bytes(b" " * ((1 << 20) + 1))
     assert "larger than 1 MiB" in str(refused(tmp_path / "large.json"))
     assert "found '.onnx'" in str(refused(tmp_path / "weights.onnx"))

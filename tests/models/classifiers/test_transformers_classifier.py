@@ -313,7 +313,7 @@ def test_a_model_that_reads_the_last_place(tmp_path: Path) -> None:
 
 
 def test_a_head_that_was_never_trained_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"lacks weights \(classifier"):
+    with pytest.raises(ConfigError, match=r"is missing weights \(classifier"):
         opened(tiny.bert_encoder(tmp_path))
 
 

@@ -80,7 +80,7 @@ def test_company_changes_no_state(encoder: OnnxTokenEncoder) -> None:
 
 def test_texts_come_in_their_order_and_progress_is_told(tmp_path: Path) -> None:
     told: list[tuple[str, int, int]] = []
-    encoder = opened(on_progress=told, model=str(tiny(tmp_path)))
+    encoder = opened(told=told, model=str(tiny(tmp_path)))
     texts = ["one " * (1 + number % 7) for number in range(600)]
     found = [len(each.ids) for each in encoder.states(texts)]
     assert found == [3 + number % 7 for number in range(600)]
@@ -90,7 +90,7 @@ def test_texts_come_in_their_order_and_progress_is_told(tmp_path: Path) -> None:
 
 def test_states_are_computed_as_they_are_taken(tmp_path: Path) -> None:
     told: list[tuple[str, int, int]] = []
-    encoder = opened(on_progress=told, model=str(tiny(tmp_path)))
+    encoder = opened(told=told, model=str(tiny(tmp_path)))
     next(encoder.states(["one"] * 1000))
     assert told == [(STAGE, 0, 1000)]
 

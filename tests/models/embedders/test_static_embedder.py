@@ -219,7 +219,10 @@ def bfloat16(folder: Path) -> None:
         (half_a_config, "config.json: cannot be used: Expected `bool`"),
         (pickled, "model.safetensors: cannot be read"),
         (bfloat16, "model.safetensors: cannot be read: data type 'bfloat16'"),
-        (lambda folder: (folder / "tokenizer.json").write_text("{}"), "is no tokenizer"),
+        (
+            lambda folder: (folder / "tokenizer.json").write_text("{}"),
+            "is not a readable tokenizer",
+        ),
         (lambda folder: model2vec(folder, embeddings=VECTORS[0]), "no table `embeddings`"),
         (lambda folder: model2vec(folder, embeddings=VECTORS[:3]), "has vectors of 3, and its"),
         (lambda folder: model2vec(folder, mapping=np.array([0, 1])), "has rows of 2, and its"),

@@ -81,7 +81,7 @@ def test_a_link_to_nothing_is_no_file(tmp_path: Path) -> None:
 def test_pickles_are_refused(tmp_path: Path, name: str) -> None:
     folder(tmp_path, "config.json", name)
 
-    with pytest.raises(ConfigError, match=f"only {name}.*pickles never") as caught:
+    with pytest.raises(ConfigError, match=f"only {name}.*never pickles") as caught:
         check_folder("here", tmp_path)
     assert "convert" in caught.value.hint
 
@@ -101,7 +101,8 @@ def test_a_folder_without_a_config_is_incomplete(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "told"), [("{", "no JSON: "), ("[]", "no JSON object"), ("null", "no JSON object")]
+    ("said", "told"),
+    [("{", "not JSON: "), ("[]", "not a JSON object"), ("null", "not a JSON object")],
 )
 def test_a_config_of_another_form_is_told(tmp_path: Path, said: str, told: str) -> None:
     folder(tmp_path, "model.safetensors")

@@ -189,7 +189,7 @@ def test_models_whose_vectors_are_of_whole_texts(tmp_path: Path) -> None:
         [1, 1, 6],
         [7, 1, 0],
     ]
-    with pytest.raises(ConfigError, match="there is nothing to pool"):
+    with pytest.raises(ConfigError, match="so there is nothing to pool"):
         opened(folder, pooling="mean")
 
 
@@ -268,7 +268,7 @@ def test_files_that_are_missing(tmp_path: Path) -> None:
         opened(folder)
     other = tmp_path / "model.bin"
     other.write_bytes(b"")
-    with pytest.raises(ConfigError, match="is no ONNX file"):
+    with pytest.raises(ConfigError, match="is not an ONNX file"):
         opened(other)
 
 

@@ -167,15 +167,15 @@ PASSING = [
     (failed(408), "the endpoint failed (408)"),
     (failed(409), "the endpoint failed (409)"),
     (Turn(status=502, body=b"<html>", content_type="text/html"), "the endpoint failed (502)"),
-    (cut("before"), "the connection broke before the reply was whole"),
-    (cut("midway"), "the connection broke before the reply was whole"),
-    (half_json(), "the reply is no whole JSON document"),
-    (Turn(body=b""), "the reply is no whole JSON document"),
-    (html(), "the reply is no chat completion"),
-    (event_stream(), "the reply is no chat completion"),
-    (error_object(), "the reply is no chat completion"),
-    (Turn(body=b"null"), "the reply is no chat completion"),
-    (Turn(body=b'{"choices": [{"index": 0}]}'), "the reply is no chat completion"),
+    (cut("before"), "the connection broke before the reply was complete"),
+    (cut("midway"), "the connection broke before the reply was complete"),
+    (half_json(), "the reply is not a complete JSON document"),
+    (Turn(body=b""), "the reply is not a complete JSON document"),
+    (html(), "the reply is not a chat completion"),
+    (event_stream(), "the reply is not a chat completion"),
+    (error_object(), "the reply is not a chat completion"),
+    (Turn(body=b"null"), "the reply is not a chat completion"),
+    (Turn(body=b'{"choices": [{"index": 0}]}'), "the reply is not a chat completion"),
     (no_choices(), "the reply has no choices"),
 ]
 
@@ -249,7 +249,7 @@ def test_when_to_come_back_as_a_date() -> None:
     [
         (failed(401, f"wrong key {KEY}"), "the endpoint refused the key (401)", "JUDGE_KEY"),
         (failed(403), "the endpoint refused the key (403)", "JUDGE_KEY"),
-        (failed(404, "no such model"), "knows no model judge-1", "/v1"),
+        (failed(404, "no such model"), "has no model judge-1", "/v1"),
         (failed(400, "top_k is unknown"), "(400): top_k is unknown", ""),
         (failed(402, "pay first"), "(402): pay first", ""),
         (

@@ -235,7 +235,7 @@ def test_there_is_no_prompt_of_a_name() -> None:
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        ({"name": "bias"}, "name: 'bias', but it is to stand in the place of 'answer_relevancy'"),
+        ({"name": "bias"}, "name: 'bias', but it is to replace 'answer_relevancy'"),
         ({"version": "1"}, "version: input should be a valid integer"),
         ({"version": True}, "version: input should be a valid integer"),
         ({"version": 0}, "version: input should be greater than or equal to 1"),
@@ -278,7 +278,7 @@ def test_what_is_wrong_with_an_own_prompt(
         ("", ": a prompt is a mapping with the keys name, version, description, system, user,"),
         ("- name", ": a prompt is a mapping"),
         ("name: [", ":1:8: not valid YAML"),
-        ("name: x\nname: y", ":2:1: not valid YAML: the key 'name' stands twice"),
+        ("name: x\nname: y", ":2:1: not valid YAML: the key 'name' is duplicated"),
         ("name: &a x\nsystem: *a", ":2:9: not valid YAML: prompts have no aliases"),
         ("name: !!python/object:os.system x", ":1:7: not valid YAML"),
         ("[" * 100_000, ": not valid YAML"),

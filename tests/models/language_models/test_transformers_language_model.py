@@ -290,8 +290,11 @@ def test_a_batch_that_memory_does_not_hold_is_halved(
 @pytest.mark.parametrize(
     ("head", "said"),
     [
-        ("BertForMaskedLM", "is an encoder, no language model: it sees what comes after a token"),
-        ("BertModel", "lacks weights .*not trained for this"),
+        (
+            "BertForMaskedLM",
+            "is an encoder, not a language model: it sees what comes after a token",
+        ),
+        ("BertModel", "is missing weights .*not trained for this"),
         ("BertForSequenceClassification", "its architecture is BertForSequenceClassification"),
     ],
 )

@@ -291,7 +291,7 @@ def test_a_judge_that_is_back_in_hours_is_not_waited_for() -> None:
     calls = calls_of(judge)
     told = ends(*(calls.ask(question(i)) for i in range(50)))
     assert sorted({type(one).__name__ for one in told}) == ["JudgeError", "Stopped"]
-    assert str(calls.fatal).startswith("the judge fake answers no more for 90 minutes: HTTP 429")
+    assert str(calls.fatal).startswith("the judge fake has not answered for 90 minutes: HTTP 429")
     assert judge.at[-1] <= 300
     assert len(judge.asked) < 20
 

@@ -160,7 +160,7 @@ def test_a_file_that_is_no_cassette_is_not_overwritten(tmp_path: Path, content: 
 def test_a_device_is_not_replaced_by_a_file(tmp_path: Path) -> None:
     path = tmp_path / "pipe"
     os.mkfifo(path)
-    with pytest.raises(DataError, match="a device stands where the file goes"):
+    with pytest.raises(DataError, match="the path is a device"):
         CassetteWriter(str(path), "judge")
     assert path.is_fifo()
 

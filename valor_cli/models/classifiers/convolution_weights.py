@@ -1,6 +1,6 @@
 """Load the weights of SummaC-Conv.
 
-The authors' own file is a pickle, which is never read: it is converted once.
+The authors' own file is a pickle file, which valor never reads: it is converted once.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def convolution_weights(path: str) -> ConvolutionWeights:
     """
     suffix = os.path.splitext(path)[1].lower()
     if suffix in _PICKLES:
-        raise ConfigError(Problem(path, "is a pickle, which is never read"), hint=CONVERT)
+        raise ConfigError(Problem(path, "is a pickle file, which valor never reads"), hint=CONVERT)
     if suffix not in _READERS:
         forms = ", ".join(_READERS)
         raise ConfigError(Problem(path, f"the weights are read from {forms}, found {suffix!r}"))
@@ -104,7 +104,7 @@ def _content(path: str) -> bytes:
     try:
         # Of a device there is no end.
         if os.path.exists(path) and not os.path.isfile(path):
-            raise ConfigError(Problem(path, "is no file; name the file with the weights"))
+            raise ConfigError(Problem(path, "is not a file; name the file with the weights"))
         with open(path, "rb") as file:
             content = file.read(_LARGEST + 1)
     except OSError as error:
@@ -120,7 +120,7 @@ def _of_json(content: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise _Unreadable(str(error) or "nested too deeply") from None
     if not isinstance(found, dict):
-        raise _Unreadable("an object of lists was expected")
+        raise _Unreadable("expected an object of lists")
     return found
 
 
@@ -168,7 +168,7 @@ def _checked(path: str, found: Mapping[str, Any]) -> dict[str, NDArray[np.float6
             continue
         array = _numbers(found[name])
         if array is None:
-            problems.append(Problem(path, f"{name} holds what is no number up to 1e9"))
+            problems.append(Problem(path, f"{name} holds values that are not numbers up to 1e9"))
         elif array.shape not in shapes:
             message = f"{name} has the shape {array.shape}, expected {wanted}"
             problems.append(Problem(path, message))

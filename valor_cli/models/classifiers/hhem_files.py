@@ -151,9 +151,9 @@ def _unwrapped(found: Located, settings: Mapping[str, Any]) -> Any:
     except Exception as error:  # whatever is in the folder, its loaders may raise it
         raise unloadable(found.model, error) from None
     if lacking or foreign:
-        said = "lacks weights" if lacking else "has weights of another model"
+        said = "is missing weights" if lacking else "has weights of another model"
         told = ", ".join(sorted(lacking or foreign)[:3])
-        raise ConfigError(Problem(found.model, f"{said} ({told}): it is no HHEM-2.1-Open"))
+        raise ConfigError(Problem(found.model, f"{said} ({told}): it is not HHEM-2.1-Open"))
     return model.eval()
 
 

@@ -173,7 +173,7 @@ def _vectors(response: Any, wanted: int) -> list[list[float]]:
         found = {int(each["index"]): each["embedding"] for each in data or ()}
         vectors = [[float(number) for number in found[at]] for at in range(wanted)]
     except (KeyError, TypeError, ValueError):
-        raise TransientError("the reply is no list of vectors") from None
+        raise TransientError("the reply is not a list of vectors") from None
     if len(found) != wanted or not all(np.isfinite(vector).all() for vector in vectors):
-        raise TransientError("the reply is no list of vectors")
+        raise TransientError("the reply is not a list of vectors")
     return vectors

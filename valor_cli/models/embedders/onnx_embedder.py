@@ -107,7 +107,7 @@ def _pooling(files: OnnxFiles, wanted: str | None, *, tokens_out: bool) -> str:
     place, name = "embedder: pooling", str(files.model)
     if not tokens_out:
         if wanted is not None:
-            message = f"{name} makes vectors of whole texts, there is nothing to pool"
+            message = f"{name} makes vectors of whole texts, so there is nothing to pool"
             raise ConfigError(Problem(place, message), hint="leave `pooling:` out")
         return _IN_GRAPH
     if files.added:

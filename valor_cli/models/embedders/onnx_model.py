@@ -178,7 +178,7 @@ def _tokenizer(files: OnnxFiles, longest: int) -> tuple[Any, int]:
     try:
         tokenizer = tokenizers.Tokenizer.from_file(path)
     except Exception as error:  # all that it raises is of this class
-        message = f"is no tokenizer: {first_line(error)}"
+        message = f"is not a readable tokenizer: {first_line(error)}"
         raise ConfigError(Problem(path, message)) from None
     if tokenizer.num_special_tokens_to_add(False) >= longest:
         message = f"puts as many tokens around a text as are seen ({longest})"

@@ -117,5 +117,5 @@ def _added(vectors: dict[str, NDArray[np.float64]], line: bytes) -> str:
     if len(vector) != length:
         return f"the vector has {len(vector)} numbers, those before have {length}"
     if not np.array_equal(vectors.setdefault(said.text, vector), vector):
-        return f"another vector of the text {_shown(said.text)} stands in an earlier line"
+        return f"another vector of the text {_shown(said.text)} is in an earlier line"
     return ""

@@ -160,13 +160,15 @@ def _check(model: str, folder: Path) -> None:
     for module in modules:
         kind = str(module.get("type", ""))
         if not kind.startswith(_OWN):
-            message = f"wants the code {kind}; code of a model is never run"
+            message = f"wants the code {kind}; valor never runs a model's own code"
             raise ConfigError(Problem(model, message))
     for part in {str(module.get("path", "")) for module in modules} or {""}:
         of = folder / part
         pickled = [path.name for form in _PICKLED for path in of.glob(form)]
         if pickled and next(of.glob("*.safetensors"), None) is None:
-            message = f"has only {', '.join(sorted(pickled))}; safetensors are read, pickles never"
+            message = (
+                f"has only {', '.join(sorted(pickled))}; valor reads safetensors, never pickles"
+            )
             hint = "convert it once: https://huggingface.co/docs/safetensors/convert-weights"
             raise ConfigError(Problem(model, message), hint=hint)
 
@@ -181,7 +183,7 @@ def _modules(model: str, folder: Path) -> list[dict[str, Any]]:
     except (OSError, ValueError) as error:
         raise unloadable(model, error) from None
     if not isinstance(said, list) or not all(isinstance(each, dict) for each in said):
-        raise ConfigError(Problem(model, "cannot be loaded: modules.json is no list of modules"))
+        raise ConfigError(Problem(model, "cannot be loaded: modules.json is not a list of modules"))
     return said
 
 

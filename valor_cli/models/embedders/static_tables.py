@@ -149,7 +149,7 @@ def _tokenizer(path: Path) -> Any:
     try:
         tokenizer = tokenizers.Tokenizer.from_file(str(path))
     except Exception as error:  # all that it raises is of this class
-        raise ConfigError(Problem(str(path), f"is no tokenizer: {error}")) from None
+        raise ConfigError(Problem(str(path), f"is not a readable tokenizer: {error}")) from None
     tokenizer.no_padding()
     tokenizer.no_truncation()
     return tokenizer

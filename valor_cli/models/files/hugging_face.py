@@ -119,7 +119,7 @@ def _located(model: str, what: str) -> Located:
     elif not os.path.isfile(model):
         return _of_hub(model, what)
     if path.suffix.lower() != ".gguf":
-        raise ConfigError(Problem(model, "is no folder of a model, and no GGUF file"))
+        raise ConfigError(Problem(model, "is neither a model folder nor a GGUF file"))
     for package in _OF_GGUF:
         extra_folder(package, "hf", what)
     return Located(model, path.parent, path.name)
@@ -130,7 +130,7 @@ def _of_hub(model: str, what: str) -> Located:
     try:
         check_folder(model, folder)
     except Incomplete as lack:
-        told = f"the model {model} is not wholly on this machine, {lack} is not there"
+        told = f"the model {model} is incomplete on this machine: {lack} is missing"
         raise Unavailable(f"{told}; fetch it: hf download {model}") from None
     return Located(model, folder)
 
@@ -139,7 +139,7 @@ def _of_folder(model: str, folder: Path) -> Located:
     try:
         check_folder(model, folder)
     except Incomplete as lack:
-        problem = Problem(model, f"is no folder of a model: {lack} is not there")
+        problem = Problem(model, f"is not a model folder: {lack} is missing")
         raise ConfigError(problem, hint=_AGAIN) from None
     return Located(model, folder)
 
@@ -164,7 +164,7 @@ def _fetched(model: str, what: str) -> Path:
         return Path(hub.snapshot_download(model, local_files_only=True))
     except hub.errors.HFValidationError:
         # Of a wrong form: an id of nothing.
-        told = "there is no such file or folder, nor can it be the id of a model"
+        told = "there is no such file or folder, and it cannot be a model id"
         raise Unavailable(f"the model {model} is not on this machine: {told}") from None
     except (OSError, ValueError):
         told = f"the model {model} is not on this machine; fetch it: hf download {model}"
@@ -207,7 +207,7 @@ def loaded(
     lacking = sorted(name for name in info["missing_keys"] if not may_lack(name))
     if lacking:
         told = ", ".join(lacking[:3])
-        message = f"lacks weights ({told}): it was not trained for this"
+        message = f"is missing weights ({told}): it was not trained for this"
         raise ConfigError(Problem(found.model, message))
     return model.eval().to(device)
 
@@ -266,14 +266,14 @@ def _refusals(found: Located) -> Iterator[None]:
 def unloadable(model: str, error: Exception) -> ConfigError:
     """The error for a model that could not be loaded."""
     if "trust_remote_code" in str(error):
-        problem = Problem(model, "needs code of its own repository, and no such code is ever run")
-        return ConfigError(problem, hint="name a model of a type that transformers itself knows")
+        problem = Problem(model, "needs code from its own repository, which valor never runs")
+        return ConfigError(problem, hint="name a model of a type that transformers supports itself")
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     said = lines[0][:200] if lines else type(error).__name__
     if "ignore_mismatched_sizes" in said:
-        said = "its weights are of other sizes than its config.json says"
+        said = "its weights have other sizes than its config.json says"
     elif isinstance(error, LookupError | TypeError | AttributeError):
         # What a loader stumbled over says little without what kind of stumble it was.
         kind = type(error).__name__
-        said = f"one of its JSON files is not of the form it should have ({kind}: {said})"
+        said = f"one of its JSON files does not have the expected form ({kind}: {said})"
     return ConfigError(Problem(model, f"cannot be loaded: {said}"))

@@ -73,7 +73,7 @@ def check_folder(model: str, folder: Path) -> None:
     """
     if not (folder / "config.json").is_file():
         if (folder / "adapter_config.json").is_file():
-            problem = Problem(model, "is an adapter, no model of its own")
+            problem = Problem(model, "is an adapter, not a complete model")
             raise ConfigError(problem, hint="merge it into its model (peft: merge_and_unload)")
         raise Incomplete("config.json")
     _check_config(model, folder / "config.json")
@@ -83,7 +83,7 @@ def check_folder(model: str, folder: Path) -> None:
         pickled = sorted(path.name for form in _PICKLED for path in folder.glob(form))
         if not pickled or (folder / _INDEX).is_file():
             raise
-        message = f"has only {', '.join(pickled[:3])}; safetensors are read, pickles never"
+        message = f"has only {', '.join(pickled[:3])}; valor reads safetensors, never pickles"
         hint = "convert it once: https://huggingface.co/docs/safetensors/convert-weights"
         raise ConfigError(Problem(model, message), hint=hint) from None
 
@@ -92,15 +92,15 @@ def _check_config(model: str, path: Path) -> None:
     """Check the config early, since loaders report misleading errors for other formats.
 
     Raises:
-        ConfigError: It is no JSON object.
+        ConfigError: It is not a JSON object.
     """
     try:
         said = json.loads(path.read_bytes())
     except ValueError as error:
-        problem = Problem(model, f"cannot be loaded: config.json is no JSON: {error}")
+        problem = Problem(model, f"cannot be loaded: config.json is not JSON: {error}")
         raise ConfigError(problem) from None
     if not isinstance(said, dict):
-        raise ConfigError(Problem(model, "cannot be loaded: config.json is no JSON object"))
+        raise ConfigError(Problem(model, "cannot be loaded: config.json is not a JSON object"))
 
 
 def _weights(folder: Path) -> list[Path]:

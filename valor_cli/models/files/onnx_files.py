@@ -99,7 +99,9 @@ def _named(model: str) -> OnnxFiles:
     path = Path(model)
     if path.is_file():
         if path.suffix != ".onnx":
-            raise ConfigError(Problem(model, "is no ONNX file"), hint="name a folder or a .onnx")
+            raise ConfigError(
+                Problem(model, "is not an ONNX file"), hint="name a folder or a .onnx"
+            )
         return _in_folder(model, _home(path), path)
     if not path.is_dir():
         fetch = f"hf download {model} --local-dir FOLDER, and name that folder"

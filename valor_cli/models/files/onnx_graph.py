@@ -65,7 +65,7 @@ class OnnxGraph:
         try:
             (found,) = self._session.run([self._output], feeds)
         except Exception as error:  # all that it raises are classes of their own
-            hint = "see whether tokenizer.json is this model's own"
+            hint = "check that tokenizer.json belongs to this model"
             problem = Problem(self._place, f"cannot be run: {first_line(error)}")
             raise ConfigError(problem, hint=hint) from None
         vectors: NDArray[Any] = found

@@ -114,7 +114,7 @@ def _fingerprint(path: Path) -> str:
     """The name, the length and the SHA-256 of both ends of a file: all of it may take minutes.
 
     Raises:
-        ConfigError: It is no GGUF file.
+        ConfigError: It is not a GGUF file.
     """
     try:
         with path.open("rb") as file:
@@ -126,7 +126,7 @@ def _fingerprint(path: Path) -> str:
         problem = Problem("judge.model", f"{path}: {error.strerror or error}")
         raise ConfigError(problem, hint="`model:` is the path of a GGUF file") from None
     if not first.startswith(_MAGIC):
-        problem = Problem("judge.model", f"{path} is no GGUF file")
+        problem = Problem("judge.model", f"{path} is not a GGUF file")
         raise ConfigError(problem, hint="`model:` is the path of a GGUF file")
     digest = hashlib.sha256(first + last).hexdigest()
     return f"{path.name} {length} {digest}"

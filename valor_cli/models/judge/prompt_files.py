@@ -237,7 +237,7 @@ def _misplaced(found: PromptFile, path: str) -> Iterator[Problem]:
 def _differences(found: PromptFile, replaced: PromptFile, path: str) -> Iterator[Problem]:
     """What keeps a prompt from standing in the place of another."""
     if found.name != replaced.name:
-        message = f"'{found.name}', but it is to stand in the place of '{replaced.name}'"
+        message = f"'{found.name}', but it is to replace '{replaced.name}'"
         yield Problem(f"{path}: name", message)
     listed = ", ".join(f"{{{name}}}" for name in replaced.fields)
     for name in braced(found.user):
@@ -286,7 +286,7 @@ class _Loader(yaml.SafeLoader):
             if isinstance(key, yaml.ScalarNode):
                 if key.value in seen:
                     raise yaml.MarkedYAMLError(
-                        problem=f"the key '{key.value}' stands twice", problem_mark=key.start_mark
+                        problem=f"the key '{key.value}' is duplicated", problem_mark=key.start_mark
                     )
                 seen.add(key.value)
         return super().construct_mapping(node, deep)

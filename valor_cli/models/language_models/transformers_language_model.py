@@ -98,7 +98,7 @@ class TransformersLanguageModel:
         try:
             self._model = NextToken(model, where)
         except ValueError as error:
-            problem = Problem(self._name, f"is an encoder, no language model: it {error}")
+            problem = Problem(self._name, f"is an encoder, not a language model: it {error}")
             raise ConfigError(problem, hint="name a causal or an encoder-decoder model") from None
         most = _OF_CPU if where.type == "cpu" else _OF_ACCELERATOR
         self._most_tokens = min(most, tokens_at_once(where, self._model.bytes_per_token))
@@ -234,12 +234,12 @@ def _loaded(found: Located, device: Any) -> Any:
     config = config_of(found)
     made_for = getattr(config, "architectures", None) or []
     if any(name.endswith(_OTHER_TASKS) for name in made_for):
-        message = f"is no language model: its architecture is {made_for[0]}"
+        message = f"is not a language model: its architecture is {made_for[0]}"
         raise ConfigError(Problem(found.model, message))
     if config.is_encoder_decoder:
         return loaded(package.AutoModelForSeq2SeqLM, found, device)
     if type(config) not in package.MODEL_FOR_CAUSAL_LM_MAPPING:
-        message = f"is no language model: there is no head for a {config.model_type} model"
+        message = f"is not a language model: there is no head for a {config.model_type} model"
         raise ConfigError(Problem(found.model, message))
     return loaded(package.AutoModelForCausalLM, found, device)
 

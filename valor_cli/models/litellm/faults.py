@@ -145,7 +145,7 @@ def explained(found: Fault, endpoint: Endpoint, litellm: Any, texts: Sequence[st
     if status in (408, 409, 425) or status is None or status >= 500:
         return TransientError(f"the endpoint failed ({status}){quoted}", after_s)
     if status == 404:
-        message = f"the endpoint knows no model {endpoint.model}, or is not at this address (404)"
+        message = f"the endpoint has no model {endpoint.model}, or is not at this address (404)"
         hint = "check `model:` and `api_base:`; many servers want an address that ends in /v1"
         return _config(endpoint, f"{message}{quoted}", hint)
     form = any(word in found.words.lower() for word in _FORM_WORDS)
@@ -166,13 +166,13 @@ def _without_reply(found: Fault, endpoint: Endpoint, litellm: Any) -> Explained:
     if "ConnectError" in kinds or "ConnectTimeout" in kinds:
         return TransientError(f"no connection to {endpoint.shown}")
     if "JSONDecodeError" in kinds:
-        return TransientError("the reply is no whole JSON document")
+        return TransientError("the reply is not a complete JSON document")
     if kinds & {"TransportError", "ClientConnectionError"}:
-        return TransientError("the connection broke before the reply was whole")
+        return TransientError("the connection broke before the reply was complete")
     if found.status == 429:
         return RateLimited("the endpoint is busy")
     return _never_sent(found, endpoint, litellm) or TransientError(
-        "the reply is no chat completion"
+        "the reply is not a chat completion"
     )
 
 
@@ -180,7 +180,7 @@ def _never_sent(found: Fault, endpoint: Endpoint, litellm: Any) -> ValorError | 
     """For requests that litellm refused itself, and errors in replies of status 200."""
     told = " ".join(str(error) for error in found.chain)
     if "LLM Provider NOT provided" in told:
-        message = f"litellm knows no provider of the model {endpoint.model}"
+        message = f"litellm has no provider for the model {endpoint.model}"
         hint = "write provider/model, as in openai/gpt-4o-mini, or give `api_base:`"
         return _config(endpoint, message, hint)
     if "credentials encoded in URL" in told:
@@ -194,7 +194,9 @@ def _never_sent(found: Fault, endpoint: Endpoint, litellm: Any) -> ValorError | 
         return _config(endpoint, "the request was refused", "check `model:` and `parameters:`")
     if "unexpected keyword argument" in told:
         hint = "what only some servers know goes under `extra_body:`"
-        return _config(endpoint, "`parameters:` has one that the provider's API lacks", hint)
+        return _config(
+            endpoint, "`parameters:` has one that the provider's API does not have", hint
+        )
     return None
 
 

@@ -222,11 +222,11 @@ def _check_place(path: str) -> None:
         OSError: Something else stands there.
     """
     if os.path.isdir(path):
-        raise IsADirectoryError(None, "a folder stands where the file goes")
+        raise IsADirectoryError(None, "the path is a folder")
     if not os.path.exists(path):
         return
     if not os.path.isfile(path):
-        raise FileExistsError(None, "a device stands where the file goes")
+        raise FileExistsError(None, "the path is a device")
     with open(path, "rb") as file:
         line = next(filter(None, map(bytes.strip, file)), b"")
     if line and not _begins_cassette(line):
@@ -274,7 +274,7 @@ def read_cassette(path: str) -> tuple[Recorded, ...]:
         first, before = found.setdefault((one.judge, *one.slot), (number, one))
         if (before.reply, before.failure) != (one.reply, one.failure):
             faults.add(number, f"another reply to the request of line {first}")
-    faults.check(hint="record it again with `record:`, or mend the lines")
+    faults.check(hint="record it again with `record:`, or fix the lines")
     return tuple(one for _, one in found.values())
 
 

@@ -194,7 +194,7 @@ class Retries:
         long = (busy.after_s or 0.0) > TOO_LONG_S
         if long and in_vain and fared.made > 1 and not self._limiter.in_flight:
             minutes = math.ceil((busy.after_s or 0.0) / 60)
-            words = f"answers no more for {minutes:,} minutes: {busy}"
+            words = f"has not answered for {minutes:,} minutes: {busy}"
             self.give_up(JudgeError(self._problem(words), hint=AGAIN))
 
     def _outage(self, fared: _Fared, *, refused: bool) -> bool:
@@ -220,10 +220,10 @@ class Retries:
             what, hint = "has stopped answering", AGAIN
         elif isinstance(failure, RateLimited):
             what = "refuses all requests"
-            hint = "see what its provider allows you, and whether that is used up"
+            hint = "check the provider's limits, and whether they are used up"
         else:
             what = "cannot be reached"
-            hint = "see whether the server runs, and what `api_base:` says"
+            hint = "check that the server is running, and check `api_base:`"
         error = JudgeError(self._problem(f"{what}: {words}"), hint=hint)
         self.give_up(error)
         return error

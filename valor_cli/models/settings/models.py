@@ -38,7 +38,7 @@ def _found_here(model: str, info: ValidationInfo) -> str:
     if os.path.exists(path):
         return path
     if os.path.islink(path):
-        raise ValueError(f"{path} is a link that leads nowhere")
+        raise ValueError(f"{path} is a broken link")
     if model.startswith((".", "/", "~")) or model.endswith((".gguf", ".onnx")):
         raise ValueError(f"there is no file or folder {path}")
     return model

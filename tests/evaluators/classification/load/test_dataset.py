@@ -391,7 +391,7 @@ def test_files_of_both_sides_that_do_not() -> None:
         "t.csv:4: sample_id: no sample 'd' in s.csv",
         "s.csv:4: sample_id: no sample 'c' in t.csv",
     ]
-    assert hint.startswith("All models are held against the same samples")
+    assert hint.startswith("All models are compared on the same samples")
     # Samples may be left out, true labels never.
     *problems, _ = error(files, samples=samples, on_invalid="skip")
     assert len(problems) == 1

@@ -78,7 +78,7 @@ def test_a_format_per_side() -> None:
             {"samples": "-", "classes": "-"},
             "standard input (-) can be one input only; name files for the others",
         ),
-        ({"samples": "s.csv", "classes": ("1", 1)}, "the class '1' stands twice"),
+        ({"samples": "s.csv", "classes": ("1", 1)}, "the class '1' is listed twice"),
         ({"samples": "s.csv", "classes": ("a", " ")}, "a class needs a name, found an empty text"),
     ],
 )

@@ -34,7 +34,7 @@ def _distinct(names: tuple[str | int | bool, ...]) -> tuple[str | int | bool, ..
         raise ValueError("a class needs a name, found an empty text")
     twice = [text for text, count in Counter(texts).items() if count > 1]
     if twice:
-        raise ValueError(f"the class {twice[0]!r} stands twice")
+        raise ValueError(f"the class {twice[0]!r} is listed twice")
     return names
 
 

@@ -16,7 +16,7 @@ from valor_cli.evaluators.classification.load.rows import Frame, some_ids
 Ints = NDArray[np.int64]
 
 _HINT = (
-    "All models are held against the same samples with the same true labels. Give files that "
+    "All models are compared on the same samples with the same true labels. Give files that "
     "agree, or `ground_truth` and `predictions` apart; `on_invalid: skip` under `data:` leaves out "
     "samples that not every file has."
 )

@@ -85,7 +85,7 @@ def overlap_pairs(matches: Matches, least: float) -> OverlapPairs:
     """Overlaps of any label at or above an IoU."""
     every = matches.overlap_pairs
     if every is None:
-        raise ValueError("the plan of this evidence keeps no encounters")
+        raise ValueError("the plan of this evidence keeps no overlap pairs")
     kept = every.iou >= min(least, 1 - 1e-10)
     return OverlapPairs(every.detection[kept], every.ground_truth[kept], every.iou[kept])
 

@@ -279,8 +279,8 @@ def _side(
         listed = ", ".join(f"'{name}'" for name in metadata)
         raise DataError(
             Problem(path, f"a folder holds no metadata of its images, so no {listed}"),
-            hint="Metadata stands in the columns of a manifest (.jsonl or .csv), which lists the "
-            "pairs in its columns ground_truth and prediction, or in COCO panoptic JSON.",
+            hint="Metadata is read from the columns of a manifest (.jsonl or .csv), which lists "
+            "the pairs in its columns ground_truth and prediction, or from COCO panoptic JSON.",
         )
     return read_folder(path)
 
