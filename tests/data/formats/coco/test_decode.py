@@ -214,7 +214,6 @@ GOOD = '{"image_id":1,"category_id":3,"bbox":[1,2,3,4],"score":0.5}'
     "text",
     [
         f"[{GOOD},{GOOD}]",
-        f"[{GOOD.replace('1', '1.0', 1)}]",
         f"[{GOOD.replace('1', '9007199254740993', 1)}]",
         f"[{GOOD.replace('1', chr(34) + 'a' + chr(34), 1)}]",
         f'{{"annotations":[{GOOD}],"categories":[{{"id":3,"name":"cat"}}]}}',

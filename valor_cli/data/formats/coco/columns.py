@@ -8,7 +8,6 @@ from operator import attrgetter
 from types import NoneType
 from typing import Any, Final, cast
 
-import msgspec
 import numpy as np
 from msgspec import UNSET, UnsetType
 from numpy.typing import NDArray
@@ -17,7 +16,6 @@ from valor_cli.data.formats.coco.geometry import (
     extents,
     keypoints_of,
     shapes_of,
-    valid_boxes,
 )
 from valor_cli.data.formats.coco.structs import (
     LVIS_KEYS,
@@ -27,57 +25,16 @@ from valor_cli.data.formats.coco.structs import (
     Category,
     Detection,
     Federated,
-    FlatDetection,
     Image,
     SegmentedAnnotation,
     SegmentedDetection,
 )
 from valor_cli.data.formats.coco.tables import Id, Request, Rows, id_column, list_column
 from valor_cli.data.table import Columns
-from valor_cli.data.values import LARGEST_EXACT
 from valor_cli.kernels.geometry.rle import LARGEST_SIDE
 from valor_cli.kernels.geometry.shapes import BOX, Shapes
 
 _ONE_KIND: Final[tuple[set[type], ...]] = ({int}, {str}, set())
-_PACKER: Final = msgspec.msgpack.Encoder()
-
-_FLAT_ROW: Final = np.dtype(
-    [
-        ("image_id_key", "V10"),
-        ("image_id_mark", "V1"),
-        ("image_id", ">f8"),
-        ("category_id_key", "V12"),
-        ("category_id_mark", "V1"),
-        ("category_id", ">f8"),
-        ("bbox_key", "V6"),
-        ("bbox", [("mark", "V1"), ("side", ">f8")], 4),
-        ("score_key", "V6"),
-        ("score_mark", "V1"),
-        ("score", ">f8"),
-    ]
-)
-"""One `FlatDetection` in MessagePack: keys and type marks between big-endian float64."""
-
-
-def flat_rows(detections: list[FlatDetection]) -> Rows | None:
-    """Boxes decoded through MessagePack, whose rows of equal size NumPy can read.
-
-    Twice as fast as asking each object for its attributes.
-    """
-    packed = _PACKER.encode(detections)
-    header = len(packed) - len(detections) * _FLAT_ROW.itemsize
-    rows = np.frombuffer(packed, _FLAT_ROW, len(detections), header)
-    columns: Columns = {}
-    for name in ("image_id", "category_id"):
-        numbers = rows[name].astype(np.float64)
-        if not (np.abs(numbers) < LARGEST_EXACT).all():
-            return None
-        columns[name] = numbers.astype(np.int64)
-        if not (columns[name] == numbers).all():
-            return None
-    columns["score"] = rows["score"].astype(np.float64)
-    boxes = rows["bbox"]["side"].astype(np.float64)
-    return Rows(columns, Shapes.boxes(boxes)) if valid_boxes(boxes) else None
 
 
 def detection_rows(

@@ -21,7 +21,6 @@ from valor_cli.data.formats.coco.columns import (
     category_columns,
     detection_rows,
     federated_columns,
-    flat_rows,
     image_columns,
     joined_columns,
 )
@@ -34,7 +33,6 @@ from valor_cli.data.formats.coco.structs import (
     Dataset,
     Detection,
     Federated,
-    FlatDetection,
     GroundTruth,
     ImageObjects,
     SegmentedAnnotation,
@@ -68,7 +66,6 @@ _TAIL: Final = 4096
 COMPILED_CHUNK: Final = 1 << 20
 """Large enough to parse in a thread while the next chunk is read and hashed."""
 
-_FLAT_DECODER: Final = msgspec.json.Decoder(list[FlatDetection])
 _IMAGES_DECODER: Final = msgspec.json.Decoder(ImageObjects)
 _FEDERATED_DECODER: Final = msgspec.json.Decoder(Federated)
 
@@ -295,11 +292,6 @@ def _boxes_or_any(piece: tuple[bytes, DetectedBoxes], request: Request) -> Rows 
 
 def _detections(text: bytes, request: Request) -> Rows | None:
     """Rows of a JSON list of detections."""
-    if request.wanted == "box" and not request.keypoints:
-        flat = _decoded(_FLAT_DECODER, text)
-        rows = None if flat is None else flat_rows(flat)
-        if rows is not None:
-            return rows
     for decoder in _of_form(_LIST_DECODERS, request):
         detections = _decoded(decoder, text)
         rows = None if detections is None else detection_rows(detections, request)

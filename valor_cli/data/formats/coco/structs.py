@@ -26,15 +26,6 @@ Absent: TypeAlias = UnsetType
 """The type of keys that sound files do not have: another name of one that is read."""
 
 
-class FlatDetection(msgspec.Struct, gc=False):
-    """A detection with numeric ids. All fields are floats, so that rows have equal size."""
-
-    image_id: float
-    category_id: float
-    bbox: Sides
-    score: float
-
-
 class Detection(msgspec.Struct, gc=False):
     """A detection with its box."""
 
