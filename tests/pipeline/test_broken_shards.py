@@ -113,7 +113,7 @@ def test_files_that_hold_both_sides() -> None:
     assert numbers(found) == numbers(good)
     assert found.warnings[0] == "left out: 1 of 6 files: both/3.jsonl: the file is empty"
     assert left_out(found) == [("both/3.jsonl", "the file is empty")]
-    assert from_json(to_json(found), "results.json").run.inputs == list(found.run.inputs)
+    assert from_json(to_json(found), "results.json").run.inputs == tuple(found.run.inputs)
 
 
 def test_a_file_of_ground_truth() -> None:

@@ -70,7 +70,7 @@ def test_a_glob_and_a_pipe(tmp_path: Path) -> None:
     assert role_of(str(tmp_path / "*.jsonl"), None) == "predictions"
     os.mkfifo(tmp_path / "pipe")
     for path in ("-", str(tmp_path / "pipe")):
-        with pytest.raises(DataError, match="cannot be seen beforehand\nsay so: --role"):
+        with pytest.raises(DataError, match="can be read only once\nset --role"):
             role_of(path, None)
 
 

@@ -14,7 +14,7 @@ from valor_cli.evaluators.classification.load.joining import join, join_predicti
 from valor_cli.evaluators.classification.load.rows import make_frame
 
 HINT = (
-    "Sample ids of the ground truth look like {}. Check that both files belong together. Mend "
+    "Sample ids of the ground truth look like {}. Check that both files belong together. Fix "
     "these rows, or set `on_invalid: skip` under `data:` to leave them out."
 )
 

@@ -136,7 +136,7 @@ def test_outcomes_need_a_plan_that_remembers() -> None:
     matches = match_detections(confused_dataset(0), MatchingPlan())
     with pytest.raises(ValueError, match="keeps no ground truths"):
         outcomes(matches, 0.5)
-    with pytest.raises(ValueError, match="keeps no encounters"):
+    with pytest.raises(ValueError, match="keeps no overlap pairs"):
         overlap_pairs(matches, 0.5)
 
 
