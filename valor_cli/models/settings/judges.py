@@ -68,8 +68,8 @@ class PriceSettings(Strict):
 
 
 NOT_DISTRIBUTED: Final = (
-    "judges are asked by the process that `valor` runs in, workers of a cluster ask none: leave "
-    "it out, and raise `concurrency:` as far as the server takes it"
+    "judges are called from the process that runs valor, never from the workers of a cluster: "
+    "remove this key, and raise `concurrency:` as far as the endpoint allows"
 )
 
 _NEEDED = {"litellm": "model", "local": "model", "replay": "cassette", "scripted": "replies"}
