@@ -172,7 +172,7 @@ def test_what_is_no_model_is_refused(folder: Path, tmp_path: Path) -> None:
         opened(tmp_path)
     other = shutil.copytree(folder, tmp_path / "other")
     (other / "modules.json").write_text("{}")
-    with pytest.raises(ConfigError, match="no list of modules"):
+    with pytest.raises(ConfigError, match="not a list of modules"):
         opened(other)
 
 

@@ -43,7 +43,7 @@ def test_one_text_that_memory_does_not_hold_is_told() -> None:
     def run(group: list[int]) -> int:
         raise MemoryError
 
-    with pytest.raises(ConfigError, match="does not hold a single text"):
+    with pytest.raises(ConfigError, match="not enough for a single text"):
         list(in_batches([[1, 2]], run, Stop()))
 
 

@@ -73,7 +73,7 @@ def in_batches(
             if not _out_of_memory(error):
                 raise
             if len(group) == 1:
-                problem = Problem("memory", "does not have the memory for a single text")
+                problem = Problem("memory", "not enough for a single text")
                 raise ConfigError(problem, hint="use a smaller model, or `device: cpu`") from None
             half = len(group) // 2
             left += [group[half:], group[:half]]
