@@ -175,3 +175,52 @@ class Kernel(Protocol):
     def meetings(
         self, truth: Column, prediction: Column, truth_codes: Column, prediction_codes: Column, /
     ) -> bytes: ...
+    def json_tape(
+        self,
+        text: Column,
+        kind: Column,
+        start: Column,
+        end: Column,
+        parent: Column,
+        key: Column,
+        number: Column,
+        line: Column,
+        begin: Column,
+        stop: Column,
+        root: Column,
+        key_start: Column,
+        key_end: Column,
+        /,
+    ) -> tuple[int, int, int]: ...
+    def csv_tape(
+        self,
+        text: Column,
+        start: Column,
+        end: Column,
+        line: Column,
+        fields: Column,
+        delimiter: int,
+        spaced: bool,
+        width: int,
+        /,
+    ) -> tuple[int, int, int, int, bool]: ...
+    def decimals(
+        self, text: Column, start: Column, end: Column, value: Column, read: Column, /
+    ) -> None: ...
+    def coded(
+        self,
+        text: Column,
+        start: Column,
+        end: Column,
+        code: Column,
+        letters: Column,
+        ends: Column,
+        slots: Column,
+        count: int,
+        from_span: int,
+        /,
+    ) -> tuple[int, int]: ...
+    def padded(self, text: Column, start: Column, end: Column, cells: Column, /) -> None: ...
+    def held(
+        self, key: Column, parent: Column, row: Column, node: Column, code: int, /
+    ) -> None: ...

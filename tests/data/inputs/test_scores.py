@@ -13,17 +13,16 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.data.scored import error, listed, read, said, written
-from valor_cli.data.formats.csv.score_lines import PlainScoreRows
-from valor_cli.data.formats.jsonl.score_lines import PlainScoreLines
-from valor_cli.data.formats.jsonl.score_objects import DecodedScoreLines
+from valor_cli import kernels
 from valor_cli.data.inputs.scores import format_of, read_scores
-from valor_cli.data.shapes.scores.rows import ParsedRows
+from valor_cli.data.shapes.scores.parse import ParsedScores, ScoreFields, ScoreParser
 from valor_cli.data.shapes.scores.score_file import ScoreFile, ScoreReading, Side
 from valor_cli.errors import DataError
 from valor_cli.kernels.ranking.scores import DenseScores, SparseScores
@@ -157,49 +156,37 @@ def rows_of_one(one: Sample, at: int) -> Sample:
 
 
 @contextmanager
-def slowly() -> Iterator[None]:
-    """Every row is left to the slow reading."""
+def slowly(engine: str = "rows") -> Iterator[None]:
+    """Every row is read by itself, or all of them without the compiled kernel."""
 
-    def nothing(_self: Any, _block: bytes, _first: int) -> None:
-        return None
-
-    def none(self: Any, lines: Sequence[bytes], numbers: Any, read: Any = DECODED) -> ParsedRows:
-        empty: ParsedRows = read(self, lines[:0], numbers[:0])
-        return ParsedRows(empty.piece, np.arange(len(lines)), len(lines))
+    def nothing(self: ScoreParser, fields: ScoreFields, read: Any = PARSE) -> ParsedScores:
+        every = np.ones(len(fields.line), np.bool_)
+        return read(self, msgspec.structs.replace(fields, unusable=every))  # type: ignore[no-any-return]
 
     with pytest.MonkeyPatch.context() as patch:
-        for kind in (PlainScoreRows, PlainScoreLines):
-            patch.setattr(kind, "parse", nothing)
-        patch.setattr(DecodedScoreLines, "parse", none)
+        if engine == "rows":
+            patch.setattr(ScoreParser, "parse", nothing)
+        else:
+            patch.setattr(kernels.engine, "compiled", None)
         yield
 
 
-DECODED = DecodedScoreLines.parse
+PARSE = ScoreParser.parse
 
 
-def both(text: str, side: Side, name: str, **options: Any) -> tuple[ScoreFile, ScoreFile, int]:
-    """What the quick and the slow reading find, and how many blocks the quick one read."""
-    blocks = 0
-    with pytest.MonkeyPatch.context() as patch:
-        for kind in (PlainScoreRows, PlainScoreLines):
-            original = kind.parse
-
-            def counted(self: Any, block: bytes, first: int, read: Any = original) -> Any:
-                nonlocal blocks
-                parsed = read(self, block, first)
-                blocks += parsed is not None
-                return parsed
-
-            patch.setattr(kind, "parse", counted)
-        quick = read(text, side, name, **options)
+def both(text: str, side: Side, name: str, **options: Any) -> tuple[ScoreFile, ScoreFile]:
+    """What is read as columns, and row by row; without the kernel it is the same."""
+    quick = read(text, side, name, **options)
+    with slowly("numpy"):
+        same(quick, read(text, side, name, **options))
     with slowly():
-        slow = read(text, side, name, **options)
-    return quick, slow, blocks
+        return quick, read(text, side, name, **options)
 
 
 def same(quick: ScoreFile, slow: ScoreFile) -> None:
     assert said(quick) == said(slow)
-    assert (quick.labels, quick.keys, quick.classes) == (slow.labels, slow.keys, slow.classes)
+    assert (set(quick.labels), quick.classes) == (set(slow.labels), slow.classes)
+    assert set(quick.keys) == set(slow.keys)
     assert (quick.files, quick.samples.skipped) == (slow.files, slow.samples.skipped)
     rows = (quick.samples.rows, slow.samples.rows)
     assert rows[0] is not None
@@ -211,35 +198,30 @@ def same(quick: ScoreFile, slow: ScoreFile) -> None:
 def test_quick_and_slow_find_the_same(name: str) -> None:
     rows = [one._replace(scores=one.scores[:2]) for one in samples(6, 3000)]
     rows = [one for one in rows if len(one.scores) == 2]
-    quick, slow, blocks = both(FORMS[name](rows), "samples", name, metadata=["site"])
-    same(quick, slow)
-    assert blocks > 0 or name == "items.jsonl"
+    same(*both(FORMS[name](rows), "samples", name, metadata=["site"]))
 
 
 def test_quick_and_slow_find_the_same_classes() -> None:
     rng = np.random.default_rng(7)
     rows = [[f"s{row}", NAMES[row % 3], *rng.random(3).tolist()] for row in range(500)]
     text = table([["id", "label", *NAMES[:3]], *rows])
-    quick, slow, blocks = both(text, "samples", "a.csv", probabilities=True)
+    quick, slow = both(text, "samples", "a.csv", probabilities=True)
     same(quick, slow)
-    assert blocks == 1
     assert isinstance(quick.scores, DenseScores)
     assert quick.scores.score.tolist() == [row[2:] for row in rows]
     head = ["id", "label", *NAMES[:3]]
     text = "".join(
         json.dumps(dict(zip(head, row, strict=True)), ensure_ascii=False) + "\n" for row in rows
     )
-    keyed, slow, blocks = both(text, "samples", "a.jsonl", probabilities=True)
+    keyed, slow = both(text, "samples", "a.jsonl", probabilities=True)
     same(keyed, slow)
     assert said(keyed) == said(quick)
-    assert blocks == 1
     text = "".join(
         json.dumps({"id": row[0], "label": row[1], "scores": row[2:]}, ensure_ascii=False) + "\n"
         for row in rows
     )
-    quick, slow, blocks = both(text, "samples", "a.jsonl", classes=NAMES[:3])
+    quick, slow = both(text, "samples", "a.jsonl", classes=NAMES[:3])
     same(quick, slow)
-    assert blocks == 1
 
 
 CELLS = st.sampled_from(
@@ -262,8 +244,9 @@ def test_quick_and_slow_agree_on_anything(head: str, rows: list[tuple[str, ...]]
         options["classes"] = ["cat", "dog"]
     for invalid in ("skip", "error"):
         options["invalid"] = invalid
-        quick = outcome(text, side, options, slow=False)
-        assert quick == outcome(text, side, options, slow=True)
+        quick = outcome(text, side, options)
+        assert quick == outcome(text, side, options, slow="rows")
+        assert quick == outcome(text, side, options, slow="numpy")
 
 
 FAULTS = {
@@ -307,14 +290,15 @@ def test_odd_rows_among_many_are_read_as_if_alone(name: str, seed: int) -> None:
     head = "id,label,pred0,score0,pred1,score1" + end if name == "a.csv" else ""
     text = head + end.join(rows) + end * (seed % 2)
     for options in ({}, {"invalid": "skip"}, {"invalid": "skip", "probabilities": True}):
-        quick = outcome(text, "samples", options, slow=False, name=name)
-        assert quick == outcome(text, "samples", options, slow=True, name=name)
+        quick = outcome(text, "samples", options, name=name)
+        assert quick == outcome(text, "samples", options, slow="rows", name=name)
+        assert quick == outcome(text, "samples", options, slow="numpy", name=name)
 
 
 def outcome(
-    text: str, side: Side, options: dict[str, Any], *, slow: bool, name: str = "a.csv"
+    text: str, side: Side, options: dict[str, Any], *, slow: str = "", name: str = "a.csv"
 ) -> object:
-    with slowly() if slow else nullcontext():
+    with slowly(slow) if slow else nullcontext():
         try:
             return said(read(text, side, name, **options))
         except DataError as fault:

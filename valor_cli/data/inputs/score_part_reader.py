@@ -13,13 +13,8 @@ from typing import Any, Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.data.formats.csv.scores import (
-    CsvRows,
-    begun_score_csv,
-    first_line,
-    is_long,
-    line_ends,
-)
+from valor_cli.data.formats.csv.scores import ScoreTable, begun_score_csv, is_long
+from valor_cli.data.formats.csv.table import line_ends
 from valor_cli.data.formats.jsonl.score_head import json_head, records_in
 from valor_cli.data.formats.jsonl.scores import JsonRows
 from valor_cli.data.inputs.scores import format_of, read_score_file
@@ -160,23 +155,23 @@ class _Csv:
     headed = True
 
     def __init__(self, path: str, side: Side, reading: ScoreReading) -> None:
-        self._path, self._reading = path, reading
+        self._path, self._side, self._reading = path, side, reading
         self._header = begun_score_csv(TextSource(path), side, reading).header
         self._unread = unread_columns(self._header, reading)
         self.long = is_long(self._header)
 
     def columns(self, text: bytes) -> ScoreColumns:
-        rows = CsvRows(self._header, self._path, self._reading)
+        rows = ScoreTable(self._header, self._path, self._side, self._reading)
         rows.read(iter([text]), 0)
         return rows.columns()
 
     def part(self, span: Span, line: int) -> ScorePart | None:
-        rows = CsvRows(self._header, self._path, self._reading)
+        rows = ScoreTable(self._header, self._path, self._side, self._reading)
         source = SpanSource(self._path, span)
         blocks = blocks_of_lines(source, BLOCK)
         headed = span.begin == 0 < span.end
         if headed:
-            blocks = chain([first_line(next(blocks))[1]], blocks)
+            blocks = chain([_below_header(next(blocks))], blocks)
         if not rows.read(blocks, line + headed, part=True):
             return None
         file = rows.file(source.sha256, part=True)
@@ -188,11 +183,16 @@ class _Csv:
         count = 0
         header = True
         for block in blocks_of_lines(SpanSource(self._path, Span(0, end)), BLOCK):
-            if b'"' in (first_line(block)[1] if header else block):
+            if b'"' in (_below_header(block) if header else block):
                 return None
             count += line_ends(block)
             header = False
         return count
+
+
+def _below_header(block: bytes) -> bytes:
+    """A block that begins with the first line of a file, without that."""
+    return block[re.search(rb"\r\n?|\n|$", block).end() :]  # type: ignore[union-attr] # it has an end
 
 
 def _settled(opened: _Opened, span: Span, line: int) -> ScorePart | None:

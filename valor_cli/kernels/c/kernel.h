@@ -23,7 +23,7 @@
 #endif
 
 /* Raised whenever a function takes or fills other columns; engine.py names the one it knows. */
-#define REVISION 1
+#define REVISION 2
 
 /* The most columns that a function takes. */
 #define MOST_COLUMNS 24
@@ -100,5 +100,11 @@ FUNCTION(valor_taken_counts);
 FUNCTION(valor_overlapping_masks);
 FUNCTION(valor_png_pixels);
 FUNCTION(valor_meetings);
+FUNCTION(valor_json_tape);
+FUNCTION(valor_csv_tape);
+FUNCTION(valor_decimals);
+FUNCTION(valor_coded);
+FUNCTION(valor_held);
+FUNCTION(valor_padded);
 
 #endif

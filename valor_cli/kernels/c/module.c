@@ -83,6 +83,12 @@ static PyMethodDef functions[] = {
     TAKES_COLUMNS("overlapping_masks", valor_overlapping_masks),
     TAKES_COLUMNS("png_pixels", valor_png_pixels),
     TAKES_COLUMNS("meetings", valor_meetings),
+    TAKES_COLUMNS("json_tape", valor_json_tape),
+    TAKES_COLUMNS("csv_tape", valor_csv_tape),
+    TAKES_COLUMNS("decimals", valor_decimals),
+    TAKES_COLUMNS("coded", valor_coded),
+    TAKES_COLUMNS("held", valor_held),
+    TAKES_COLUMNS("padded", valor_padded),
     {NULL, NULL, 0, NULL},
 };
 

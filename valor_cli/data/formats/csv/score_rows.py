@@ -7,6 +7,7 @@ this returns the same ones.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import itemgetter
 
 from valor_cli.data.column_names import number_in, quoted, wrong_field_count
 from valor_cli.data.shapes.scores.fields import PROBABLE
@@ -14,7 +15,7 @@ from valor_cli.data.shapes.scores.pieces import ScoreRows
 from valor_cli.data.shapes.scores.rows import ScoreHeader, ScorePiece
 from valor_cli.data.values import LineProblems
 from valor_cli.errors import printable
-from valor_cli.kernels.columns.vocabulary import Vocabulary
+from valor_cli.kernels.columns.spans import Vocabulary
 
 _SHOWN = 40
 
@@ -55,15 +56,29 @@ class ScoreRowReader:
         self._probabilities = probabilities
         self._note = note
 
-    def piece(self, records: Sequence[Sequence[str]], lines: Sequence[int]) -> ScorePiece:
-        """The valid rows."""
-        for record, line in zip(records, lines, strict=True):
+    def piece(
+        self, rows: Sequence[tuple[int, Sequence[str]]], uneven: Sequence[tuple[int, int]] = ()
+    ) -> ScorePiece:
+        """The valid rows.
+
+        Args:
+            rows: Line and cells of each.
+            uneven: Line and number of cells of rows that have not as many as the header.
+        """
+        lines = sorted(
+            [
+                *((line, None, cells) for line, cells in rows),
+                *((line, count, ()) for line, count in uneven),
+            ],
+            key=itemgetter(0),
+        )
+        for line, count, cells in lines:
             before = self._problems.total
-            if len(record) == len(self._header.names):
-                self._row(record, line)
+            if count is None:
+                self._row(cells, line)
             else:
                 expected = len(self._header.names)
-                message = wrong_field_count(len(record), expected, self._header.delimiter, "field")
+                message = wrong_field_count(count, expected, self._header.delimiter, "field")
                 self._problems.add(line, "", message)
             self.rows.faulty += self._problems.total > before
         header = self._header

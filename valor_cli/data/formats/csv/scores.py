@@ -7,34 +7,30 @@ score column for each class.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator
-from io import StringIO
-from itertools import chain
 from typing import NamedTuple
 
+import numpy as np
 from msgspec.structs import replace
 
-from valor_cli.data.column_names import csv_reader, not_csv
 from valor_cli.data.formats.csv.score_header import read_header
-from valor_cli.data.formats.csv.score_lines import PlainScoreRows
 from valor_cli.data.formats.csv.score_rows import ScoreRowReader
+from valor_cli.data.formats.csv.table import CsvRows, CsvTable, csv_head
 from valor_cli.data.shapes.scores.assembly import score_file
 from valor_cli.data.shapes.scores.checks import Named
 from valor_cli.data.shapes.scores.columns import GatheredScores, ScoreColumns
-from valor_cli.data.shapes.scores.fields import BLOCK
+from valor_cli.data.shapes.scores.parse import ScoreFields, ScoreParser
 from valor_cli.data.shapes.scores.prediction_columns import (
     NAME_CLASSES,
     unread_column_warnings,
     unread_columns,
 )
-from valor_cli.data.shapes.scores.rows import Ints, ScoreHeader
+from valor_cli.data.shapes.scores.rows import ScoreHeader
 from valor_cli.data.shapes.scores.score_file import ScoreFile, ScoreReading, Side
 from valor_cli.data.source.files import TextSource
-from valor_cli.data.source.text_lines import blocks_of_lines, lines_at
 from valor_cli.data.values import LineProblems
 from valor_cli.errors import DataError, Problem
-from valor_cli.kernels.columns.vocabulary import Vocabulary
+from valor_cli.kernels.columns.spans import Vocabulary
 
 
 class Begun(NamedTuple):
@@ -42,7 +38,7 @@ class Begun(NamedTuple):
 
     Attributes:
         header: What the first line says.
-        blocks: The rows, in blocks of whole lines; the first holds a row.
+        blocks: The rows, in blocks of whole lines.
         line: Number of the first line of `blocks`.
     """
 
@@ -65,7 +61,7 @@ def read_score_csv(path: str, side: Side, reading: ScoreReading) -> ScoreFile:
     """
     source = TextSource(path)
     begun = begun_score_csv(source, side, reading)
-    rows = CsvRows(begun.header, path, reading)
+    rows = ScoreTable(begun.header, path, side, reading)
     rows.read(begun.blocks, begun.line)
     found = rows.file(source.sha256)
     warnings = unread_column_warnings(
@@ -80,37 +76,31 @@ def begun_score_csv(source: TextSource, side: Side, reading: ScoreReading) -> Be
     Raises:
         DataError: The file cannot be read; a column is missing; there are no rows.
     """
-    path = source.path
-    blocks = blocks_of_lines(source, BLOCK)
-    line, rest = first_line(next(blocks))
-    filled, above = _first_filled(chain([rest], blocks))
-    if not line.strip() and not filled:
-        raise DataError(Problem(path, "the file is empty: it has only line breaks"))
-    first = filled.lstrip(b"\r\n").decode().splitlines()[:1]
-    header = read_header(line, first, path, side, reading)
-    if not filled:
-        raise DataError(Problem(path, "there are no rows below the first line"))
-    return Begun(header, chain([filled], blocks), 2 + above)
+    head = csv_head(source)
+    header = read_header(head.first, head.second, source.path, side, reading)
+    if not head.second:
+        raise DataError(Problem(source.path, "there are no rows below the first line"))
+    return Begun(header, head.blocks, head.line)
 
 
-class CsvRows:
+class ScoreTable:
     """The rows of a file or part.
 
     Attributes:
         line: Number of the line behind those that were read.
     """
 
-    def __init__(self, header: ScoreHeader, path: str, reading: ScoreReading) -> None:
+    def __init__(self, header: ScoreHeader, path: str, side: Side, reading: ScoreReading) -> None:
         labels, keys = Vocabulary(), Vocabulary()
         for name, _ in header.classes:
             labels.code(name.encode())
-        self.line = 0
         self._header = header
         self._path = path
         self._invalid = reading.invalid
         self._labels, self._keys = labels, keys
         self._problems = LineProblems(path)
-        self._plain = PlainScoreRows(header, labels, keys, probabilities=reading.probabilities)
+        self._table = CsvTable(path, header.delimiter, len(header.names), spaced=header.spaced)
+        self._parser = ScoreParser(side, (), labels, keys, probabilities=reading.probabilities)
         self._slow = ScoreRowReader(
             header,
             labels,
@@ -121,36 +111,62 @@ class CsvRows:
         )
         self._gathered = GatheredScores(list(header.metadata))
 
-    def read(self, texts: Iterator[bytes], line: int, *, part: bool = False) -> bool:
-        """Read all rows, on the fast path where possible.
+    @property
+    def line(self) -> int:
+        """Number of the line behind those that were read."""
+        return self._table.line
+
+    def read(self, blocks: Iterator[bytes], line: int, *, part: bool = False) -> bool:
+        """Read all rows.
 
         Args:
-            texts: Blocks of whole lines.
+            blocks: Whole lines.
             line: Number of the first.
-            part: Whether the text may begin, or end, inside of a quoted field.
+            part: Whether the text may begin, or end, inside of a quoted cell.
 
         Returns:
-            Whether it was read. A part is not where it holds quotes and is not seen to be lines
-            that are rows each; what follows on such lines has quotes around whole fields alone,
-            so that a text behind it begins outside of quotes if this text does.
+            Whether it was read. A part is not where a row is on several lines, or a quote is no
+            part of a quoted cell; what follows on other lines begins outside of quotes if this text
+            does.
 
         Raises:
             DataError: A quote is not closed, or text follows a closing one.
         """
-        blocks = _Blocks(texts, self._header, self._path, line)
-        for block in blocks:
-            parsed = self._plain.parse(block, blocks.line)
-            if parsed is None:
-                if part and b'"' in block:
+        try:
+            for rows in self._table.rows(blocks, line):
+                if part and self._table.is_split:
                     return False
-                self._gathered.add(self._slow.piece(*blocks.records(block)))
-                continue
-            self._gathered.add(parsed.piece)
-            if len(parsed.rejected):
-                self._gathered.add(self._slow.piece(*blocks.single_records(block, parsed.rejected)))
-            blocks.line += parsed.lines
-        self.line = blocks.line
+                self._add(rows)
+        except DataError:
+            if part:
+                return False
+            raise
         return True
+
+    def _add(self, rows: CsvRows) -> None:
+        parsed = self._parser.parse(self._fields(rows))
+        self._gathered.add(parsed.piece)
+        wrong = [(int(rows.line[at]), rows.record(at)) for at in parsed.rejected.tolist()]
+        self._gathered.add(self._slow.piece(wrong, rows.uneven))
+
+    def _fields(self, rows: CsvRows) -> ScoreFields:
+        """The columns of rows, by meaning."""
+        header, column = self._header, rows.column
+        return ScoreFields(
+            line=rows.line,
+            sample_id=column(header.sample_id),
+            truth=None if header.truth is None else column(header.truth),
+            key=None if header.key is None else column(header.key),
+            many=None,
+            pairs=[
+                (column(label), None if score < 0 else column(score))
+                for label, score in header.pairs
+            ],
+            wide=[column(at) for _, at in header.classes],
+            metadata={name: column(at) for name, at in header.metadata.items()},
+            cells=True,
+            unusable=np.zeros(len(rows.line), np.bool_),
+        )
 
     def columns(self) -> ScoreColumns:
         """The valid rows in file order; empties this object."""
@@ -185,85 +201,3 @@ class CsvRows:
 def is_long(header: ScoreHeader) -> bool:
     """Whether a row is one label of a sample, so that samples may have several rows."""
     return len(header.pairs) == 1
-
-
-def first_line(block: bytes) -> tuple[str, bytes]:
-    """The header line, and the rest."""
-    ends = [at for at in (block.find(b"\n"), block.find(b"\r")) if at >= 0]
-    end = min(ends, default=len(block))
-    after = end + 2 if block[end : end + 2] == b"\r\n" else end + 1
-    return block[:end].decode(), block[after:]
-
-
-def _first_filled(blocks: Iterator[bytes]) -> tuple[bytes, int]:
-    """The first block that is not blank, and how many lines stand above; empty without any."""
-    above = 0
-    for block in blocks:
-        if block.strip():
-            return block, above
-        above += line_ends(block)
-    return b"", above
-
-
-def line_ends(block: bytes) -> int:
-    """Number of line ends in a block, as the csv module counts them."""
-    if b"\r" not in block:
-        return block.count(b"\n")
-    return block.count(b"\n") + block.count(b"\r") - block.count(b"\r\n")
-
-
-class _Blocks:
-    """Blocks of whole lines, which the csv module may read on from where a row goes on.
-
-    Attributes:
-        line: Number of the first line of the next block.
-    """
-
-    def __init__(self, blocks: Iterator[bytes], header: ScoreHeader, path: str, line: int) -> None:
-        self.line = line
-        self._delimiter = header.delimiter
-        self._blocks = blocks
-        self._spaced = header.spaced
-        self._path = path
-        self._within = False
-
-    def __iter__(self) -> Iterator[bytes]:
-        return self._blocks
-
-    def records(self, block: bytes) -> tuple[list[list[str]], list[int]]:
-        """Fields of rows, and the lines they begin on; blank lines are left out.
-
-        A quoted field may go on in the next block, which is then read to its end as well.
-
-        Raises:
-            DataError: A quote is not closed, or text follows a closing one.
-        """
-        reader = csv_reader(self._lines(block), self._delimiter, spaced=self._spaced)
-        records: list[list[str]] = []
-        lines: list[int] = []
-        first = begin = self.line
-        try:
-            for record in reader:
-                self._within = False
-                if record:
-                    records.append(record)
-                    lines.append(begin)
-                begin = first + reader.line_num
-        except csv.Error as error:
-            raise not_csv(self._path, begin, error) from None
-        self.line = begin
-        return records, lines
-
-    def single_records(self, block: bytes, chosen: Ints) -> tuple[list[list[str]], list[int]]:
-        """The same of some lines of a block, each of them a row of its own."""
-        first, self.line = self.line, 0
-        records, places = self.records(b"\n".join(lines_at(block, chosen)))
-        self.line = first
-        return records, (first + chosen[places]).tolist()
-
-    def _lines(self, block: bytes | None) -> Iterator[str]:
-        while block is not None:
-            for line in StringIO(block.decode(), newline=""):
-                self._within = True
-                yield line
-            block = next(self._blocks, None) if self._within else None

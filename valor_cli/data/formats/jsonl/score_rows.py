@@ -26,7 +26,7 @@ from valor_cli.data.shapes.scores.rows import ScorePiece
 from valor_cli.data.shapes.scores.score_file import ALIASES, ScoreReading, Side
 from valor_cli.data.shapes.scores.values import Listed, ScoreValues
 from valor_cli.data.values import Problems, is_text
-from valor_cli.kernels.columns.vocabulary import Vocabulary
+from valor_cli.kernels.columns.spans import Vocabulary
 
 
 class KeyNames(NamedTuple):

@@ -9,7 +9,7 @@ notations of predictions.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, Final
 
@@ -19,21 +19,23 @@ from msgspec.structs import replace
 
 from valor_cli.data.column_names import check_mapped
 from valor_cli.data.formats.jsonl.score_head import JsonHead, json_head, records_in
-from valor_cli.data.formats.jsonl.score_lines import PlainScoreLines
-from valor_cli.data.formats.jsonl.score_objects import DecodedScoreLines
 from valor_cli.data.formats.jsonl.score_rows import KeyNames, ScoreLineReader
+from valor_cli.data.json_records import parsed as parsed_json
 from valor_cli.data.shapes.scores.assembly import score_file
 from valor_cli.data.shapes.scores.checks import Named
 from valor_cli.data.shapes.scores.columns import GatheredScores, ScoreColumns
 from valor_cli.data.shapes.scores.fields import BLOCK
+from valor_cli.data.shapes.scores.parse import ScoreFields, ScoreParser
 from valor_cli.data.shapes.scores.prediction_columns import unread_column_warnings
+from valor_cli.data.shapes.scores.rows import Ints
 from valor_cli.data.shapes.scores.score_file import ALIASES, ScoreFile, ScoreReading, Side
 from valor_cli.data.source.files import TextSource
-from valor_cli.data.source.text_lines import blocks_of_lines, lines_at
+from valor_cli.data.source.text_lines import blocks_of_lines
 from valor_cli.data.table import LINE
+from valor_cli.data.tape import OBJECT, Column, json_tape, tape_of
 from valor_cli.data.values import LineProblems, Problems, describe
 from valor_cli.errors import DataError, Problem
-from valor_cli.kernels.columns.vocabulary import Vocabulary
+from valor_cli.kernels.columns.spans import Vocabulary
 
 _ITEM: Final = "[{row}]"
 _RAW: Final = msgspec.json.Decoder(list[msgspec.Raw])
@@ -108,32 +110,71 @@ class JsonRows:
         self._labels, self._keys = labels, keys
         self._names = KeyNames.of(reading)
         self._problems = LineProblems(path) if place == LINE else _ItemProblems(path)
-        self._plain = PlainScoreLines(side, reading, labels, keys, head.wide)
-        self._decoded = DecodedScoreLines(side, reading, labels, keys, head.wide)
+        self._side = side
+        self._metadata = () if side == "predictions" else tuple(reading.metadata)
+        self._parser = ScoreParser(
+            side, reading.classes, labels, keys, probabilities=reading.probabilities
+        )
         self._slow = ScoreLineReader(side, reading, labels, keys, self._problems, head.wide)
-        self._gathered = GatheredScores([] if side == "predictions" else list(reading.metadata))
+        self._gathered = GatheredScores(self._metadata)
 
     def read(self, blocks: Iterable[bytes], first: int) -> None:
         """Read whole lines; the first has number `first`."""
-        gathered = self._gathered
         for block in blocks:
-            parsed = self._plain.parse(block, first)
-            if parsed is None:
-                lines = block.removesuffix(b"\n").split(b"\n")
-                numbers = np.arange(first, first + len(lines))
-                first += len(lines)
-            else:
-                gathered.add(parsed.piece)
-                lines, numbers = lines_at(block, parsed.rejected), first + parsed.rejected
-                first += parsed.lines
-            if lines:
-                rest = self._decoded.parse(lines, numbers)
-                gathered.add(rest.piece)
-                rejected = rest.rejected.tolist()
-                gathered.add(
-                    self._slow.piece([lines[at] for at in rejected], numbers[rejected].tolist())
-                )
+            lines = json_tape(block)
+            number = first + lines.line
+            rejected = self._add(lines.values, number)
+            wrong = [(int(number[at]), lines.content(block, at)) for at in rejected]
+            wrong += self._add_unusual([(first + at, line) for at, line in lines.left])
+            if wrong:
+                numbers, contents = zip(*sorted(wrong), strict=True)
+                self._gathered.add(self._slow.piece(contents, numbers))
+            first += block.count(b"\n") + (not block.endswith(b"\n"))
         self.line = first
+
+    def _add(self, values: Column, line: Ints) -> list[int]:
+        """Add the lines that are right; the positions of the others."""
+        parsed = self._parser.parse(self._fields(values, line))
+        self._gathered.add(parsed.piece)
+        rejected: list[int] = parsed.rejected.tolist()
+        return rejected
+
+    def _add_unusual(self, left: Sequence[tuple[int, bytes]]) -> list[tuple[int, bytes]]:
+        """Add lines that Python must read; those that are wrong."""
+        values, read, wrong = [], [], []
+        for line in left:
+            try:
+                values.append(parsed_json(line[1]))
+                read.append(line)
+            except (json.JSONDecodeError, RecursionError):
+                wrong.append(line)
+        if values:
+            numbers = np.array([number for number, _ in read], np.int64)
+            wrong += [read[at] for at in self._add(tape_of(values), numbers)]
+        return wrong
+
+    def _fields(self, values: Column, line: Ints) -> ScoreFields:
+        """The columns of lines, by meaning."""
+        names, side, wide = self._names, self._side, self._head.wide
+        unusable = ~values.is_of(OBJECT)
+        if wide is not None and wide.others is not None:
+            unusable |= values.other_keys(wide.others)
+        listed = side != "ground_truth"
+        inner = values.field("metadata")
+        return ScoreFields(
+            line=line,
+            sample_id=values.field(*names.sample_id),
+            truth=None if side == "predictions" else values.field(*names.label),
+            key=values.field(*names.label_key),
+            many=values.field(*names.predictions) if listed else None,
+            pairs=[(values.field(*names.prediction), values.field(*names.score))] * listed,
+            wide=[] if wide is None else [values.field(name) for name in wide.names],
+            metadata={
+                name: values.field(name).or_else(inner.field(name)) for name in self._metadata
+            },
+            cells=False,
+            unusable=unusable,
+        )
 
     def columns(self) -> ScoreColumns:
         """The valid rows in file order; empties this object."""

@@ -21,7 +21,7 @@ from valor_cli.data.formats.parquet.files import Batch, RowProblems, select_rows
 from valor_cli.data.formats.parquet.score_header import ParquetHeader
 from valor_cli.data.shapes.scores.rows import Ints, ScorePiece
 from valor_cli.data.shapes.scores.score_file import ScoreReading, Side
-from valor_cli.kernels.columns.vocabulary import Vocabulary
+from valor_cli.kernels.columns.spans import Vocabulary
 
 _NOT_FINITE: Final = ("nan", "inf", "-inf")
 
@@ -52,8 +52,8 @@ class TypedRowReader(ScoreRowReader):
         cells = [[""] * len(rejected)] * len(header.columns.names)
         for at in header.used:
             cells[at] = texts(header.column(rows, at))
-        records = [list(record) for record in zip(*cells, strict=True)]
-        return self.piece(records, (batch.first + rejected).tolist())
+        numbers: list[int] = (batch.first + rejected).tolist()
+        return self.piece(list(zip(numbers, zip(*cells, strict=True), strict=True)))
 
     def _row(self, record: Sequence[str], line: int) -> None:
         wrong = [at for at in self._floats if record[at] in _NOT_FINITE]

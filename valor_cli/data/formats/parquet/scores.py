@@ -8,26 +8,29 @@ from __future__ import annotations
 
 from typing import Final
 
+import numpy as np
 from msgspec.structs import replace
 
 from valor_cli.data.column_names import check_mapped
 from valor_cli.data.formats.csv.scores import is_long
 from valor_cli.data.formats.parquet.columns import ids
-from valor_cli.data.formats.parquet.files import ParquetSource, RowProblems
+from valor_cli.data.formats.parquet.files import Batch, ParquetSource, RowProblems
 from valor_cli.data.formats.parquet.score_faults import ListedRowReader, TypedRowReader
 from valor_cli.data.formats.parquet.score_header import ParquetHeader, parquet_header
-from valor_cli.data.formats.parquet.score_rows import TypedScoreRows
+from valor_cli.data.formats.parquet.tape import tape_of_arrow
 from valor_cli.data.partition.pieces import Piece
 from valor_cli.data.shapes.scores.assembly import Unsettled, score_file
 from valor_cli.data.shapes.scores.checks import Named
 from valor_cli.data.shapes.scores.columns import GatheredScores
+from valor_cli.data.shapes.scores.parse import ScoreFields, ScoreParser
 from valor_cli.data.shapes.scores.parts import ScorePart, score_part
 from valor_cli.data.shapes.scores.prediction_columns import unread_column_warnings, unread_columns
 from valor_cli.data.shapes.scores.score_file import ALIASES, ScoreFile, ScoreReading, Side
 from valor_cli.data.table import ROW
-from valor_cli.kernels.columns.vocabulary import Vocabulary
+from valor_cli.data.tape import Column
+from valor_cli.kernels.columns.spans import Vocabulary
 
-_ROWS: Final = 1 << 16
+_ROWS: Final = 1 << 14
 _LISTS: Final = 1 << 13
 """Rows of a batch, at most; and of one with lists, which may be long."""
 
@@ -142,7 +145,13 @@ def _read(
         classes = tuple(reading.classes)
     for name in classes:
         labels.code(name.encode())
-    quick = TypedScoreRows(header, reading, labels, keys)
+    parser = ScoreParser(
+        side,
+        classes if header.listed >= 0 else (),
+        labels,
+        keys,
+        probabilities=reading.probabilities,
+    )
     slow: TypedRowReader | ListedRowReader
     if header.listed < 0:
         slow = TypedRowReader(header, reading, labels, keys, problems)
@@ -151,7 +160,7 @@ def _read(
     gathered = GatheredScores(list(columns.metadata))
     most = _ROWS if header.listed < 0 else _LISTS
     for batch in source.batches(header.read, header.coded, most):
-        parsed = quick.parse(batch)
+        parsed = parser.parse(_fields(header, batch))
         gathered.add(parsed.piece)
         if len(parsed.rejected):
             gathered.add(slow.faulty(batch, parsed.rejected))
@@ -173,4 +182,26 @@ def _read(
         invalid=reading.invalid,
         place=ROW,
         part=part,
+    )
+
+
+def _fields(header: ParquetHeader, batch: Batch) -> ScoreFields:
+    """The columns of rows, by meaning."""
+    n, used, meant = batch.rows.num_rows, header.used, header.columns
+    arrays = tape_of_arrow([header.column(batch.rows, at) for at in used])
+    column = dict(zip(used, arrays, strict=True))
+    absent = Column(arrays[0].tape, np.full(n, -1, np.int64))
+    listed = header.listed >= 0
+    pairs = [(column[label], column.get(score)) for label, score in meant.pairs]
+    return ScoreFields(
+        line=batch.first + np.arange(n),
+        sample_id=column[meant.sample_id],
+        truth=None if meant.truth is None else column[meant.truth],
+        key=None if meant.key is None else column[meant.key],
+        many=column[header.listed] if listed else None,
+        pairs=[(absent, None)] if listed else pairs,
+        wide=[column[at] for _, at in meant.classes],
+        metadata={name: column[at] for name, at in meant.metadata.items()},
+        cells=True,
+        unusable=np.zeros(n, np.bool_),
     )

@@ -1,0 +1,428 @@
+"""Read labels and scores of rows from columns, whatever format these come from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from msgspec import Struct
+
+from valor_cli.data.shapes.scores.fields import probable
+from valor_cli.data.shapes.scores.rows import Ints, ScorePiece
+from valor_cli.data.shapes.scores.score_file import ITEM_LABELS, ITEM_SCORES, Side
+from valor_cli.data.tape import (
+    ABSENT,
+    DUPLICATE,
+    INVALID,
+    LIST,
+    NOTHING,
+    NULL,
+    NUMBER,
+    OBJECT,
+    SCALARS,
+    TEXT,
+    Bools,
+    Column,
+    Floats,
+    nth,
+)
+from valor_cli.kernels.columns.spans import Spans, Vocabulary
+
+
+class ScoreFields(Struct, frozen=True):
+    """The columns of some rows, by meaning.
+
+    Attributes:
+        line: (n,) number of each row.
+        sample_id: The ids.
+        truth: The true labels, or objects of them by label key; None if the file says none.
+        key: The label keys; None for none.
+        many: All predictions of a row, as an object or a list, perhaps by label key.
+        pairs: Predicted labels, perhaps objects by label key, and their scores (None: 1).
+        wide: The scores of each class.
+        metadata: By name.
+        cells: Whether values are cells of a table: an empty one is no label, and neither a score
+            nor a label key.
+        unusable: (n,) rows that are known to be wrong.
+    """
+
+    line: Ints
+    sample_id: Column
+    truth: Column | None
+    key: Column | None
+    many: Column | None
+    pairs: Sequence[tuple[Column, Column | None]]
+    wide: Sequence[Column]
+    metadata: Mapping[str, Column]
+    cells: bool
+    unusable: Bools
+
+
+class ParsedScores(NamedTuple):
+    """Rows that could be read, and the positions of the others."""
+
+    piece: ScorePiece
+    rejected: Ints
+
+
+class _Rows(NamedTuple):
+    """A row for each line, or for each label key of a line.
+
+    Attributes:
+        line: (m,) the line of each, ascending.
+        key: (m,) the code of its label key; -1 for none.
+        truth: The true labels.
+        many, single, score: What the line says of this key.
+    """
+
+    line: Ints
+    key: Ints
+    truth: Column
+    many: Column
+    single: Column
+    score: Column
+
+    def take(self, chosen: Bools) -> _Rows:
+        """Select rows."""
+        columns = (column.take(chosen) for column in self[2:])
+        return _Rows(self.line[chosen], self.key[chosen], *columns)
+
+
+class _Listed(NamedTuple):
+    """Labels that rows list.
+
+    Attributes:
+        row: (e,) the row that lists each.
+        start, end: (e,) where its name is.
+        code: (e,) its code where it is a class by position, else -1.
+        score: (e,) its score.
+        read: (e,) whether it can be used.
+    """
+
+    row: Ints
+    start: Spans
+    end: Spans
+    code: Ints
+    score: Floats
+    read: Bools
+
+    def take(self, chosen: Bools | Ints) -> _Listed:
+        """Select labels."""
+        return _Listed(*(column[chosen] for column in self))
+
+
+class ScoreParser:
+    """Reads rows of a file. Labels and label keys are numbered as they appear."""
+
+    def __init__(
+        self,
+        side: Side,
+        classes: Sequence[str],
+        labels: Vocabulary,
+        keys: Vocabulary,
+        *,
+        probabilities: bool,
+    ) -> None:
+        """Initialise with the columns to fill.
+
+        Args:
+            side: What the file holds.
+            classes: Those of a list of bare numbers: the first of `labels`.
+            labels, keys: Names seen so far; new ones are added.
+            probabilities: Whether scores must be from 0 to 1, but for rounding.
+        """
+        self._side = side
+        self._classes = len(classes)
+        self._labels = labels
+        self._keys = keys
+        self._probabilities = probabilities
+
+    def parse(self, fields: ScoreFields) -> ParsedScores:
+        """The valid rows; what is wrong with the others is not said."""
+        ids = fields.sample_id
+        wrong = fields.unusable | ~ids.is_of(NUMBER, TEXT) | (ids.length == 0) | ids.holding(0)
+        for column in fields.metadata.values():
+            wrong |= column.is_of(LIST, OBJECT, DUPLICATE, INVALID)
+        while True:
+            before, labels, keys = np.count_nonzero(wrong), len(self._labels), len(self._keys)
+            piece = self._piece(fields, wrong)
+            if np.count_nonzero(wrong) == before:
+                return ParsedScores(piece, np.flatnonzero(wrong))
+            # Rows that may be refused leave no names behind.
+            self._labels.forget(labels)
+            self._keys.forget(keys)
+
+    def _rows(self, fields: ScoreFields, wrong: Bools) -> _Rows:
+        """The lines, apart by label key."""
+        n = len(fields.line)
+        absent = Column(fields.sample_id.tape, np.full(n, -1, np.int64))
+        truth = absent if fields.truth is None else fields.truth
+        if fields.truth is not None:
+            needed = (ABSENT,) if self._side == "ground_truth" else ()
+            wrong |= truth.is_of(LIST, INVALID, DUPLICATE, *needed)
+        many, single, score = absent, absent, absent
+        if fields.many is not None:
+            many, (single, given) = fields.many, fields.pairs[0]
+            score = absent if given is None else given
+            lists = many.is_of(LIST, OBJECT) | (many.is_of(NULL) & single.is_of(ABSENT))
+            wrong |= ~lists & ~many.is_of(*NOTHING)
+            if self._side == "predictions" and not fields.wide:
+                wrong |= many.is_of(ABSENT) & single.is_of(ABSENT)
+            if fields.wide:
+                # A line has a score for each class, or predictions of its own.
+                wrong |= ~many.is_of(ABSENT) | ~single.is_of(ABSENT)
+            single = single.where(~lists)
+            wrong |= single.is_of(LIST, INVALID, DUPLICATE)
+        key = np.full(n, -1, np.int64)
+        if fields.key is not None:
+            there = fields.key.length > 0
+            wrong |= ~(there | (fields.key.is_of(*NOTHING) & (not fields.cells)))
+            chosen = np.flatnonzero(there & ~wrong)
+            key[chosen] = fields.key.take(chosen).codes(self._keys)
+        rows = _Rows(np.arange(n), key, truth, many, single, score)
+        return rows if fields.cells else self._by_key(rows, wrong)
+
+    def _by_key(self, rows: _Rows, wrong: Bools) -> _Rows:
+        """Lines whose labels are objects by label key become a row for each key."""
+        nested = [column.is_of(OBJECT) for column in (rows.truth, rows.many, rows.single)]
+        inside = [
+            None if not one.any() else column.items()
+            for one, column in zip(nested, (rows.truth, rows.many, rows.single), strict=True)
+        ]
+        if inside[1] is not None:
+            # An object of scores is none by label key.
+            count, items = inside[1]
+            deep = items.is_of(OBJECT, LIST, DUPLICATE)
+            owner = np.repeat(np.arange(len(count)), count)
+            nested[1] &= np.bincount(owner[deep], minlength=len(count)) > 0
+        if inside[2] is not None:
+            count, items = inside[2]
+            nested[2] &= count > 0
+            owner = np.repeat(np.arange(len(count)), count)
+            wrong[owner[items.is_of(NUMBER)]] = True
+        if inside[0] is not None:
+            wrong |= nested[0] & (inside[0][0] == 0)
+        keyed = nested[0] | nested[1] | nested[2]
+        if not keyed.any():
+            return rows
+        wrong |= keyed & (rows.key >= 0)
+        wrong |= keyed & ~nested[0] & (rows.truth.length > 0)
+        lists = rows.many.is_of(OBJECT, LIST) & (rows.many.items()[0] > 0)
+        wrong |= keyed & ~nested[1] & ~nested[2] & (lists | (rows.single.length > 0))
+        chosen = keyed & ~wrong
+        line, code, node, which = [], [], [], []
+        for number, (one, held) in enumerate(zip(nested, inside, strict=True)):
+            if held is None:
+                continue
+            count, items = held
+            owner = np.repeat(np.arange(len(count)), count)
+            start, end = items.key_spans()
+            own = one[owner]
+            wrong[owner[own & (start == end)]] = True
+            if number != 1:
+                wrong[owner[own & ~items.is_of(*SCALARS, NULL)]] = True
+            else:
+                wrong[owner[own & ~items.is_of(OBJECT, LIST, NULL)]] = True
+            chosen = keyed & ~wrong
+            own &= chosen[owner]
+            line.append(owner[own])
+            code.append(self._keys.codes(items.tape.text, start[own], end[own]))
+            node.append(items.node[own])
+            which.append(np.full(len(line[-1]), number))
+        chosen = keyed & ~wrong
+        every = [np.concatenate(part) for part in (line, code, node, which)]
+        good = chosen[every[0]]
+        lines, codes, nodes, kinds = (part[good] for part in every)
+        width = len(self._keys) + 1
+        plain = np.flatnonzero(~chosen)
+        cell = np.concatenate([plain * width, lines * width + codes + 1])
+        cells, first = np.unique(cell, return_index=True)
+        cells = cells[np.lexsort((first, cells // width))]
+        order = np.argsort(cells)
+        at = order[np.searchsorted(cells[order], lines * width + codes + 1)]
+        row = cells // width
+        key = np.where(chosen[row], cells % width - 1, rows.key[row])
+        columns = []
+        for number, column in enumerate((rows.truth, rows.many, rows.single)):
+            own = np.where(chosen[row], -1, column.node[row])
+            own[at[kinds == number]] = nodes[kinds == number]
+            columns.append(Column(column.tape, own))
+        score = rows.score.take(row)
+        return _Rows(row, key, *columns, _scores_by_key(score, chosen[row], key, self._keys))
+
+    def _by_class(self, fields: ScoreFields, wrong: Bools) -> Floats:
+        """(n, classes) the scores of each class; all of them 0 without a prediction."""
+        score = np.empty((len(fields.line), len(fields.wide)))
+        read = np.empty(score.shape, np.bool_)
+        for at, column in enumerate(fields.wide):
+            score[:, at], read[:, at] = column.numbers()
+        left = np.flatnonzero(~read.all(axis=1))
+        if len(left):
+            empty = np.ones(len(left), np.bool_)
+            for column in fields.wide:
+                own = column.take(left)
+                empty &= own.blank() if fields.cells else own.is_of(NULL)
+            score[left[empty]] = 0.0
+            read[left[empty]] = True
+        if self._probabilities:
+            read &= probable(score)
+        wrong |= ~read.all(axis=1)
+        return score
+
+    def _listed(self, fields: ScoreFields, rows: _Rows, wrong: Bools) -> _Listed:
+        """All labels that rows list, row after row."""
+        if fields.cells and fields.many is None:
+            pairs = list(fields.pairs)
+        else:
+            pairs = [(rows.single, rows.score)]
+        parts = [_pair(label, score, rows, fields, wrong) for label, score in pairs]
+        if fields.many is not None:
+            parts += [_objects(rows.many), *self._lists(rows, wrong)]
+        parts = [part for part in parts if len(part.row)]
+        if not parts:
+            return _NONE
+        joined = parts[0]
+        if len(parts) > 1:
+            joined = _Listed(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+            joined = joined.take(np.argsort(joined.row, kind="stable"))
+        if self._probabilities:
+            joined = joined._replace(read=joined.read & probable(joined.score))
+        return joined
+
+    def _lists(self, rows: _Rows, wrong: Bools) -> list[_Listed]:
+        """Lists of labels with scores, or of bare scores."""
+        chosen = np.flatnonzero(rows.many.is_of(LIST))
+        if not len(chosen):
+            return []
+        count, items = rows.many.take(chosen).items()
+        of = np.repeat(np.arange(len(chosen)), count)
+        bare = np.bincount(of[~items.is_of(NUMBER)], minlength=len(chosen)) == 0
+        bare &= count > 0
+        wrong[rows.line[chosen[bare & (count != self._classes)]]] = True
+        parts = []
+        if bare.any():
+            mine = np.flatnonzero(bare[of])
+            place = mine - (np.cumsum(count) - count)[of[mine]]
+            value, read = items.take(mine).numbers()
+            none = np.zeros(len(mine), np.int32)
+            parts.append(_Listed(chosen[of[mine]], none, none, place, value, read))
+        if not bare.all():
+            mine = np.flatnonzero(~bare[of])
+            own = items.take(mine)
+            label, score = own.field(*ITEM_LABELS), own.field(*ITEM_SCORES)
+            read = own.is_of(OBJECT)
+            if not read.all():
+                inner, held = own.items()
+                two = own.is_of(LIST) & (inner == 2)
+                label = nth(inner, held, 0).where(two).or_else(label)
+                score = nth(inner, held, 1).where(two).or_else(score)
+                read |= two
+            value, finite = score.numbers()
+            read &= finite & label.is_of(*SCALARS) & (label.length > 0)
+            code = np.full(len(mine), -1, np.int64)
+            parts.append(_Listed(chosen[of[mine]], *label.spans(), code, value, read))
+        return parts
+
+    def _piece(self, fields: ScoreFields, wrong: Bools) -> ScorePiece:
+        """The rows that are not wrong; others that are found to be are marked."""
+        rows = self._rows(fields, wrong)
+        score = self._by_class(fields, wrong) if fields.wide else None
+        listed = self._listed(fields, rows, wrong)
+        wrong[rows.line[listed.row[~listed.read]]] = True
+        good = ~wrong[rows.line]
+        if not good.all():
+            listed = listed.take(good[listed.row])
+            listed = listed._replace(row=(np.cumsum(good) - 1)[listed.row])
+            rows = rows.take(good)
+        truth = None if self._side == "predictions" else rows.truth.codes(self._labels)
+        code = listed.code
+        if (code < 0).any():
+            named = self._labels.codes(fields.sample_id.tape.text, listed.start, listed.end)
+            code = np.where(code < 0, named, code) if (code >= 0).any() else named
+        count = np.bincount(listed.row, minlength=len(rows.line))
+        wrong[rows.line[_twice(listed.row, code, count)]] = True
+        line, listing = rows.line, self._side != "ground_truth" and score is None
+        return ScorePiece(
+            sample_id=fields.sample_id.take(line).ids(),
+            line=fields.line[line],
+            key=rows.key if (rows.key >= 0).any() else None,
+            truth=truth,
+            count=count if listing else None,
+            label=code if listing else None,
+            score=listed.score if listing else None if score is None else score[line],
+            metadata={
+                name: column.take(line).scalars() for name, column in fields.metadata.items()
+            },
+        )
+
+
+_EMPTY = np.zeros(0, np.int64)
+_NONE = _Listed(
+    _EMPTY,
+    _EMPTY.astype(np.int32),
+    _EMPTY.astype(np.int32),
+    _EMPTY,
+    np.zeros(0),
+    np.zeros(0, np.bool_),
+)
+
+
+def _pair(
+    label: Column, score: Column | None, rows: _Rows, fields: ScoreFields, wrong: Bools
+) -> _Listed:
+    """One label of each row with its score, 1 if there is none."""
+    there = label.length > 0
+    row = np.flatnonzero(there)
+    value, read = np.ones(len(row)), np.ones(len(row), np.bool_)
+    if score is not None:
+        own = score.take(row)
+        value, read = own.numbers()
+        if not fields.cells:
+            nothing = own.is_of(*NOTHING)
+            value[nothing], read[nothing] = 1.0, True
+        # What lists no label may have no score.
+        alone = np.flatnonzero(~there & ~label.is_of(ABSENT))
+        if len(alone):
+            left = score.take(alone)
+            fine = left.blank() if fields.cells else left.is_of(OBJECT, DUPLICATE, *NOTHING)
+            wrong[rows.line[alone[~fine]]] = True
+    code = np.full(len(row), -1, np.int64)
+    return _Listed(row, *label.take(row).spans(), code, value, read)
+
+
+def _objects(many: Column) -> _Listed:
+    """Objects of scores by label."""
+    chosen = np.flatnonzero(many.is_of(OBJECT))
+    if not len(chosen):
+        return _NONE
+    count, items = many.take(chosen).items()
+    start, end = items.key_spans()
+    value, read = items.numbers()
+    code = np.full(len(items), -1, np.int64)
+    return _Listed(np.repeat(chosen, count), start, end, code, value, read & (end > start))
+
+
+def _scores_by_key(score: Column, keyed: Bools, key: Ints, keys: Vocabulary) -> Column:
+    """The score of each row: of its label key where scores are an object by label key."""
+    apart = np.flatnonzero(keyed & score.is_of(OBJECT, DUPLICATE))
+    if not len(apart):
+        return score
+    node = score.node.copy()
+    names = keys.names
+    own = score.take(apart)
+    node[apart] = -1
+    for code in np.unique(key[apart]).tolist():
+        mine = key[apart] == code
+        node[apart[mine]] = own.take(mine).field(names[code]).node
+    return Column(score.tape, node)
+
+
+def _twice(row: Ints, code: Ints, count: Ints) -> Ints:
+    """The rows that list a label more than once."""
+    if count.max(initial=0) < 2:
+        return row[:0]
+    width = int(code.max()) + 1
+    cell = row * width + code
+    cell.sort()
+    return cell[1:][cell[1:] == cell[:-1]] // width
