@@ -22,6 +22,7 @@ from valor_cli.data.inputs.sample_metadata import sample_metadata
 from valor_cli.data.inputs.samples import read_samples
 from valor_cli.data.inputs.score_metadata import score_metadata
 from valor_cli.data.inputs.scores import read_scores
+from valor_cli.data.shapes.objects.known_images import KnownImages
 from valor_cli.data.shapes.objects.object_file import ObjectFile
 from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading, SampleRow
 from valor_cli.data.shapes.scores.score_file import ScoreFile, ScoreReading
@@ -36,8 +37,8 @@ Case = dict[str, Any]
 
 `name`; `file` with its `text` or `base64`, or `path` and `files` by name; the arguments of the
 entry; and the expected `result`, or the lines of the `error`. A text may be a list of texts and of
-pairs of a text and how often it is repeated. A Parquet file may be written as its `columns`, with
-the `types` that are not those of its values.
+pairs of a text and how often it is repeated; a file whose name ends in a slash is a folder. A
+Parquet file may be written as its `columns`, with the `types` that are not those of its values.
 """
 
 FOLDER: Final = Path(__file__).parent
@@ -64,8 +65,11 @@ def write(case: Case, folder: Path) -> str:
     files = case["files"] if "files" in case else {case["file"]: case}
     for name, content in files.items():
         path = folder / name
+        if name.endswith("/"):
+            path.mkdir(parents=True)
+            continue
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content_of(content))
+        path.write_bytes(content_of({"text": content} if isinstance(content, str) else content))
     return str(case.get("path") or case["file"])
 
 
@@ -125,6 +129,10 @@ def _reading(case: Case) -> Reading:
         options["fields"] = frozenset(options["fields"])
     if isinstance(options.get("names"), dict):
         options["names"] = {int(number): name for number, name in options["names"].items()}
+    if "known" in case:
+        truth = read_objects(case["known"], "ground_truth", Reading())
+        if truth.images is not None:
+            options["known"] = KnownImages.of(truth.images, truth.image_names)
     return Reading(**options)
 
 
