@@ -1,8 +1,8 @@
 """Values of rows as columns, whatever format they come from.
 
-A tape is a list of nodes, one for each value, in the order of the text, with where its text stands
-(as in simdjson). A column is one node for each row. The compiled kernel makes tapes of JSON lines and
-of CSV cells; `tape_of` makes one of Python values, and is what both are compared with.
+A tape is a list of nodes, one for each value, with where its text is (as in simdjson). A column is
+one node for each row. The compiled kernel makes tapes of JSON lines and of CSV cells; `tape_of`
+makes one of Python values, and is what both are compared with.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ OBJECT: Final = 7
 DUPLICATE: Final = 8
 """An object with a duplicate key."""
 INVALID: Final = 9
-"""A text, or an object with a key, that holds half a character; a number that JSON does not have."""
+"""A text, or an object with a key, that holds half a character; NaN and infinities."""
 
 SCALARS: Final = (FALSE, TRUE, NUMBER, TEXT)
 NOTHING: Final = (ABSENT, NULL)
@@ -321,21 +321,20 @@ class JsonLines(Struct, frozen=True):
 def json_tape(block: bytes) -> JsonLines:
     """The values of whole lines; blank ones are none."""
     if engine.compiled is None:
-        lines = enumerate(block.split(b"\n"))
-        left = [(number, line) for number, line in lines if line.strip()]
+        every = enumerate(block.split(b"\n"))
+        left = [(number, line) for number, line in every if line.strip()]
         none = np.zeros(0, np.int32)
         return JsonLines(tape_of([]), np.zeros(0, np.int64), none, none, left)
     text = bytearray(block)
     nodes, lines, names = len(block) // 2 + 2, len(block) // 2 + 2, len(block) // 4 + 2
     kind, number = np.empty(nodes, np.uint8), np.empty(nodes)
-    spans = [np.empty(nodes, np.int32) for _ in range(4)]
+    start, end, parent, key = (np.empty(nodes, np.int32) for _ in range(4))
     line, begin, stop, root = (np.empty(lines, np.int32) for _ in range(4))
-    key_spans = [np.empty(names, np.int32) for _ in range(2)]
+    key_spans = (np.empty(names, np.int32), np.empty(names, np.int32))
     count, rows, keys = engine.compiled.json_tape(
-        text, kind, *spans, number, line, begin, stop, root, *key_spans
+        text, kind, start, end, parent, key, number, line, begin, stop, root, *key_spans
     )
     kind[count], number[count] = ABSENT, np.nan
-    start, end, parent, key = spans
     start[count] = end[count] = 0
     parent[count] = key[count] = -1
     known = zip(key_spans[0][:keys].tolist(), key_spans[1][:keys].tolist(), strict=True)
@@ -351,11 +350,13 @@ def json_tape(block: bytes) -> JsonLines:
         {text[at:to].decode(): code for code, (at, to) in enumerate(known)},
         *(side[:keys] for side in key_spans),
     )
-    root, line = root[:rows], line[:rows].astype(np.int64)
+    root, line = root[:rows], line[:rows]
     read = root >= 0
     left = [(int(line[at]), block[begin[at] : stop[at]]) for at in np.flatnonzero(~read).tolist()]
     values = Column(tape, root[read].astype(np.int64))
-    return JsonLines(values, line[read], begin[:rows][read], stop[:rows][read], left)
+    return JsonLines(
+        values, line[read].astype(np.int64), begin[:rows][read], stop[:rows][read], left
+    )
 
 
 class _Nodes:

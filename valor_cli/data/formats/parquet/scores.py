@@ -188,7 +188,9 @@ def _read(
 def _fields(header: ParquetHeader, batch: Batch) -> ScoreFields:
     """The columns of rows, by meaning."""
     n, used, meant = batch.rows.num_rows, header.used, header.columns
-    arrays = tape_of_arrow([header.column(batch.rows, at) for at in used])
+    inside = header.kinds[header.listed] == "list" and header.inside[0]
+    only = dict(zip(header.inside, ("label", "score"), strict=True)) if inside else None
+    arrays = tape_of_arrow([header.column(batch.rows, at) for at in used], only)
     column = dict(zip(used, arrays, strict=True))
     absent = Column(arrays[0].tape, np.full(n, -1, np.int64))
     listed = header.listed >= 0

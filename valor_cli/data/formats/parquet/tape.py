@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -39,13 +39,16 @@ class _Nodes:
         self.parts: list[list[NDArray[Any]]] = [[] for _ in range(6)]
         self.keys: dict[str, int] = {}
 
-    def add(self, array: Any, parent: Ints, key: int = -1) -> Ints:
+    def add(
+        self, array: Any, parent: Ints, key: int = -1, only: Mapping[str, str] | None = None
+    ) -> Ints:
         """Add the values of an array; their nodes.
 
         Args:
             array: A `pyarrow.Array`.
             parent: (n,) nodes that hold them; -1 for rows.
             key: The code of their key.
+            only: The fields of structs in lists to read, and their keys.
         """
         array = stored(array)
         n, kind = len(array), kind_of(array.type)
@@ -76,10 +79,13 @@ class _Nodes:
                 # Pairs, so that a duplicate key is seen.
                 self._pairs(entry["key"], entry["value"], owner)
             else:
-                self.add(inside, owner)
+                self.add(inside, owner, only=only)
         elif kind == "struct":
             for name, held in fields(array).items():
+                if only is not None and name not in only:
+                    continue
                 said = held.is_valid().to_numpy(zero_copy_only=False) & there
+                name = name if only is None else only[name]
                 code = self.keys.setdefault(name, len(self.keys))
                 self.add(held.filter(pa.array(said)), node[said], code)
         return node
@@ -138,12 +144,16 @@ class _Nodes:
         return Tape(text, kind, start, end, number, parent, key, self.keys, ends[:-1], ends[1:])
 
 
-def tape_of_arrow(arrays: Sequence[Any]) -> list[Column]:
+def tape_of_arrow(arrays: Sequence[Any], only: Mapping[str, str] | None = None) -> list[Column]:
     """Arrow arrays of equal length as columns of one tape.
 
     The fields of a struct that are null are left out; a map is a list of pairs.
+
+    Args:
+        arrays: The arrays.
+        only: Of structs in lists, the fields to read, and what they are called.
     """
     nodes = _Nodes()
-    rows = [nodes.add(array, np.full(len(array), -1)) for array in arrays]
+    rows = [nodes.add(array, np.full(len(array), -1), only=only) for array in arrays]
     tape = nodes.tape()
     return [Column(tape, row) for row in rows]
