@@ -272,14 +272,22 @@ class Column:
     def _inside(self) -> tuple[Nodes, Nodes]:
         """The values in lists and objects, row after row, and the row of each."""
         if self._children is None:
-            owner = self._rows()[self.tape.parent[:-1]]
-            children = np.flatnonzero(owner >= 0)
-            owner = owner[children]
-            if (owner[1:] < owner[:-1]).any():
-                order = np.argsort(owner, kind="stable")
-                children, owner = children[order], owner[order]
-            self._children = children, owner.astype(np.int64)
+            self._children = _inside(self.tape.parent[:-1], self._rows())
         return self._children
+
+
+def _inside(parent: Spans, rows: Spans) -> tuple[Nodes, Nodes]:
+    """The nodes whose parent is the value of a row, row after row, and the row of each."""
+    if engine.compiled is not None:
+        children, owner = np.empty(len(parent), np.int64), np.empty(len(parent), np.int64)
+        count = engine.compiled.inside(parent, rows, children, owner)
+        if count >= 0:
+            return children[:count], owner[:count]
+    of = rows[parent]
+    children = np.flatnonzero(of >= 0)
+    owner = of[children].astype(np.int64)
+    order = np.argsort(owner, kind="stable")
+    return children[order], owner[order]
 
 
 def nth(count: Ints, items: Column, position: int) -> Column:
@@ -305,6 +313,7 @@ class JsonLines(Struct, frozen=True):
         line: (k,) the number of each, from 0.
         begin, end: (k,) where its bytes are.
         left: Number and bytes of lines that Python must read: they are unusual, or wrong.
+        count: How many lines there are, blank ones included.
     """
 
     values: Column
@@ -312,6 +321,7 @@ class JsonLines(Struct, frozen=True):
     begin: Spans
     end: Spans
     left: Sequence[tuple[int, bytes]]
+    count: int
 
     def content(self, block: bytes, row: int) -> bytes:
         """The bytes of a line."""
@@ -321,17 +331,17 @@ class JsonLines(Struct, frozen=True):
 def json_tape(block: bytes) -> JsonLines:
     """The values of whole lines; blank ones are none."""
     if engine.compiled is None:
-        every = enumerate(block.split(b"\n"))
-        left = [(number, line) for number, line in every if line.strip()]
+        every = block.removesuffix(b"\n").split(b"\n")
+        left = [(number, line) for number, line in enumerate(every) if line.strip()]
         none = np.zeros(0, np.int32)
-        return JsonLines(tape_of([]), np.zeros(0, np.int64), none, none, left)
+        return JsonLines(tape_of([]), np.zeros(0, np.int64), none, none, left, len(every))
     text = bytearray(block)
     nodes, lines, names = len(block) // 2 + 2, len(block) // 2 + 2, len(block) // 4 + 2
     kind, number = np.empty(nodes, np.uint8), np.empty(nodes)
     start, end, parent, key = (np.empty(nodes, np.int32) for _ in range(4))
     line, begin, stop, root = (np.empty(lines, np.int32) for _ in range(4))
     key_spans = (np.empty(names, np.int32), np.empty(names, np.int32))
-    count, rows, keys = engine.compiled.json_tape(
+    count, rows, keys, total = engine.compiled.json_tape(
         text, kind, start, end, parent, key, number, line, begin, stop, root, *key_spans
     )
     kind[count], number[count] = ABSENT, np.nan
@@ -355,7 +365,7 @@ def json_tape(block: bytes) -> JsonLines:
     left = [(int(line[at]), block[begin[at] : stop[at]]) for at in np.flatnonzero(~read).tolist()]
     values = Column(tape, root[read].astype(np.int64))
     return JsonLines(
-        values, line[read].astype(np.int64), begin[:rows][read], stop[:rows][read], left
+        values, line[read].astype(np.int64), begin[:rows][read], stop[:rows][read], left, total
     )
 
 

@@ -129,7 +129,7 @@ class JsonRows:
             if wrong:
                 numbers, contents = zip(*sorted(wrong), strict=True)
                 self._gathered.add(self._slow.piece(contents, numbers))
-            first += block.count(b"\n") + (not block.endswith(b"\n"))
+            first += lines.count
         self.line = first
 
     def _add(self, values: Column, line: Ints) -> list[int]:
