@@ -20,9 +20,6 @@ from valor_cli.results import InputFile
 
 P = TypeVar("P")
 
-Outcome: TypeAlias = P | DataError
-"""The result of reading a file: its part of the input, or an error. It can be pickled."""
-
 SKIP_FILES_HINT = (
     "Fix these files, or set `on_invalid: skip` under `data:` to leave out what cannot be used."
 )
@@ -65,66 +62,41 @@ def read_shards(
     invalid: InvalidRows,
     incompatible: Odd[P] | None = None,
 ) -> Gathered[P]:
-    """The parts of an input, one file after the other; each is read once, good or not.
+    """The parts of an input in file order; each file is read once, good or not.
+
+    Errors that no file causes are raised at once.
 
     Args:
         path: What the user wrote for all of them.
         names: The files that it names.
         read: Reads one of them.
-        invalid: What to do with those that cannot be used.
-        incompatible: Finds the incompatible parts.
-
-    Raises:
-        DataError: As `gathered`.
-    """
-    return gathered(path, names, (outcome(read, name) for name in names), invalid, incompatible)
-
-
-def outcome(read: Callable[[str], P], name: str) -> Outcome[P]:
-    """The result of reading one file; errors not caused by the file are raised at once."""
-    try:
-        return read(name)
-    except DataError as error:
-        return error
-
-
-def gathered(
-    path: str,
-    names: Sequence[str],
-    outcomes: Iterable[Outcome[P]],
-    invalid: InvalidRows,
-    incompatible: Odd[P] | None = None,
-) -> Gathered[P]:
-    """The readable parts, in file order.
-
-    Args:
-        path: What the user wrote for all of them.
-        names: The files.
-        outcomes: What became of each.
-        invalid: Whether files without a part may be left out; not all of them, though.
+        invalid: Whether files that cannot be used may be left out; not all of them, though.
         incompatible: Finds the incompatible parts.
 
     Raises:
         DataError: The problems of all files that cannot be used.
     """
-    parts: list[tuple[int, P]] = []
+    parts: dict[int, P] = {}
     broken: dict[int, DataError] = {}
-    for at, found in enumerate(outcomes):
-        if isinstance(found, DataError):
-            broken[at] = found
-        elif not broken or invalid == "skip":
-            parts.append((at, found))
+    for at, name in enumerate(names):
+        try:
+            part = read(name)
+        except DataError as error:
+            broken[at] = error
+        else:
+            parts[at] = part
         if broken and invalid == "error":
             # Nobody will ask for them, and they may be large.
             parts.clear()
     if incompatible is not None and len(parts) > 1:
-        rejected = incompatible([part for _, part in parts])
-        broken |= {parts[one][0]: error for one, error in rejected.items()}
+        rejected = incompatible(list(parts.values()))
+        numbers = list(parts)
+        broken |= {numbers[one]: error for one, error in rejected.items()}
     errors = {names[at]: broken[at] for at in sorted(broken)}
-    kept = [part for at, part in parts if at not in broken]
+    kept = [part for at, part in parts.items() if at not in broken]
     if errors and (invalid == "error" or not kept):
         raise _of_input(path, names, errors, invalid)
-    return Gathered(kept, left_out(names, errors) if errors else NOTHING)
+    return Gathered(kept, _left_out(names, errors) if errors else NOTHING)
 
 
 def minority_parts(
@@ -178,13 +150,8 @@ def combined_error(errors: Sequence[DataError]) -> DataError:
     return DataError(some_of_each(errors), total=total, hint="\n".join(hints))
 
 
-def left_out(names: Sequence[str], broken: dict[str, DataError]) -> SkippedFiles:
-    """Records of the skipped files, and a warning.
-
-    Args:
-        names: All files of the input.
-        broken: What is wrong, by file.
-    """
+def _left_out(names: Sequence[str], broken: dict[str, DataError]) -> SkippedFiles:
+    """Records of the skipped files, by what is wrong with each, and a warning."""
     shown = [_summary(error, str(error.problems[0])) for error in broken.values()][:_SHOWN]
     more = len(broken) - len(shown)
     rest = f"; and {more:,} more" if more else ""
