@@ -30,8 +30,7 @@ from valor_cli.data.shapes.scores.prediction_columns import (
 )
 from valor_cli.data.shapes.scores.rows import Ints, ScoreHeader
 from valor_cli.data.shapes.scores.score_file import ScoreFile, ScoreReading, Side
-from valor_cli.data.source.files import TextSource
-from valor_cli.data.source.text_lines import blocks_of_lines, lines_at
+from valor_cli.data.source.files import TextSource, blocks_of_lines, lines_at
 from valor_cli.data.values import LineProblems
 from valor_cli.errors import DataError, Problem
 from valor_cli.kernels.columns.vocabulary import Vocabulary

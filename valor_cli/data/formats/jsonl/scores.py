@@ -28,8 +28,7 @@ from valor_cli.data.shapes.scores.columns import GatheredScores, ScoreColumns
 from valor_cli.data.shapes.scores.fields import BLOCK
 from valor_cli.data.shapes.scores.prediction_columns import unread_column_warnings
 from valor_cli.data.shapes.scores.score_file import ALIASES, ScoreFile, ScoreReading, Side
-from valor_cli.data.source.files import TextSource
-from valor_cli.data.source.text_lines import blocks_of_lines, lines_at
+from valor_cli.data.source.files import TextSource, blocks_of_lines, lines_at
 from valor_cli.data.table import LINE
 from valor_cli.data.values import LineProblems, Problems, describe
 from valor_cli.errors import DataError, Problem
