@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import Final, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import Final, Generic, NamedTuple, TypeVar
 
 from valor_cli.data.partition.pieces import sha256_of
 from valor_cli.data.table import SKIP_HINT, InvalidRows
@@ -51,16 +51,12 @@ class Gathered(NamedTuple, Generic[P]):
     left_out: SkippedFiles
 
 
-Odd: TypeAlias = Callable[[Sequence[P]], Mapping[int, DataError]]
-"""Finds parts (positions) that cannot be joined with the others, and says why."""
-
-
 def read_shards(
     path: str,
     names: Sequence[str],
     read: Callable[[str], P],
     invalid: InvalidRows,
-    incompatible: Odd[P] | None = None,
+    incompatible: Callable[[Sequence[P]], Mapping[int, DataError]] | None = None,
 ) -> Gathered[P]:
     """The parts of an input in file order; each file is read once, good or not.
 
@@ -71,7 +67,7 @@ def read_shards(
         names: The files that it names.
         read: Reads one of them.
         invalid: Whether files that cannot be used may be left out; not all of them, though.
-        incompatible: Finds the incompatible parts.
+        incompatible: Finds parts (positions) that cannot be joined with the others, and says why.
 
     Raises:
         DataError: The problems of all files that cannot be used.
@@ -80,11 +76,9 @@ def read_shards(
     broken: dict[int, DataError] = {}
     for at, name in enumerate(names):
         try:
-            part = read(name)
+            parts[at] = read(name)
         except DataError as error:
             broken[at] = error
-        else:
-            parts[at] = part
         if broken and invalid == "error":
             # Nobody will ask for them, and they may be large.
             parts.clear()
@@ -134,20 +128,26 @@ def pieces_error(read: Iterable[tuple[str, str, DataError | None]]) -> DataError
     return combined_error(found)
 
 
-def _of_file(errors: Sequence[DataError]) -> DataError:
-    """The errors of a file, from those of its pieces."""
-    problems = [problem for error in errors for problem in error.problems]
-    hints = dict.fromkeys(error.hint for error in errors if error.hint)
-    total = sum(error.total for error in errors)
-    return DataError(problems[:LISTED], total=total, hint="\n".join(hints))
-
-
 def combined_error(errors: Sequence[DataError]) -> DataError:
     """Combine errors into one: some problems of each, and all hints without duplicates."""
     errors = list({(error.problems, error.hint): error for error in errors}.values())
-    hints = dict.fromkeys(line for error in errors for line in error.hint.split("\n") if line)
-    total = sum(error.total for error in errors)
-    return DataError(some_of_each(errors), total=total, hint="\n".join(hints))
+    return _joined(errors, some_of_each(errors), _hints(errors))
+
+
+def _of_file(errors: Sequence[DataError]) -> DataError:
+    """The errors of a file, from those of its pieces."""
+    problems = [problem for error in errors for problem in error.problems]
+    return _joined(errors, problems[:LISTED], _hints(errors))
+
+
+def _joined(
+    errors: Sequence[DataError], problems: Sequence[Problem], hints: Sequence[str]
+) -> DataError:
+    return DataError(problems, total=sum(error.total for error in errors), hint="\n".join(hints))
+
+
+def _hints(errors: Sequence[DataError]) -> list[str]:
+    return [error.hint for error in errors if error.hint]
 
 
 def _left_out(names: Sequence[str], broken: dict[str, DataError]) -> SkippedFiles:
@@ -189,15 +189,13 @@ def _of_input(
     errors = list(broken.values())
     if len(names) == 1:
         return errors[0]
-    hints = dict.fromkeys(error.hint for error in errors if error.hint)
+    hints = _hints(errors)
     whole = [error for error in errors if SKIP_HINT not in error.hint]
-    lines = [f"These are in {len(broken):,} of the {len(names):,} files of {path}.", *hints]
     if whole and invalid == "error" and len(broken) < len(names):
         # It tells of rows as well.
-        lines = [*(line for line in lines if line != SKIP_HINT), SKIP_FILES_HINT]
-    return DataError(
-        some_of_each(errors), total=sum(error.total for error in errors), hint="\n".join(lines)
-    )
+        hints = [*(hint for hint in hints if hint != SKIP_HINT), SKIP_FILES_HINT]
+    where = f"These are in {len(broken):,} of the {len(names):,} files of {path}."
+    return _joined(errors, some_of_each(errors), [where, *hints])
 
 
 def some_of_each(errors: Sequence[DataError]) -> list[Problem]:

@@ -106,12 +106,11 @@ _NO_CREDENTIALS: Final = frozenset(
     {"NoCredentialsError", "PartialCredentialsError", "CredentialRetrievalError", "SSOError"}
     | {"ProfileNotFound", "TokenRetrievalError", "DefaultCredentialsError", "RefreshError"}
 )
-_TLS: Final = frozenset({"SSLError", "ClientSSLError"})
-_SILENT: Final = frozenset({"TimeoutError", "Timeout"})
 _CUT: Final = frozenset(
     {"ConnectionError", "ClientConnectionError", "ClientPayloadError", "HTTPClientError"}
     | {"IncompleteRead", "RequestException", "ResponseParserError"}
 )
+_IS_FOLDER: Final = "this is a folder; name a file in it"
 _STATUS: Final = {"ClientResponseError": "status", "HttpError": "code"}
 """Where errors of aiohttp and gcsfs keep the status of an answer; others have more of that name."""
 
@@ -240,12 +239,15 @@ class _RemoteFile(io.RawIOBase):
             self._blocks.close()
             self._blocks = None
 
-    def _changed(self) -> ValorError:
-        message = "the file changed while it was read; run again when it is complete"
-        return _error(self._url, message)
+    def _error(self, message: str, hint: str = "") -> UnreachableError:
+        return UnreachableError(Problem(self._url, message), hint=hint)
 
-    def _cut_off(self, at: int) -> ValorError:
-        return _TransientError(self._url, f"cut off: {at:,} of {self.length or 0:,} bytes came")
+    def _changed(self) -> UnreachableError:
+        return self._error("the file changed while it was read; run again when it is complete")
+
+    def _cut_off(self, at: int) -> UnreachableError:
+        message = f"cut off: {at:,} of {self.length or 0:,} bytes came"
+        return _TransientError(Problem(self._url, message))
 
 
 class _WebFile(_RemoteFile):
@@ -296,7 +298,7 @@ class _WebFile(_RemoteFile):
             answer.close()
             address = self._followed(address, make(location, encoded=location.isascii()))
         else:
-            raise _error(self._url, "too many redirects")
+            raise self._error("too many redirects")
         try:
             self._check(answer, start)
         except BaseException:
@@ -314,13 +316,12 @@ class _WebFile(_RemoteFile):
         """
         found = address.join(location)
         if found.scheme not in ("http", "https"):
-            message = f"the server redirects to '{found.scheme}:', which is not read"
-            raise _error(self._url, message)
+            raise self._error(f"the server redirects to '{found.scheme}:', which is not read")
         allowed = {one.strip().lower() for one in os.environ.get(HOSTS, "").split(",")}
         if found.host != address.host and (found.host or "").lower() not in allowed:
             message = f"the server redirects to another host, '{found.host}'"
             hint = f"If that is intended, set {HOSTS}={found.host} in the environment."
-            raise _error(self._url, message, hint)
+            raise self._error(message, hint)
         return found
 
     def _check(self, answer: Any, start: int) -> None:
@@ -329,14 +330,16 @@ class _WebFile(_RemoteFile):
         if answer.status == 416 and start:
             raise self._changed()
         if answer.status not in (200, 206):
-            wait_s = min(_number(headers.get("Retry-After")) or 0, _LONGEST_WAIT_S)
-            raise _status_error(answer.status, self._url, wait_s=wait_s)
+            error = _status_error(answer.status, self._url)
+            if isinstance(error, _TransientError):
+                error.wait_s = min(_number(headers.get("Retry-After")) or 0, _LONGEST_WAIT_S)
+            raise error
         length = _number(headers.get("Content-Length"))
         if answer.status == 206:
             part = _RANGE.match(headers.get("Content-Range", ""))
             if part is None or int(part[1]) != start:
                 message = "the server sends another part of the file than was asked for"
-                raise _error(self._url, message)
+                raise self._error(message)
             length = _number(part[2])
         mark = headers.get("ETag"), headers.get("Last-Modified")
         known = self.length is not None and length is not None
@@ -354,11 +357,11 @@ class _WebFile(_RemoteFile):
         """
         if size > self._most:
             message = f"the file has more than {self._most / 2**30:g} GiB"
-            raise _error(self._url, message, f"Set {SIZE} in the environment to more.")
+            raise self._error(message, f"Set {SIZE} in the environment to more.")
         if monotonic() - self._begun > self._most_s:
             message = f"the file took longer than {self._most_s:g} s"
             hint = f"Set {SECONDS} in the environment to more, or copy the file here first."
-            raise _error(self._url, message, hint)
+            raise self._error(message, hint)
 
 
 def _number(said: str | None) -> int | None:
@@ -378,30 +381,36 @@ class _StoredObject(_RemoteFile):
                 while block := file.read(LARGEST):
                     yield block
             return
-        cuts = _cuts(start, self.length)
-        waiting: deque[Future[bytes]] = deque()
+        at = asked = start
+        size = FIRST
+        waiting: deque[tuple[int, Future[bytes]]] = deque()
         try:
-            for at, (begin, end) in enumerate(cuts):
+            while at < self.length:
                 # The first may be all that is looked at; what follows is asked for ahead.
-                until = at + 1 + (_AHEAD if at and self._store.async_impl else 0)
-                waiting.extend(self._asked(*cut) for cut in cuts[at + len(waiting) : until])
-                block = bytes(waiting.popleft().result())
-                if len(block) > end - begin:
+                ahead = _AHEAD if at > start and self._store.async_impl else 0
+                while asked < self.length and len(waiting) <= ahead:
+                    end = min(asked + size, self.length)
+                    waiting.append((end, self._asked(asked, end)))
+                    asked, size = end, min(size * _GROWTH, LARGEST)
+                end, request = waiting.popleft()
+                block = bytes(request.result())
+                if len(block) > end - at:
                     raise self._changed()
-                if len(block) < end - begin:
-                    raise self._cut_off(begin + len(block))
+                if len(block) < end - at:
+                    raise self._cut_off(at + len(block))
+                at = end
                 yield block
         finally:
-            for request in waiting:
+            for _, request in waiting:
                 request.cancel()
-        if len(cuts) > 1 and self._look()[0] != self._mark:
+        if at > start + FIRST and self._look()[0] != self._mark:
             raise self._changed()
 
     def _look(self) -> tuple[tuple[object, ...], int | None]:
         """What tells the object from another of its name, and its length."""
         found = self._store.info(self._path)
         if found.get("type") == "directory":
-            raise DataError(Problem(self._url, "this is a folder; name a file in it"))
+            raise DataError(Problem(self._url, _IS_FOLDER))
         size = found.get("size")
         return tuple(str(found.get(one)) for one in _MARKS), None if size is None else int(size)
 
@@ -417,17 +426,6 @@ class _StoredObject(_RemoteFile):
         done: Future[bytes] = Future()
         done.set_result(self._store.cat_file(self._path, start=begin, end=end))
         return done
-
-
-def _cuts(start: int, length: int) -> list[tuple[int, int]]:
-    """The parts that an object is read in, as (begin, end)."""
-    cuts = []
-    size = FIRST
-    while start < length:
-        cuts.append((start, min(start + size, length)))
-        start += size
-        size = min(size * _GROWTH, LARGEST)
-    return cuts
 
 
 def matching(url: str) -> list[str]:
@@ -587,11 +585,13 @@ def _quiet(url: str) -> None:
 
 
 class _TransientError(UnreachableError):
-    """A fault that may pass. `wait_s` is how long the server asks to wait."""
+    """A fault that may pass.
 
-    def __init__(self, url: str, message: str, wait_s: float = 0.0) -> None:
-        super().__init__(Problem(url, message))
-        self.message, self.wait_s = message, wait_s
+    Attributes:
+        wait_s: Seconds that the server asks to wait.
+    """
+
+    wait_s = 0.0
 
 
 def _retried(function: Callable[[], T], url: str) -> T:
@@ -610,7 +610,8 @@ def _retried(function: Callable[[], T], url: str) -> T:
         except _TransientError as error:
             tried += 1
             if tried == tries:
-                raise _error(url, f"{error.message}; it was tried {tries} times") from error
+                message = f"{error.problems[0].message}; it was tried {tries} times"
+                raise UnreachableError(Problem(url, message)) from error
             sleep(max(FIRST_WAIT_S * 2 ** (tried - 1), error.wait_s))
 
 
@@ -624,32 +625,31 @@ def _translated(function: Callable[[], T], url: str) -> T:
         raise _error_of(error, url) from error
 
 
-def _error(url: str, message: str, hint: str = "") -> UnreachableError:
-    return UnreachableError(Problem(url, message), hint=hint)
-
-
-def _status_error(status: int, url: str, code: str = "", wait_s: float = 0.0) -> ValorError:
+def _status_error(status: int, url: str, code: str = "") -> ValorError:
     """The error of an answer without the file.
 
     Args:
         status: Of HTTP.
         url: What was asked for.
         code: A store's own word for it.
-        wait_s: Seconds that the server asks to wait.
     """
+    kind: type[ValorError] = UnreachableError
+    hint = ""
     said = f"{status} {code}" if code and code != str(status) else str(status)
     who = "the server" if is_web(url) else "the store"
     if code in ("NoSuchBucket", "InvalidBucketName"):
-        return _error(url, f"there is no bucket '{urlsplit(url).netloc}'")
-    if status in (401, 403):
+        message = f"there is no bucket '{urlsplit(url).netloc}'"
+    elif status in (401, 403):
         refusal = "asks for credentials" if status == 401 else "refuses access"
-        return _error(url, f"{who} {refusal} ({said})", _CREDENTIALS.get(_protocol(url), ""))
-    if status in (404, 410):
+        message, hint = f"{who} {refusal} ({said})", _CREDENTIALS.get(_protocol(url), "")
+    elif status in (404, 410):
         # A missing file is treated like a damaged one.
-        return DataError(Problem(url, f"no such file ({who} answers {said})"))
-    if status in _TRANSIENT or code in _BUSY:
-        return _TransientError(url, f"{who} answers {said}", wait_s)
-    return _error(url, f"cannot be read: {who} answers {said}")
+        kind, message = DataError, f"no such file ({who} answers {said})"
+    elif status in _TRANSIENT or code in _BUSY:
+        kind, message = _TransientError, f"{who} answers {said}"
+    else:
+        message = f"cannot be read: {who} answers {said}"
+    return kind(Problem(url, message), hint=hint)
 
 
 def _error_of(error: BaseException, url: str) -> ValorError:
@@ -657,39 +657,40 @@ def _error_of(error: BaseException, url: str) -> ValorError:
     chain = list(_chain(error))
     names = {kind.__name__ for one in chain for kind in type(one).__mro__}
     status, code = _answer(chain)
-    place = urlsplit(url)
+    kind: type[ValorError] = UnreachableError
+    hint = ""
     if names & _NO_CREDENTIALS:
         message = "no credentials were found for this store"
-        return _error(url, message, _CREDENTIALS.get(_protocol(url), ""))
-    if names & _TLS:
-        return _error(url, f"TLS with this server fails{_reason(chain)}", _CERTIFICATES)
-    if not status and ("PermissionError" in names or str(error).startswith("Forbidden")):
-        status = 403
-    if status:
+        hint = _CREDENTIALS.get(_protocol(url), "")
+    elif names & {"SSLError", "ClientSSLError"}:
+        message, hint = f"TLS with this server fails{_reason(chain)}", _CERTIFICATES
+    elif status:
         return _status_error(status, url, code)
-    if "FileNotFoundError" in names:
-        return DataError(Problem(url, "no such file"))
-    if "IsADirectoryError" in names:
-        return DataError(Problem(url, "this is a folder; name a file in it"))
-    if "ParamValidationError" in names:
-        return _error(url, f"'{place.netloc}' is not a valid bucket name")
-    if "gaierror" in names or "ClientConnectorDNSError" in names:
+    elif "PermissionError" in names or str(error).startswith("Forbidden"):
+        return _status_error(403, url)
+    elif "FileNotFoundError" in names:
+        kind, message = DataError, "no such file"
+    elif "IsADirectoryError" in names:
+        kind, message = DataError, _IS_FOLDER
+    elif "ParamValidationError" in names:
+        message = f"'{urlsplit(url).netloc}' is not a valid bucket name"
+    elif names & {"gaierror", "ClientConnectorDNSError"}:
         message = "the server of this store cannot be found; is there a network?"
         if is_web(url):
-            message = f"there is no server '{place.hostname}': its name is not known"
+            message = f"there is no server '{urlsplit(url).hostname}': its name is not known"
         numbers = [one.errno for one in chain if isinstance(one, socket.gaierror)]
-        again = socket.EAI_AGAIN in numbers[:1]
-        return _TransientError(url, message) if again else _error(url, message)
-    if names & _SILENT:
-        return _TransientError(url, "the server did not answer in time")
-    if "InvalidURL" in names:
-        return _error(url, "not a valid URL")
-    if "ConnectionRefusedError" in names:
-        return _TransientError(url, "nothing answers there (connection refused)")
-    if names & _CUT:
-        return _TransientError(url, "the connection failed")
-    message = _scrubbed(f"{type(error).__name__}: {error}", url)
-    return _error(url, f"cannot be read ({message})")
+        kind = _TransientError if socket.EAI_AGAIN in numbers[:1] else kind
+    elif names & {"TimeoutError", "Timeout"}:
+        kind, message = _TransientError, "the server did not answer in time"
+    elif "InvalidURL" in names:
+        message = "not a valid URL"
+    elif "ConnectionRefusedError" in names:
+        kind, message = _TransientError, "nothing answers there (connection refused)"
+    elif names & _CUT:
+        kind, message = _TransientError, "the connection failed"
+    else:
+        message = f"cannot be read ({_scrubbed(f'{type(error).__name__}: {error}', url)})"
+    return kind(Problem(url, message), hint=hint)
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
