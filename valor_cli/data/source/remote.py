@@ -1,9 +1,11 @@
 """Read files of web servers and object stores, and list the files of stores, through fsspec.
 
-fsspec has the file systems: connections, listings, patterns and ranges of bytes are theirs. Their
-open files are not used: blocks of one size are too large to look at the first bytes or too small to
-read fast, and no error tells that a file changed. Their HTTP files follow a redirect to any host.
-Their retries ask for all of a file again; here a transfer goes on with the byte that comes next.
+Connections, listings, patterns and ranges of bytes are those of fsspec's file systems. Not used are
+
+- the files that they open: blocks of one size are too large for a look at the first bytes or too
+  small to read fast, and a file that changes meanwhile is no error;
+- the HTTP files: they follow a redirect to any host;
+- the retries: they begin anew, where here a transfer goes on with the byte that comes next.
 
 The length stated by a server decides where a file ends: a shorter body is not the end. Redirect
 hosts, size and time of a file on the web are limited by environment variables, because every
@@ -154,7 +156,9 @@ def _file(url: str) -> _RemoteFile:
 
 
 class _RemoteFile(io.RawIOBase):
-    """A remote file: what servers and stores have in common. A seek starts a new transfer.
+    """A remote file: what servers and stores have in common.
+
+    A seek outside of the block that was received starts a new transfer.
 
     Attributes:
         length: In bytes; None before any were read, or where the server does not say.
@@ -189,7 +193,7 @@ class _RemoteFile(io.RawIOBase):
         return True
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """The next byte to read; nothing is requested until it is read."""
+        """Choose the next byte to read; nothing is requested until it is read."""
         if whence == io.SEEK_CUR:
             offset += self._at
         elif whence == io.SEEK_END:
