@@ -32,7 +32,7 @@ OBJECT: Final = 7
 DUPLICATE: Final = 8
 """An object with a duplicate key."""
 INVALID: Final = 9
-"""A text, or an object with a key, that holds half a character; NaN and infinities."""
+"""A text that holds half a character; NaN and infinities."""
 
 SCALARS: Final = (FALSE, TRUE, NUMBER, TEXT)
 NOTHING: Final = (ABSENT, NULL)
@@ -385,9 +385,11 @@ class _Nodes:
         start, self.length = self.length, self.length + len(text)
         self.text.append(text)
         self.rows.append((kind, start, self.length, number, parent, key))
-        if isinstance(value, dict) and kind != INVALID:
+        if isinstance(value, dict):
             for name, one in value.items():
-                self.add(one, node, self.keys.setdefault(name, len(self.keys)))
+                # A key that holds half a character is none.
+                known = name if is_text(name) else ""
+                self.add(one, node, self.keys.setdefault(known, len(self.keys)))
         elif isinstance(value, list | tuple):
             for one in value:
                 self.add(one, node, -1)
@@ -439,8 +441,7 @@ def _node(value: Any) -> tuple[int, bytes, float]:
             return INVALID, b"", math.nan
         return NUMBER, repr(value).encode(), float(value)
     if isinstance(value, dict):
-        kind = DUPLICATE if isinstance(value, DuplicateKey) else OBJECT
-        return kind if all(map(is_text, value)) else INVALID, b"", math.nan
+        return DUPLICATE if isinstance(value, DuplicateKey) else OBJECT, b"", math.nan
     if isinstance(value, list | tuple):
         return LIST, b"", math.nan
     return INVALID, b"", math.nan

@@ -21,7 +21,6 @@ from valor_cli.data.inputs.scores import format_of, read_score_file
 from valor_cli.data.partition.pieces import (
     Piece,
     Span,
-    SpanSource,
     line_above,
     rest_of,
     span_of_lines,
@@ -32,8 +31,7 @@ from valor_cli.data.shapes.scores.fields import BLOCK
 from valor_cli.data.shapes.scores.parts import ScorePart, score_part
 from valor_cli.data.shapes.scores.prediction_columns import unread_columns
 from valor_cli.data.shapes.scores.score_file import ScoreReading, Side
-from valor_cli.data.source.files import TextSource
-from valor_cli.data.source.text_lines import blocks_of_lines
+from valor_cli.data.source.files import TextSource, blocks_of_lines
 from valor_cli.errors import DataError
 
 _LINE: Final = re.compile(rb"[^\n]*\n|[^\n]+")
@@ -133,7 +131,7 @@ class _Jsonl:
 
     def part(self, span: Span, line: int) -> ScorePart:
         rows = JsonRows(self._path, self._side, self._reading, self._head)
-        source = SpanSource(self._path, span)
+        source = TextSource(self._path, span)
         rows.read(blocks_of_lines(source, BLOCK), line)
         file = rows.file(source.sha256, part=True)
         return score_part(
@@ -146,7 +144,7 @@ class _Jsonl:
         )
 
     def lines(self, end: int) -> int:
-        return sum(one.count(b"\n") for one in SpanSource(self._path, Span(0, end)).chunks(BLOCK))
+        return sum(one.count(b"\n") for one in TextSource(self._path, Span(0, end)).chunks(BLOCK))
 
 
 class _Csv:
@@ -167,7 +165,7 @@ class _Csv:
 
     def part(self, span: Span, line: int) -> ScorePart | None:
         rows = ScoreTable(self._header, self._path, self._side, self._reading)
-        source = SpanSource(self._path, span)
+        source = TextSource(self._path, span)
         blocks = blocks_of_lines(source, BLOCK)
         headed = span.begin == 0 < span.end
         if headed:
@@ -182,7 +180,7 @@ class _Csv:
     def lines(self, end: int) -> int | None:
         count = 0
         header = True
-        for block in blocks_of_lines(SpanSource(self._path, Span(0, end)), BLOCK):
+        for block in blocks_of_lines(TextSource(self._path, Span(0, end)), BLOCK):
             if b'"' in (_below_header(block) if header else block):
                 return None
             count += line_ends(block)
@@ -216,10 +214,10 @@ def _sample_from(opened: _Opened, path: str, at: int) -> int:
     above = line_above(path, at)
     if opened.headed and not above.begin:
         return at
-    sample = _samples(opened, SpanSource(path, above).whole())[1][-1:]
+    sample = _samples(opened, TextSource(path, above).whole())[1][-1:]
     if not len(sample):
         return at
-    for block in blocks_of_lines(SpanSource(path, rest_of(path, at)), _AHEAD):
+    for block in blocks_of_lines(TextSource(path, rest_of(path, at)), _AHEAD):
         line, ids = _samples(opened, block)
         own = np.unique(line[ids == sample[0]])
         run = int(np.append(own == np.arange(len(own)), False).argmin())

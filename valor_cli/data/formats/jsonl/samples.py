@@ -9,15 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from valor_cli.data.formats.json.sample_text import PlainRows
-from valor_cli.data.partition.pieces import Piece, SpanSource, span_of_lines
+from valor_cli.data.partition.pieces import Piece, span_of_lines
 from valor_cli.data.shapes.samples.assembly import sample_file
 from valor_cli.data.shapes.samples.columns import gathered, packed
 from valor_cli.data.shapes.samples.header import Layouts
 from valor_cli.data.shapes.samples.part import PartOfFile, lines_above
 from valor_cli.data.shapes.samples.rows import SampleRowReader
 from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading, SampleRow
-from valor_cli.data.source.files import TextSource
-from valor_cli.data.source.text_lines import blocks_of_lines
+from valor_cli.data.source.files import TextSource, blocks_of_lines
 from valor_cli.data.values import LineProblems
 
 _BLOCK = 1 << 20
@@ -59,12 +58,12 @@ def read_jsonl_part(piece: Piece, reading: SampleReading) -> PartOfFile:
         DataError: The file cannot be read, or is no UTF-8.
     """
     span = span_of_lines(piece)
-    lines = _Lines(SpanSource(piece.path, span), reading)
+    lines = _Lines(TextSource(piece.path, span), reading)
     rows = packed(lines.rows())
     problems = lines.problems
     if problems.total and span.begin:
         # Seldom: to count lines is to read all that stands above.
-        again = _Lines(SpanSource(piece.path, span), reading, lines_above(piece.path, span.begin))
+        again = _Lines(TextSource(piece.path, span), reading, lines_above(piece.path, span.begin))
         packed(again.rows())
         problems = again.problems
     return PartOfFile(

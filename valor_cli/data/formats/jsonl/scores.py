@@ -29,8 +29,7 @@ from valor_cli.data.shapes.scores.parse import ScoreFields, ScoreParser
 from valor_cli.data.shapes.scores.prediction_columns import unread_column_warnings
 from valor_cli.data.shapes.scores.rows import Ints
 from valor_cli.data.shapes.scores.score_file import ALIASES, ScoreFile, ScoreReading, Side
-from valor_cli.data.source.files import TextSource
-from valor_cli.data.source.text_lines import blocks_of_lines
+from valor_cli.data.source.files import TextSource, blocks_of_lines
 from valor_cli.data.table import LINE
 from valor_cli.data.tape import OBJECT, Column, json_tape, tape_of
 from valor_cli.data.values import LineProblems, Problems, describe

@@ -8,10 +8,11 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from valor_cli.data.partition.pieces import Span, SpanSource
+from valor_cli.data.partition.pieces import Span
 from valor_cli.data.shapes.samples.assembly import sample_file
 from valor_cli.data.shapes.samples.columns import SampleColumns
 from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading
+from valor_cli.data.source.files import TextSource
 from valor_cli.data.values import Problems
 
 _AT_ONCE: Final = 1 << 20
@@ -84,7 +85,7 @@ def lines_above(path: str, byte: int) -> int:
         DataError: The file cannot be read.
     """
     count = 0
-    with SpanSource(path, Span(0, 0)).stored() as raw:
+    with TextSource(path).stored() as raw:
         while byte > 0 and (chunk := raw.read(min(_AT_ONCE, byte))):
             count += chunk.count(b"\n")
             byte -= len(chunk)
