@@ -16,12 +16,11 @@ import zstandard
 from valor_cli.data.formats.class_names import read_names
 from valor_cli.data.formats.coco.reader import read_ground_truth
 from valor_cli.data.formats.csv.objects import read_csv
-from valor_cli.data.formats.csv.scores import read_score_csv
 from valor_cli.data.formats.jsonl.objects import read_jsonl
-from valor_cli.data.formats.jsonl.scores import read_score_jsonl
 from valor_cli.data.formats.parquet.files import ParquetSource
 from valor_cli.data.inputs.label_map_manifest import read_manifest
 from valor_cli.data.inputs.samples import read_samples
+from valor_cli.data.inputs.scores import read_scores
 from valor_cli.data.shapes.samples.sample_file import SampleReading
 from valor_cli.data.shapes.scores.score_file import ScoreReading
 from valor_cli.data.source import compression
@@ -37,8 +36,8 @@ READERS: dict[str, Callable[[str], Any]] = {
     "a.json": read_ground_truth,
     "o.jsonl": lambda path: read_jsonl(path, "ground_truth"),
     "o.csv": lambda path: read_csv(path, "ground_truth"),
-    "t.csv": lambda path: read_score_csv(path, "samples", ScoreReading()),
-    "t.jsonl": lambda path: read_score_jsonl(path, "samples", ScoreReading()),
+    "t.csv": lambda path: read_scores(path, "samples", ScoreReading()),
+    "t.jsonl": lambda path: read_scores(path, "samples", ScoreReading()),
     "s.json": lambda path: read_samples(path, SampleReading()),
     "s.jsonl": lambda path: read_samples(path, SampleReading()),
     "s.csv": lambda path: read_samples(path, SampleReading()),

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from valor_cli.data.column_names import quoted
 from valor_cli.data.shapes.scores.columns import Codes, ScoreColumns
-from valor_cli.data.shapes.scores.rows import Ints
+from valor_cli.data.tape import Ints
 from valor_cli.data.values import Problems, describe
 from valor_cli.kernels.columns.texts import begins
 

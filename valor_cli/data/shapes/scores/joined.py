@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from valor_cli.data.column_names import listed, quoted
 from valor_cli.data.partition.shards import NOTHING, SkippedFiles, minority_parts
-from valor_cli.data.shapes.scores.pieces import too_wide
-from valor_cli.data.shapes.scores.rows import Ints
+from valor_cli.data.shapes.scores.columns import too_wide
 from valor_cli.data.shapes.scores.score_file import ScoreFile
 from valor_cli.data.table import Columns, Table, places_in
+from valor_cli.data.tape import Ints
 from valor_cli.errors import LISTED, DataError, Problem
 from valor_cli.kernels.columns.texts import begins, order_of
 from valor_cli.kernels.ranking.scores import Scores, joined_scores

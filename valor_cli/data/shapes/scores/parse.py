@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 
-from valor_cli.data.shapes.scores.fields import probable
-from valor_cli.data.shapes.scores.rows import Ints, ScorePiece
+from valor_cli.data.shapes.scores.header import probable
 from valor_cli.data.shapes.scores.score_file import ITEM_LABELS, ITEM_SCORES, Side
 from valor_cli.data.tape import (
     ABSENT,
@@ -25,9 +25,34 @@ from valor_cli.data.tape import (
     Bools,
     Column,
     Floats,
+    Ints,
     nth,
 )
 from valor_cli.kernels.columns.spans import Spans, Vocabulary
+
+
+class ScorePiece(Struct, frozen=True):
+    """Some lines as columns; a sample may continue in another piece.
+
+    Attributes:
+        sample_id: (n,) UTF-8, of kind `S`, or objects that hold bytes.
+        line: (n,) number of each line, from 1.
+        key: (n,) code of the label key; None without label keys.
+        truth: (n,) code of the true label, -1 for none; None where the file says none.
+        count: (n,) how many labels each line lists; None for all classes, in their order.
+        label: (e,) codes of the labels listed, line after line; None with `count`.
+        score: (e,) their scores, or (n, classes); None for ground truth alone.
+        metadata: Values by name, (n,) each, objects.
+    """
+
+    sample_id: NDArray[Any]
+    line: Ints
+    key: Ints | None
+    truth: Ints | None
+    count: Ints | None
+    label: Ints | None
+    score: Floats | None
+    metadata: Mapping[str, NDArray[Any]]
 
 
 class ScoreFields(Struct, frozen=True):

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from valor_cli.data.partition.pieces import Span
 from valor_cli.data.shapes.scores.assembly import absent_metadata, check_metadata, check_some
-from valor_cli.data.shapes.scores.prediction_columns import unread_column_warnings
+from valor_cli.data.shapes.scores.header import unread_column_warnings
 from valor_cli.data.shapes.scores.score_file import ScoreFile, Side
 
 

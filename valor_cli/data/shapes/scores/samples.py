@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from valor_cli.data.shapes.scores.checks import Named, RowChecks
 from valor_cli.data.shapes.scores.columns import Codes, ScoreColumns
-from valor_cli.data.shapes.scores.rows import Ints
+from valor_cli.data.tape import Ints
 from valor_cli.data.values import Problems
 from valor_cli.kernels.columns.grouping import spread
 from valor_cli.kernels.columns.texts import begins, order_of

@@ -15,7 +15,7 @@ from msgspec import Struct, structs
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from valor_cli.data.inputs.score_part_reader import read_score_piece
+from valor_cli.data.inputs.score_pieces import read_score_piece
 from valor_cli.data.inputs.scores import format_of
 from valor_cli.data.partition.pieces import Piece, cut, seamless
 from valor_cli.data.shapes.scores.dataset import ClassificationDataset
