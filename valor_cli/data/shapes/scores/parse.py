@@ -267,10 +267,9 @@ class ScoreParser:
 
     def _by_class(self, fields: ScoreFields, wrong: Bools) -> Floats:
         """(n, classes) the scores of each class; all of them 0 without a prediction."""
-        score = np.empty((len(fields.line), len(fields.wide)))
-        read = np.empty(score.shape, np.bool_)
-        for at, column in enumerate(fields.wide):
-            score[:, at], read[:, at] = column.numbers()
+        node = np.stack([column.node for column in fields.wide], axis=1)
+        value, finite = Column(fields.sample_id.tape, node.ravel()).numbers()
+        score, read = value.reshape(node.shape), finite.reshape(node.shape)
         left = np.flatnonzero(~read.all(axis=1))
         if len(left):
             empty = np.ones(len(left), np.bool_)
