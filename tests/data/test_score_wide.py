@@ -12,9 +12,9 @@ import pytest
 
 from tests.data.joined_parts import joined_parts
 from tests.data.scored import said, written
-from tests.data.shapes.scores.test_parts import parts_of
+from tests.data.shapes.scores.test_joined import parts_of
 from valor_cli.data.inputs.scores import read_scores
-from valor_cli.data.shapes.scores.parts import ScorePart
+from valor_cli.data.shapes.scores.joined import ScorePart
 from valor_cli.data.shapes.scores.score_file import ScoreFile, ScoreReading, Side
 
 pytestmark = pytest.mark.usefixtures("in_a_folder")

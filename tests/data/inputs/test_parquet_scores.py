@@ -16,7 +16,7 @@ from tests.data.scored import said, written
 from valor_cli.data.inputs.parquet_scores import read_parquet_part
 from valor_cli.data.inputs.scores import read_scores
 from valor_cli.data.partition.pieces import cut, seamless
-from valor_cli.data.shapes.scores.parts import ScorePart
+from valor_cli.data.shapes.scores.joined import ScorePart
 from valor_cli.data.shapes.scores.score_file import ScoreReading
 from valor_cli.errors import DataError
 

@@ -26,8 +26,8 @@ from valor_cli.data.partition.pieces import Piece
 from valor_cli.data.shapes.scores.assembly import Unsettled
 from valor_cli.data.shapes.scores.faults import CellFaults, Fault, RecordFaults
 from valor_cli.data.shapes.scores.header import KeyNames, unread_columns
+from valor_cli.data.shapes.scores.joined import ScorePart, score_part
 from valor_cli.data.shapes.scores.parse import ScoreFields
-from valor_cli.data.shapes.scores.parts import ScorePart, score_part
 from valor_cli.data.shapes.scores.score_file import ALIASES, ScoreFile, ScoreReading, Side
 from valor_cli.data.table import ROW
 from valor_cli.data.tape import Column

@@ -24,7 +24,7 @@ from valor_cli.data.partition.pieces import (
     span_of_lines,
 )
 from valor_cli.data.shapes.scores.assembly import Unsettled
-from valor_cli.data.shapes.scores.parts import ScorePart, score_part
+from valor_cli.data.shapes.scores.joined import ScorePart, score_part
 from valor_cli.data.shapes.scores.score_file import ScoreReading, Side
 from valor_cli.data.source.files import TextSource, blocks_of_lines
 from valor_cli.errors import DataError

@@ -23,7 +23,6 @@ from valor_cli.data.column_names import check_mapped, wrong_field_count
 from valor_cli.data.formats.csv.table import CsvRows, CsvTable, csv_head
 from valor_cli.data.json_records import parsed
 from valor_cli.data.shapes.scores.assembly import score_file
-from valor_cli.data.shapes.scores.checks import Named
 from valor_cli.data.shapes.scores.columns import GatheredScores, ScoreColumns
 from valor_cli.data.shapes.scores.faults import CellFaults, Fault, RecordFaults
 from valor_cli.data.shapes.scores.header import (
@@ -35,6 +34,7 @@ from valor_cli.data.shapes.scores.header import (
     unread_columns,
 )
 from valor_cli.data.shapes.scores.parse import ScoreFields, ScoreParser
+from valor_cli.data.shapes.scores.samples import Named
 from valor_cli.data.shapes.scores.score_file import ALIASES, ScoreFile, ScoreReading, Side
 from valor_cli.data.source.files import TextSource, blocks_of_lines
 from valor_cli.data.table import LINE

@@ -19,7 +19,7 @@ from valor_cli.data.inputs.score_pieces import read_score_piece
 from valor_cli.data.inputs.score_rows import LineFile
 from valor_cli.data.inputs.scores import read_score_file
 from valor_cli.data.partition.pieces import Piece, cut, seamless
-from valor_cli.data.shapes.scores.parts import ScorePart, file_warnings
+from valor_cli.data.shapes.scores.joined import ScorePart, file_warnings
 from valor_cli.data.shapes.scores.score_file import ScoreFile, ScoreReading, Side
 from valor_cli.errors import DataError, Problem
 
