@@ -56,9 +56,7 @@ def test_predictions_by_the_labels_found() -> None:
 
 def test_no_label_in_any_text() -> None:
     file = read("id,prediction\n1,well\n2,no\x1b\n", "predictions")
-    with pytest.raises(
-        DataError, match=r"^a\.csv: extract: no label in any of"
-    ):
+    with pytest.raises(DataError, match=r"^a\.csv: extract: no label in any of"):
         with_extracted_labels(file, ANSWERS)
 
 
