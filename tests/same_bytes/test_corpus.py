@@ -14,7 +14,7 @@ from tests.same_bytes.command import EXPECTED, HASHES, Told, compared, hashes_in
 from tests.same_bytes.corpus import corpus
 from tests.same_bytes.record import Record, differences, recorded, rows_in, written
 from valor_cli import catalogue
-from valor_cli.data.inputs import label_map_formats, scores
+from valor_cli.data.inputs import label_maps, scores
 from valor_cli.data.inputs import objects as formats
 from valor_cli.data.inputs import samples as sample_inputs
 
@@ -23,7 +23,7 @@ ROW = {"metric": "recall", "output": "value", "model": "m", "label": "cat", "sli
 FORMATS = {
     ("classification",): scores.FORMATS,
     ("object_detection", "instance_segmentation"): formats.FORMATS,
-    ("semantic_segmentation",): get_args(label_map_formats.Format),
+    ("semantic_segmentation",): get_args(label_maps.Format),
     ("text_generation",): sample_inputs.FORMATS,
 }
 """What readers know, by the tasks that have it."""

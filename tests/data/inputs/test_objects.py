@@ -20,7 +20,8 @@ pytestmark = pytest.mark.usefixtures("in_a_folder")
 
 HINT = (
     "Formats: coco (JSON), coco_panoptic (JSON beside a folder of PNGs), jsonl (one image a line), "
-    "csv (one box a line), yolo (a folder of .txt files), voc (a folder of .xml files). Name one "
+    "csv (one box a line), yolo (a folder of .txt files, or a data.yaml), voc (a folder of .xml "
+    "files). Name one "
     "as `format:` under `data:`."
 )
 TRUTH = {

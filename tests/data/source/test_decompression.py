@@ -20,7 +20,7 @@ from valor_cli.data.formats.csv.scores import read_score_csv
 from valor_cli.data.formats.jsonl.objects import read_jsonl
 from valor_cli.data.formats.jsonl.scores import read_score_jsonl
 from valor_cli.data.formats.parquet.files import ParquetSource
-from valor_cli.data.inputs.label_map_manifest import read_manifest
+from valor_cli.data.inputs.label_maps import read_manifest
 from valor_cli.data.inputs.samples import read_samples
 from valor_cli.data.shapes.samples.sample_file import SampleReading
 from valor_cli.data.shapes.scores.score_file import ScoreReading

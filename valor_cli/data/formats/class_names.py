@@ -111,12 +111,21 @@ def _json_entries(text: bytes, path: str) -> Iterator[_Entry]:
             yield _Entry(place, index, dict(value) if isinstance(value, _Pairs) else value)
 
 
-def _yaml_entries(text: bytes, path: str) -> Iterator[_Entry]:
+def yaml_root(text: bytes, path: str) -> Any:
+    """The root node of a YAML document; None if it is empty.
+
+    Raises:
+        DataError: It is not YAML.
+    """
     try:
-        root = yaml.compose(text, Loader=yaml.SafeLoader)
+        return yaml.compose(text, Loader=yaml.SafeLoader)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         reason = printable(" ".join(str(error).split()))
         raise DataError(Problem(path, f"not YAML: {reason}")) from None
+
+
+def _yaml_entries(text: bytes, path: str) -> Iterator[_Entry]:
+    root = yaml_root(text, path)
     if isinstance(root, yaml.MappingNode):
         under = [value for key, value in root.value if key.value == "names"]
         if len(under) > 1:
@@ -189,8 +198,10 @@ def _shown(name: object) -> str:
     return "nothing" if isinstance(name, str) and not name.strip() else describe(name)
 
 
-def class_names(folder: str, given: Sequence[str] | Mapping[int, str]) -> dict[int, str]:
-    """Names by class: those given, else of the nearest classes.txt or data.yaml.
+def class_names(
+    folder: str, given: Sequence[str] | Mapping[int, str], inherited: Mapping[int, str] | None
+) -> dict[int, str]:
+    """Names by class: those given, else of the nearest classes.txt or data.yaml, else inherited.
 
     They are looked for in the folder, its parent and its grandparent. Two classes may have one
     name.
@@ -205,12 +216,19 @@ def class_names(folder: str, given: Sequence[str] | Mapping[int, str]) -> dict[i
         for name in NAMES_FILES:
             path = os.path.join(at, name)
             if is_file(path):
-                return _names_in(path)
+                return yaml_names(path)
         at = own_folder(at)
+    if inherited:
+        return dict(inherited)
     raise DataError(Problem(folder, "the names of the classes are not known"), hint=_NO_NAMES)
 
 
-def _names_in(path: str) -> dict[int, str]:
+def yaml_names(path: str) -> dict[int, str]:
+    """Names by class of a classes.txt or data.yaml.
+
+    Raises:
+        DataError: It has none, or they cannot be used.
+    """
     try:
         return read_names(path, distinct=False)
     except DataError as error:

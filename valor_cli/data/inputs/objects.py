@@ -14,7 +14,7 @@ from valor_cli.data.formats.parquet.magic import is_parquet
 from valor_cli.data.partition.shards import minority_parts, read_shards
 from valor_cli.data.shapes.objects.known_images import KnownImages
 from valor_cli.data.shapes.objects.names import spelled
-from valor_cli.data.shapes.objects.object_file import ObjectFile, Role, Wanted
+from valor_cli.data.shapes.objects.object_file import ObjectFile, Role, SplitName, Wanted
 from valor_cli.data.source.files import STDIN
 from valor_cli.data.source.inputs import expanded, extension_of, head_of
 from valor_cli.data.table import InvalidRows
@@ -29,11 +29,13 @@ _EXTENSIONS: Final = {
     ".csv": "csv",
     ".tsv": "csv",
     ".xml": "voc",
+    ".yaml": "yolo",
+    ".yml": "yolo",
 }
 _HINT = (
     "Formats: coco (JSON), coco_panoptic (JSON beside a folder of PNGs), jsonl (one image a line), "
-    "csv (one box a line), yolo (a folder of .txt files), voc (a folder of .xml files). Name one "
-    "as `format:` under `data:`."
+    "csv (one box a line), yolo (a folder of .txt files, or a data.yaml), voc (a folder of .xml "
+    "files). Name one as `format:` under `data:`."
 )
 
 
@@ -62,7 +64,9 @@ class Reading(Struct, frozen=True):
         names: Of YOLO classes: in order, or by class.
         images: Folder of image files, for the sizes that YOLO needs.
         columns: Standard name to the file's own, for CSV.
+        split: Of a YOLO data set; None for the first of val, test and train.
         known: The images of the ground truth, for the sizes that predictions in YOLO need.
+        class_names: Names of the ground truth's YOLO classes, for predictions without names.
     """
 
     wanted: Wanted = "box"
@@ -72,7 +76,9 @@ class Reading(Struct, frozen=True):
     names: Sequence[str] | Mapping[int, str] = ()
     images: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
+    split: SplitName | None = None
     known: KnownImages | None = None
+    class_names: Mapping[int, str] | None = None
 
 
 def read_objects(
@@ -131,7 +137,7 @@ def _read(path: str, role: Role, how: Reading, format: str) -> ObjectFile:  # no
             columns=how.columns,
         )
     if format == "yolo":
-        from valor_cli.data.formats.yolo.reader import read_yolo
+        from valor_cli.data.formats.yolo import read_yolo
 
         return read_yolo(
             path,
@@ -139,15 +145,17 @@ def _read(path: str, role: Role, how: Reading, format: str) -> ObjectFile:  # no
             metadata=how.metadata,
             invalid=how.invalid,
             names=how.names,
+            inherited=how.class_names,
             images=how.images,
+            split=how.split,
             known=how.known if role == "predictions" else None,
         )
     if format == "voc":
-        from valor_cli.data.formats.voc.reader import read_voc
+        from valor_cli.data.formats.voc import read_voc
 
         return read_voc(path, role, wanted=how.wanted, metadata=how.metadata, invalid=how.invalid)
     if format == "coco_panoptic":
-        from valor_cli.data.formats.panoptic.objects import read_panoptic
+        from valor_cli.data.formats.panoptic import read_panoptic
 
         return read_panoptic(path, role, wanted=how.wanted, metadata=how.metadata)
     from valor_cli.data.formats.coco import reader as coco
@@ -169,7 +177,7 @@ def format_of(path: str) -> str:
         return _folder_format(path)
     found = _EXTENSIONS.get(extension_of(path)) or _content_format(path)
     if found == "coco":
-        from valor_cli.data.formats.panoptic.objects import is_panoptic
+        from valor_cli.data.formats.panoptic import is_panoptic
 
         return "coco_panoptic" if is_panoptic(path) else found
     return found
@@ -178,7 +186,10 @@ def format_of(path: str) -> str:
 def _folder_format(path: str) -> str:
     from valor_cli.data.formats.class_names import NAMES_FILES
     from valor_cli.data.formats.folders import files_under
+    from valor_cli.data.formats.yolo_dataset import dataset_file
 
+    if dataset_file(path) is not None:
+        return "yolo"
     labels = [one for one in files_under(path, ".txt") if os.path.basename(one) not in NAMES_FILES]
     annotations = files_under(path, ".xml")
     if labels and annotations:

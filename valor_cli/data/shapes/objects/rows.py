@@ -240,6 +240,7 @@ def object_file(
     skipped: int = 0,
     image_names: ImageNames = "typed",
     warnings: Sequence[str] = (),
+    class_names: Mapping[int, str] | None = None,
 ) -> ObjectFile:
     """Build the `ObjectFile` of an input.
 
@@ -253,7 +254,7 @@ def object_file(
         part_of: Of a folder, the file of each image, by position.
         metadata: Of images.
         skipped: Objects left out.
-        image_names, warnings: As in `ObjectFile`.
+        image_names, warnings, class_names: As in `ObjectFile`.
     """
     columns = dict(piece.columns)
     lines = columns.pop("line")
@@ -282,6 +283,7 @@ def object_file(
         coded=True,
         image_names=image_names,
         warnings=warnings,
+        class_names=class_names,
     )
 
 

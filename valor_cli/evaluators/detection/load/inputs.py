@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from valor_cli.data.inputs.objects import Reading
-from valor_cli.data.shapes.objects.object_file import Role
+from valor_cli.data.shapes.objects.object_file import Role, SplitName
 from valor_cli.evaluators.inputs import (
     ByModel,
     SideFormats,
@@ -30,8 +30,8 @@ class DetectionInputs(Strict):
     """Files of a detection run: ground truth, and the detections of one or more models."""
 
     ground_truth: InputPath = Field(
-        description="ground truth: COCO, COCO panoptic, JSONL, CSV, a YOLO folder or Pascal VOC "
-        "XML; .gz, .zst and globs work"
+        description="ground truth: COCO, COCO panoptic, JSONL, CSV, a YOLO folder or data.yaml, or "
+        "Pascal VOC XML; .gz, .zst and globs work"
     )
     predictions: ByModel = Field(
         description="detections, in any of these formats, or a COCO results list: one path, or "
@@ -45,6 +45,10 @@ class DetectionInputs(Strict):
     )
     names: tuple[str, ...] | None = Field(
         None, min_length=1, description="names of YOLO classes; omitted: classes.txt or data.yaml"
+    )
+    split: SplitName | None = Field(
+        None,
+        description="split of a YOLO data set (data.yaml); omitted: the first of val, test, train",
     )
     columns: dict[str, str] = Field(
         {}, description="standard name of a CSV column to the name that the file has"
@@ -78,6 +82,7 @@ class DetectionInputs(Strict):
             invalid=self.on_invalid,
             names=self.names or (),
             images=self.images,
+            split=self.split,
             columns=self.columns,
         )
 

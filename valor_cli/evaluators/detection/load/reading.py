@@ -48,7 +48,8 @@ def read_inputs(
     except DataError as error:
         errors.append(error)
     known = None if truth is None else KnownImages.of(images_of(truth), truth.image_names)
-    reading = replace(reading, metadata=(), known=known)
+    class_names = None if truth is None else truth.class_names
+    reading = replace(reading, metadata=(), known=known, class_names=class_names)
     for model, path in inputs.models.items():
         try:
             found = read_objects(path, "predictions", reading, inputs.format_of("predictions"))
