@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from valor_cli.data.inputs.objects import Reading, read_objects
+from valor_cli.data.formats.folders import is_folder
+from valor_cli.data.inputs.objects import Reading, format_of, read_objects
 from valor_cli.data.shapes.objects.known_images import KnownImages
 from valor_cli.data.shapes.objects.object_file import ObjectFile
 from valor_cli.errors import DataError, Problem
@@ -52,7 +53,11 @@ def read_inputs(
     reading = replace(reading, metadata=(), known=known, class_names=class_names)
     for model, path in inputs.models.items():
         try:
-            found = read_objects(path, "predictions", reading, inputs.format_of("predictions"))
+            form = inputs.format_of("predictions")
+            if truth is None and (form or (is_folder(path) and format_of(path))) == "yolo":
+                # Names and sizes may be those of the ground truth.
+                continue
+            found = read_objects(path, "predictions", reading, form)
             predicted[model] = found
             if truth is not None:
                 check_named(found, truth)
