@@ -12,6 +12,7 @@ import math
 from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, pairwise
+from operator import itemgetter
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -116,7 +117,7 @@ def read_yolo(
         if one.name is not None:
             text, digests[one.name] = text_of(one.path)
             lines.read(at, text)
-        _add_image(rows, one, size, source, known, sized, needed=bool(text.strip()))
+        _add_image(rows, one, size, source, sized, needed=bool(text.strip()))
     stop_on([sized], _SIZES_HINT + (_OF_TRUTH if role == "predictions" else ""))
     piece = lines.piece(source.names, np.array([rows.height, rows.width], np.float64).T)
     problems = lines.problems(path, [one.path for one in source.files])
@@ -170,7 +171,6 @@ def _add_image(
     one: LabelFile,
     frame: Frame | None,
     source: LabelFiles,
-    known: KnownImages | None,
     problems: LineProblems,
     *,
     needed: bool,
@@ -250,7 +250,7 @@ class _Lines:
     def problems(self, path: str, files: Sequence[str]) -> LineProblems:
         """What is wrong with lines, in their order; `files` are the label files of the images."""
         problems = LineProblems(path)
-        for image, line, key, message in sorted(self._faults):
+        for image, line, key, message in sorted(self._faults, key=itemgetter(0, 1)):
             problems.path = files[image]
             problems.add(line, key, message)
         return problems
@@ -269,48 +269,39 @@ class _Lines:
         images, lines = np.array(self._first, np.int64).reshape(-1, 2).T
         file = np.searchsorted(lines, rows, side="right") - 1
         image, line = images[file], rows - lines[file] + 1
+        scale = size[image][:, ::-1]
+        good = np.ones(len(rows), np.bool_)
+
+        def reject(bad: Flags, message: Callable[[Floats], str]) -> None:
+            for row in np.flatnonzero(bad & good).tolist():
+                said = message(values[start[row] : start[row] + count[row]])
+                self._faults.append((int(image[row]), int(line[row]), "", said))
+            good[bad] = False
+
         known = np.array(list(names), np.int64)
         order = np.argsort(known)
-        place = np.searchsorted(known[order], values[start]).clip(max=len(known) - 1)
-        label = order[place]
+        label = order[np.searchsorted(known[order], values[start]).clip(max=len(known) - 1)]
+        reject(known[label] != values[start], lambda one: _class_message(one[0], len(names)))
         # After the class: the geometry, then the score.
         n = count - 1
         scored = (n == 5) | ((n >= 7) & (n % 2 == 1))
+        reject((n < 4) | (self._predicted & ~scored), lambda one: self._expected(len(one) - 1))
         sides = n - scored
-        box = sides == 4
-        faults: list[tuple[Flags, Callable[[Floats], str]]] = [
-            (known[label] != values[start], lambda one: _class_message(one[0], len(names))),
-            ((n < 4) | (self._predicted & ~scored), lambda one: self._expected(len(one) - 1)),
-        ]
-        usable = ~np.logical_or.reduce([bad for bad, _ in faults])
-        boxes = values[start[box & usable, None] + np.arange(1, 5)]
-        points, ring = _points(values, start, sides, usable & ~box)
-        negative, far, short = (np.zeros(len(rows), np.bool_) for _ in range(3))
-        negative[box & usable] = (boxes[:, 2:] < 0).any(axis=1)
+        box = (sides == 4) & good
+        boxes = values[start[box, None] + np.arange(1, 5)]
+        reject(_of_rows(box, (boxes[:, 2:] < 0).any(axis=1)), _negative_message)
         low, high = _NEAR
-        out = (boxes[:, :2] < low) | (boxes[:, :2] > high) | (boxes[:, 2:] > _WIDEST)
-        far[box & usable] = out.any(axis=1)
-        far[ring[((points < low) | (points > high)).any(axis=1)]] = True
-        scale = size[image][:, ::-1]
+        far = (boxes[:, :2] < low) | (boxes[:, :2] > high) | (boxes[:, 2:] > _WIDEST)
+        reject(_of_rows(box, far.any(axis=1)), _far_message)
+        polygon = (sides != 4) & good
+        points, ring = _points(values, start, sides, polygon)
+        far = (points < low) | (points > high)
+        reject(np.bincount(ring, far.any(axis=1), len(rows)) > 0, _far_message)
         points = points * scale[ring]
-        closes = _closing(points, ring)
-        points, ring = points[~closes], ring[~closes]
-        lengths = np.bincount(ring, minlength=len(rows))
-        short[usable & ~box] = lengths[usable & ~box] < 3
-        faults += [
-            (negative, _negative_message),
-            (far, _far_message),
-            (short, lambda one: ""),
-        ]
-        good = np.ones(len(rows), np.bool_)
-        for bad, message in faults:
-            for row in np.flatnonzero(bad & good).tolist():
-                numbers = values[start[row] : start[row] + count[row]]
-                said = message(numbers) or (
-                    f"expected a polygon of at least 3 points, found {lengths[row]}"
-                )
-                self._faults.append((int(image[row]), int(line[row]), "", said))
-            good &= ~bad
+        kept = ~_closing(points, ring)
+        points, ring = points[kept], ring[kept]
+        length = np.bincount(ring, minlength=len(rows))
+        reject(polygon & (length < 3), _short_message)
         columns: Columns = {
             "image": image[good],
             "label": label[good],
@@ -319,13 +310,16 @@ class _Lines:
         }
         if self._predicted:
             columns["score"] = values[(start + n)[good]]
-        pixels = _pixel_boxes(boxes[good[box & usable]], scale[box & good])
-        kind = np.where(box, BOX, POLYGON).astype(np.uint8)[good]
-        kept = good[ring]
-        starts = np.concatenate([[0], np.cumsum(lengths[good & ~box])])
+        starts = np.concatenate([[0], np.cumsum(length[good & polygon])])
         one_each = np.arange(len(starts))
-        polygons = Polygons(points[kept], starts, one_each, one_each)
-        return Piece(columns, Shapes(kind, pixels, np.zeros((0, 5)), polygons, Masks.none()))
+        shapes = Shapes(
+            np.where(box, BOX, POLYGON).astype(np.uint8)[good],
+            _pixel_boxes(boxes[good[box]], scale[box & good]),
+            np.zeros((0, 5)),
+            Polygons(points[good[ring]], starts, one_each, one_each),
+            Masks.none(),
+        )
+        return Piece(columns, shapes)
 
     def _expected(self, found: int) -> str:
         if not self._predicted:
@@ -364,6 +358,19 @@ def _far_message(line: Floats) -> str:
     far = [one for one in line[1:ends].tolist() if not low <= one <= high]
     far += [one for one in line[3:5].tolist() if is_box and one > _WIDEST]
     return f"expected fractions of the image, found {far[0]:g} (pixels?)"
+
+
+def _short_message(line: Floats) -> str:
+    points = line[1 : len(line) - (len(line) % 2 == 0)].reshape(-1, 2)
+    found = len(points) - bool((points[0] == points[-1]).all())
+    return f"expected a polygon of at least 3 points, found {found}"
+
+
+def _of_rows(rows: Flags, flags: Flags) -> Flags:
+    """Flags of some rows as flags of all."""
+    found = np.zeros(len(rows), np.bool_)
+    found[rows] = flags
+    return found
 
 
 def _points(values: Floats, start: Ints, sides: Ints, wanted: Flags) -> tuple[Floats, Ints]:
