@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from valor_cli.data.formats.folders import is_file
 from valor_cli.data.formats.json.document import parse_json
+from valor_cli.data.shapes.objects.object_file import UnnamedClassesError
 from valor_cli.data.source.files import TextSource
 from valor_cli.data.source.inputs import extension_of
 from valor_cli.data.values import describe, is_text
@@ -220,7 +221,8 @@ def class_names(
         at = own_folder(at)
     if inherited:
         return dict(inherited)
-    raise DataError(Problem(folder, "the names of the classes are not known"), hint=_NO_NAMES)
+    problem = Problem(folder, "the names of the classes are not known")
+    raise UnnamedClassesError(problem, hint=_NO_NAMES)
 
 
 def yaml_names(path: str) -> dict[int, str]:

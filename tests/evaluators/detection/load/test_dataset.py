@@ -131,6 +131,7 @@ def test_what_both_sides_lack_is_told_once(tmp_path: Path) -> None:
     with pytest.raises(DataError) as caught:
         load_detections(inputs, DetectionOptions(), Selection())
     assert str(caught.value).count("YOLO labels are in units of the image") == 1
+    assert "give a ground truth that says the sizes" in str(caught.value)
 
 
 def test_a_filter_on_labels_and_images(tmp_path: Path) -> None:

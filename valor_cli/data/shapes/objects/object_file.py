@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias
 from msgspec import Struct
 
 from valor_cli.data.table import Table
+from valor_cli.errors import DataError
 from valor_cli.kernels.geometry.shapes import Shapes
 from valor_cli.results import InputFile
 
@@ -20,6 +21,10 @@ SplitName: TypeAlias = Literal["val", "test", "train"]
 """A split of a data set."""
 
 ImageNames: TypeAlias = Literal["typed", "text", "file"]
+
+
+class UnnamedClassesError(DataError):
+    """The classes of predictions have no names, and those of the ground truth are not known."""
 
 
 class ObjectFile(Struct, frozen=True):

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from valor_cli.data.formats.folders import is_folder
-from valor_cli.data.inputs.objects import Reading, format_of, read_objects
+from valor_cli.data.inputs.objects import Reading, read_objects
 from valor_cli.data.shapes.objects.known_images import KnownImages
-from valor_cli.data.shapes.objects.object_file import ObjectFile
+from valor_cli.data.shapes.objects.object_file import ObjectFile, UnnamedClassesError
 from valor_cli.errors import DataError, Problem
 from valor_cli.evaluators.detection.load.images_and_labels import images_of
 from valor_cli.evaluators.detection.load.inputs import DetectionInputs
@@ -53,16 +52,14 @@ def read_inputs(
     reading = replace(reading, metadata=(), known=known, class_names=class_names)
     for model, path in inputs.models.items():
         try:
-            form = inputs.format_of("predictions")
-            if truth is None and (form or (is_folder(path) and format_of(path))) == "yolo":
-                # Names and sizes may be those of the ground truth.
-                continue
-            found = read_objects(path, "predictions", reading, form)
+            found = read_objects(path, "predictions", reading, inputs.format_of("predictions"))
             predicted[model] = found
             if truth is not None:
                 check_named(found, truth)
         except DataError as error:
-            errors.append(error)
+            # Names may be those of the ground truth that cannot be read.
+            if truth is not None or not isinstance(error, UnnamedClassesError):
+                errors.append(error)
     errors += _without_keypoints([truth, *predicted.values()], fields)
     if truth is None or errors:
         raise DataError(
