@@ -121,7 +121,7 @@ def _read(options: Conversion, wanted: Wanted, metadata: Sequence[str] = ()) -> 
         objects = read_objects(options.source, role, reading, options.source_format)
     else:
         truth = _truth(options, role, reading)
-        reading = replace(reading, known=known_images(truth))
+        reading = replace(reading, known=known_images(truth), class_names=truth.class_names)
         objects = read_objects(options.source, role, reading, options.source_format)
         objects = under_ids_of(objects, truth, options.invalid)
     return objects if options.images is None else with_sizes(objects, options.images)
