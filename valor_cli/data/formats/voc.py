@@ -8,8 +8,6 @@ ymin. In ground truth `difficult` is read, too.
 
 from __future__ import annotations
 
-import math
-import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -18,22 +16,12 @@ from typing import Any, NoReturn
 from xml.parsers import expat
 
 import numpy as np
-from msgspec.structs import replace
 
+from valor_cli.data.formats.annotated_images import AnnotatedImages
 from valor_cli.data.formats.csv.object_lines import CROWD
-from valor_cli.data.formats.folders import digest_of, files_under, is_folder, no_metadata
 from valor_cli.data.shapes.objects.file_names import stems_of
 from valor_cli.data.shapes.objects.json_geometry import check_kinds
 from valor_cli.data.shapes.objects.object_file import ObjectFile, Role, Wanted
-from valor_cli.data.shapes.objects.rows import (
-    Codes,
-    ImageRows,
-    Named,
-    ObjectRows,
-    checked_ids,
-    object_file,
-    text_column,
-)
 from valor_cli.data.shapes.objects.scene import (
     Images,
     image_numbers,
@@ -44,13 +32,10 @@ from valor_cli.data.shapes.objects.scene import (
 )
 from valor_cli.data.shapes.objects.unsupported_features import losses
 from valor_cli.data.shapes.objects.written_files import WriteOptions, Written
-from valor_cli.data.source.files import TextSource
-from valor_cli.data.table import SKIP_HINT, InvalidRows
-from valor_cli.data.values import LARGEST_COORDINATE, LineProblems, describe, stop_on
+from valor_cli.data.table import InvalidRows
+from valor_cli.data.values import describe
 from valor_cli.errors import LISTED, DataError, Problem
-from valor_cli.kernels.geometry.rle import LARGEST_SIDE
 from valor_cli.kernels.geometry.shapes import Floats, Kind
-from valor_cli.results import InputFile
 
 KINDS: tuple[Kind, ...] = ("box",)
 _HOLDS = frozenset({"size", "file_name", "empty_image"})
@@ -105,220 +90,113 @@ def read_voc(
         DataError: A file cannot be read or is no such XML; an image has two files; an object is
             wrong.
     """
-    no_metadata(path, role, metadata)
-    alone = not is_folder(path)
-    files = [""] if alone else files_under(path, ".xml")
-    if not files:
-        raise DataError(Problem(path, "there are no XML files in this folder"))
-    reader = _AnnotationReader(role, wanted, LineProblems(path), LineProblems(path))
-    digests: dict[str, str] = {}
-    for file in files:
-        source = TextSource(path if alone else os.path.join(path, file))
-        text = source.whole()
-        digests[file] = source.sha256
-        reader.read(parse_xml(text, source.path), source.path)
-    found = reader.rows.piece(reader.problems)
-    if role == "ground_truth":
-        difficult = np.array(reader.difficult, np.bool_)
-        found = checked_ids(found, reader.problems)
-        found = replace(found, columns={**found.columns, "difficult": difficult})
-    stop_on([reader.faults])
-    if invalid == "error":
-        stop_on([reader.problems], SKIP_HINT)
-    skipped = reader.found - len(found.shapes)
-    digest = digests[""] if alone else digest_of(digests)
-    return object_file(
-        path,
-        found,
-        images=reader.images.table(path, "image {row}"),
-        image_ids=text_column(reader.images.ids),
-        labels=Named.in_order(reader.labels),
-        files=[InputFile(path, digest, reader.found, skipped)],
-        skipped=skipped,
-        image_names="file",
-        part_of=list(reader.files.values()),
-    )
-
-
-class _AnnotationReader:
-    """Reads annotations one by one.
-
-    Attributes:
-        rows, images, labels: What was found so far.
-        difficult: Of each row, whether it is marked so.
-        faults: Of files as such.
-        problems: Of objects.
-        files: Position of each image.
-        found: How many objects there were, good or not.
-    """
-
-    def __init__(
-        self, role: Role, wanted: Wanted, faults: LineProblems, problems: LineProblems
-    ) -> None:
-        self.rows = ObjectRows(role)
-        self.images = ImageRows()
-        self.labels = Codes()
-        self.faults = faults
-        self.problems = problems
-        self.found = 0
-        self._predicted = role == "predictions"
-        self._wanted = wanted
-        self.files: dict[str, str] = {}
-        self.difficult: list[bool] = []
-
-    def read(self, root: Element, path: str) -> None:
-        """Add the image of a file and its objects."""
-        self.faults.path = self.problems.path = path
+    images = AnnotatedImages(path, role, metadata)
+    for file, text in images.files(".xml"):
+        root = parse_xml(text, file)
         if root.name != "annotation":
             message = f"expected <annotation> (Pascal VOC), found <{root.name}>"
-            self.faults.add(root.line, "", message)
-            return
-        named = root.first("filename")
+            images.faults.add(root.line, "", message)
+            continue
+        named, size = root.first("filename"), root.first("size")
         file_name = named.text if named is not None and named.text else None
-        base = os.path.basename((file_name or path).replace("\\", "/"))
-        image = os.path.splitext(base)[0] if base.count(".") else base
-        if image in self.files:
-            message = f"duplicate image '{image}', also in {self.files[image]}"
-            self.faults.add(root.line if named is None else named.line, "filename", message)
-        self.files[image] = path
-        size = root.first("size")
-        self.images.ids.append(image)
-        self.images.width.append(self._side(size, "width"))
-        self.images.height.append(self._side(size, "height"))
-        self.images.file_name.append(file_name)
+        images.add_image(
+            file_name or file,
+            _side(size, "width", images),
+            _side(size, "height", images),
+            line=root.line if named is None else named.line,
+            key="filename",
+            file_name=file_name,
+        )
         for one in root.children:
             if one.name == "object":
-                self.found += 1
-                self._object(one)
+                images.found += 1
+                _add_object(one, images, wanted)
             elif one.first("bndbox", "polygon") is not None:
                 message = f"<{one.name}> holds an object that is not read: objects are <object>"
-                self.faults.add(one.line, one.name, message)
+                images.faults.add(one.line, one.name, message)
+    return images.object_file(invalid)
 
-    def _side(self, size: Element | None, name: str) -> int:
-        """Width or height of an image; 0 if unknown."""
-        element = None if size is None else size.first(name)
-        if element is None or not element.text:
-            return 0
-        value = _finite(element.text)
-        if value is not None and value.is_integer() and 0 <= value <= LARGEST_SIDE:
-            return int(value)
-        found = describe(element.text)
-        message = f"expected a whole number from 0 to {LARGEST_SIDE:,}, found {found}"
-        self.faults.add(element.line, f"size.{name}", message)
+
+def _side(size: Element | None, name: str, images: AnnotatedImages) -> int:
+    """Width or height of an image; 0 if unknown."""
+    element = None if size is None else size.first(name)
+    if element is None or not element.text:
         return 0
+    return images.side(element.text, element.line, f"size.{name}")
 
-    def _object(self, one: Element) -> None:
-        before = self.problems.total
-        name = one.first("name")
-        if name is None or not name.text:
-            self.problems.add(
-                one.line if name is None else name.line, "object", "<name> is missing"
-            )
-        score = self._score(one) if self._predicted else 0.0
-        polygon, box = one.first("polygon"), one.first("bndbox")
-        ring: list[float] = []
-        sides: list[float] = []
-        if polygon is not None and polygon.children and (box is None or self._wanted == "shape"):
-            ring = self._ring(polygon)
-        elif box is not None:
-            sides = self._box(box)
-        else:
-            self.problems.add(one.line, "object", "<bndbox> is missing")
-        difficult = not self._predicted and self._difficult(one)
-        if self.problems.total > before or name is None:
-            return
-        self.difficult.append(difficult)
-        if ring:
-            self.rows.shapes.add_polygon([[ring]])
-        else:
-            self.rows.shapes.add_box(sides)
-        image, label = len(self.images.ids) - 1, self.labels[name.text]
-        self.rows.add(image, label, one.line, position=-1, score=score)
 
-    def _score(self, one: Element) -> float:
+def _add_object(one: Element, images: AnnotatedImages, wanted: Wanted) -> None:
+    problems = images.problems
+    before = problems.total
+    name = one.first("name")
+    if name is None or not name.text:
+        problems.add(one.line if name is None else name.line, "object", "<name> is missing")
+    score = 0.0
+    if images.predicted:
         element = one.first("score", "confidence")
         if element is None:
             message = "<score> (or <confidence>) is missing, which predictions need"
-            self.problems.add(one.line, "object", message)
-            return 0.0
-        return self._number(element, element.name)
+            problems.add(one.line, "object", message)
+        else:
+            score = images.number(element.text, element.line, element.name)
+    difficult = not images.predicted and _difficult(one, images)
+    polygon, box = one.first("polygon"), one.first("bndbox")
+    if polygon is not None and polygon.children and (box is None or wanted == "shape"):
+        shape, add = polygon, images.add_polygon
+        numbers = _ring(polygon, images)
+    elif box is not None:
+        shape, add = box, images.add_box
+        numbers = _corners(box, images)
+    else:
+        problems.add(one.line, "object", "<bndbox> is missing")
+        return
+    if problems.total == before and name is not None:
+        place = shape.line, shape.name
+        add(name.text, numbers, one.line, place=place, score=score, difficult=difficult)
 
-    def _difficult(self, one: Element) -> bool:
-        element = one.first("difficult")
-        said = "0" if element is None else element.text.casefold()
-        if element is not None and said not in CROWD:
-            message = f"expected 0, 1, true or false, found {describe(element.text)}"
-            self.problems.add(element.line, "difficult", message)
-        return CROWD.get(said, False)
 
-    def _number(self, element: Element, key: str) -> float:
-        value = _finite(element.text)
-        if value is None:
-            found = describe(element.text) if element.text else "nothing"
-            self.problems.add(element.line, key, f"expected a finite number, found {found}")
-            return 0.0
-        if abs(value) > LARGEST_COORDINATE:
-            message = f"expected at most {LARGEST_COORDINATE}, found {describe(element.text)}"
-            self.problems.add(element.line, key, message)
-        return value
+def _difficult(one: Element, images: AnnotatedImages) -> bool:
+    element = one.first("difficult")
+    said = "0" if element is None else element.text.casefold()
+    if element is not None and said not in CROWD:
+        message = f"expected 0, 1, true or false, found {describe(element.text)}"
+        images.problems.add(element.line, "difficult", message)
+    return CROWD.get(said, False)
 
-    def _box(self, box: Element) -> list[float]:
-        before = self.problems.total
-        corners: list[float] = []
-        for name in _CORNERS:
-            element = box.first(name)
+
+def _corners(box: Element, images: AnnotatedImages) -> list[float]:
+    corners: list[float] = []
+    for name in _CORNERS:
+        element = box.first(name)
+        if element is None:
+            images.problems.add(box.line, "bndbox", f"<{name}> is missing")
+        else:
+            corners.append(images.number(element.text, element.line, f"bndbox.{name}"))
+    return corners
+
+
+def _ring(polygon: Element, images: AnnotatedImages) -> list[float]:
+    """x1, y1, x2, y2, …: points by their numbers."""
+    values = {child.name: child for child in polygon.children}
+    ring: list[float] = []
+    for point in range(1, sum(name[:1] == "x" for name in values) + 1):
+        for axis in "xy":
+            element = values.get(f"{axis}{point}")
             if element is None:
-                self.problems.add(box.line, "bndbox", f"<{name}> is missing")
-            else:
-                corners.append(self._number(element, f"bndbox.{name}"))
-        if self.problems.total > before:
-            return []
-        left, top, right, bottom = corners
-        for low, high, side in ((left, right, "x"), (top, bottom, "y")):
-            if high < low:
-                message = f"expected {side}max of at least {side}min ({low!r}), found {high!r}"
-                self.problems.add(box.line, "bndbox", message)
-        return [left, top, right - left, bottom - top]
-
-    def _ring(self, polygon: Element) -> list[float]:
-        """x1, y1, x2, y2, …: points by their numbers, less a first one repeated at the end."""
-        values = {child.name: child for child in polygon.children}
-        count = sum(name[:1] == "x" for name in values)
-        ring: list[float] = []
-        for point in range(1, count + 1):
-            for axis in "xy":
-                element = values.get(f"{axis}{point}")
-                if element is None:
-                    self.problems.add(polygon.line, "polygon", f"<{axis}{point}> is missing")
-                    return []
-                ring.append(self._number(element, f"polygon.{element.name}"))
-        if ring[:2] == ring[-2:] and len(ring) > 2:
-            ring = ring[:-2]
-        if len(ring) < 6:
-            message = f"expected at least 3 points, found {len(ring) // 2}"
-            self.problems.add(polygon.line, "polygon", message)
-        return ring
+                images.problems.add(polygon.line, "polygon", f"<{axis}{point}> is missing")
+                return []
+            ring.append(images.number(element.text, element.line, f"polygon.{element.name}"))
+    return ring
 
 
-def _finite(text: str) -> float | None:
-    # Python's float takes more than what other tools call a number.
-    if "_" in text or not text.isascii():
-        return None
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if math.isfinite(value) else None
-
-
-def parse_xml(text: bytes, path: str) -> Element:
+def parse_xml(text: str, path: str) -> Element:
     """The root element of a document.
 
     Entities of its own and references to other files are refused: they can grow without bound
     or reach what is no part of the data.
 
     Args:
-        text: UTF-8.
+        text: Its content.
         path: The file, for messages.
 
     Raises:
