@@ -118,13 +118,13 @@ class AnnotatedImages:
 
     def number(self, text: str, line: int, key: str) -> float:
         """A coordinate or a score from its text; 0 for a fault, which is noted."""
-        value, message = number_in(text)
+        value, fault = number_in(text)
+        if not fault and abs(value) <= LARGEST_COORDINATE:
+            return value
+        expected = "a finite number" if fault else f"at most {LARGEST_COORDINATE}"
         found = describe(text) if text else "nothing"
-        if message:
-            self.problems.add(line, key, f"expected a finite number, found {found}")
-        elif abs(value) > LARGEST_COORDINATE:
-            self.problems.add(line, key, f"expected at most {LARGEST_COORDINATE}, found {found}")
-        return 0.0 if message else value
+        self.problems.add(line, key, f"expected {expected}, found {found}")
+        return 0.0
 
     def add_box(
         self,

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, NoReturn
 from xml.parsers import expat
 
 import numpy as np
+from msgspec import Struct
 
 from valor_cli.data.formats.annotated_images import AnnotatedImages
 from valor_cli.data.formats.csv.object_lines import CROWD
@@ -49,14 +49,22 @@ _ESCAPES = str.maketrans(
 _CORNERS = ("xmin", "ymin", "xmax", "ymax")
 
 
-@dataclass(slots=True)
-class Element:
-    """An element: its name, the line it begins on, what is inside it. Attributes are left out."""
+class Element(Struct):
+    """An XML element.
+
+    Attributes:
+        name: Its name.
+        line: The line on which it begins.
+        attributes: Their texts by name.
+        children: The elements in it.
+        pieces: Its own text, in pieces.
+    """
 
     name: str
     line: int
-    children: list[Element] = field(default_factory=list)
-    pieces: list[str] = field(default_factory=list)
+    attributes: dict[str, str] = {}
+    children: list[Element] = []
+    pieces: list[str] = []
 
     @property
     def text(self) -> str:
@@ -65,7 +73,10 @@ class Element:
 
     def first(self, *names: str) -> Element | None:
         """The first child of one of these names."""
-        return next((child for child in self.children if child.name in names), None)
+        for child in self.children:
+            if child.name in names:
+                return child
+        return None
 
 
 def read_voc(
@@ -208,8 +219,8 @@ def parse_xml(text: str, path: str) -> Element:
     document = Element("", 0)
     stack = [document]
 
-    def start(name: str, _attributes: dict[str, str]) -> None:
-        element = Element(name, parser.CurrentLineNumber)
+    def start(name: str, attributes: dict[str, str]) -> None:
+        element = Element(name, parser.CurrentLineNumber, attributes)
         stack[-1].children.append(element)
         stack.append(element)
 
