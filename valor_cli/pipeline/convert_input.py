@@ -16,8 +16,9 @@ from valor_cli.data.formats.class_names import NAMES_FILES
 from valor_cli.data.formats.csv.object_header import ALIASES
 from valor_cli.data.formats.folders import files_under, text_of
 from valor_cli.data.formats.images import ImageFolder, image_size
+from valor_cli.data.formats.kitti import SCORED_FIELDS
 from valor_cli.data.formats.yolo_dataset import dataset_file
-from valor_cli.data.inputs.objects import format_of
+from valor_cli.data.inputs.objects import TRUTH_ALONE, format_of
 from valor_cli.data.shapes.objects.object_file import ObjectFile, Role
 from valor_cli.data.shapes.objects.scene import images_of
 from valor_cli.data.source.files import STDIN, TextSource
@@ -65,6 +66,10 @@ def is_single_pass(path: str) -> bool:
 def _has_scores(path: str, source_format: str) -> bool:
     if source_format == "yolo":
         return dataset_file(path) is None and any(map(_scored_line, _lines_of_labels(path)))
+    if source_format == "kitti":
+        return any(len(line.split()) == SCORED_FIELDS for line in _lines_of_labels(path))
+    if source_format in TRUTH_ALONE:
+        return False
     if source_format == "voc":
         files = files_under(path, ".xml") if os.path.isdir(path) else [""]
         sources = (TextSource(os.path.join(path, file) if file else path) for file in files)

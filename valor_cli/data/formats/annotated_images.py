@@ -22,11 +22,16 @@ from valor_cli.data.shapes.objects.rows import (
 )
 from valor_cli.data.shapes.objects.shape_rows import Ring
 from valor_cli.data.source.files import TextSource
-from valor_cli.data.table import SKIP_HINT, InvalidRows
+from valor_cli.data.table import LINE, SKIP_HINT, InvalidRows
 from valor_cli.data.values import LARGEST_COORDINATE, LineProblems, describe, stop_on
 from valor_cli.errors import DataError, Problem
 from valor_cli.kernels.geometry.rle import LARGEST_SIDE
 from valor_cli.results import InputFile
+
+
+def stem_of(name: str) -> str:
+    """The name of a file without folder and extension, whatever the system that wrote it."""
+    return os.path.splitext(os.path.basename(name.replace("\\", "/")))[0]
 
 
 class AnnotatedImages:
@@ -40,18 +45,26 @@ class AnnotatedImages:
         found: How many objects there were, good or not.
     """
 
-    def __init__(self, path: str, role: Role, metadata: Sequence[str]) -> None:
+    def __init__(
+        self, path: str, role: Role, metadata: Sequence[str], *, unscored: str = ""
+    ) -> None:
         """Start without images.
 
         Args:
             path: The input: a folder of annotation files, or one.
             role: Which side it is.
             metadata: Must be empty for ground truth: these formats have none.
+            unscored: The name of a format without scores, which is no format of predictions.
 
         Raises:
-            DataError: Metadata is wanted.
+            DataError: Metadata or predictions are wanted that the format does not have.
         """
         no_metadata(path, role, metadata)
+        if unscored and role == "predictions":
+            problem = Problem(path, f"{unscored} has no scores, which predictions need")
+            raise DataError(
+                problem, hint="give predictions as COCO, JSONL, CSV, YOLO, VOC or KITTI"
+            )
         self.path = path
         self.predicted = role == "predictions"
         self.faults, self.problems = LineProblems(path), LineProblems(path)
@@ -87,7 +100,7 @@ class AnnotatedImages:
 
     def add_image(
         self,
-        name: str,
+        image: str,
         width: int = 0,
         height: int = 0,
         *,
@@ -95,8 +108,7 @@ class AnnotatedImages:
         key: str = "",
         file_name: str | None = None,
     ) -> None:
-        """Add an image, whose objects follow; its id is its name without folder and extension."""
-        image = os.path.splitext(os.path.basename(name.replace("\\", "/")))[0]
+        """Add an image by its id; its objects follow. `line` and `key` are where a file says it."""
         path = self.faults.path
         if image in self._files:
             message = f"duplicate image '{image}', also in {self._files[image]}"
@@ -164,16 +176,23 @@ class AnnotatedImages:
         /,
         *,
         place: tuple[int, str] | None = None,
+        parts: Sequence[Ring] = (),
         score: float = 0.0,
         difficult: bool = False,
     ) -> None:
-        """Add a polygon of the last image: x1, y1, x2, y2, …; `place` likewise."""
-        ring = ring[:-2] if ring[:2] == ring[-2:] and len(ring) > 2 else ring
-        if len(ring) < 6:
-            message = f"expected at least 3 points, found {len(ring) // 2}"
-            self.problems.add(*(place or (line, "")), message)
-            return
-        self._rows.shapes.add_polygon([[ring]])
+        """Add a polygon of the last image: x1, y1, x2, y2, …; `place` likewise.
+
+        `parts` are the rings of its other parts.
+        """
+        rings = [
+            one[:-2] if one[:2] == one[-2:] and len(one) > 2 else one for one in (ring, *parts)
+        ]
+        for one in rings:
+            if len(one) < 6:
+                message = f"expected at least 3 points, found {len(one) // 2}"
+                self.problems.add(*(place or (line, "")), message)
+                return
+        self._rows.shapes.add_polygon([[one] for one in rings])
         self._add(label, line, score, difficult)
 
     def _add(self, label: str, line: int, score: float, difficult: bool) -> None:
@@ -181,11 +200,14 @@ class AnnotatedImages:
         image = len(self._images.ids) - 1
         self._rows.add(image, self._labels[label], line, position=-1, score=score)
 
-    def object_file(self, invalid: InvalidRows, warnings: Sequence[str] = ()) -> ObjectFile:
+    def object_file(
+        self, invalid: InvalidRows, warnings: Sequence[str] = (), place: str = LINE
+    ) -> ObjectFile:
         """All images and objects.
 
         Args:
             invalid: "skip" leaves out objects that cannot be used and counts them.
+            place: How objects are named in a file, as in `Table`.
             warnings: Oddities that did not prevent use.
 
         Raises:
@@ -211,5 +233,6 @@ class AnnotatedImages:
             skipped=skipped,
             image_names="file",
             part_of=list(self._files.values()),
+            place=place,
             warnings=warnings,
         )

@@ -17,7 +17,7 @@ from xml.parsers import expat
 import numpy as np
 from msgspec import Struct
 
-from valor_cli.data.formats.annotated_images import AnnotatedImages
+from valor_cli.data.formats.annotated_images import AnnotatedImages, stem_of
 from valor_cli.data.formats.csv.object_lines import CROWD
 from valor_cli.data.shapes.objects.file_names import stems_of
 from valor_cli.data.shapes.objects.json_geometry import check_kinds
@@ -111,7 +111,7 @@ def read_voc(
         named, size = root.first("filename"), root.first("size")
         file_name = named.text if named is not None and named.text else None
         images.add_image(
-            file_name or file,
+            stem_of(file_name or file),
             _side(size, "width", images),
             _side(size, "height", images),
             line=root.line if named is None else named.line,
@@ -152,18 +152,21 @@ def _add_object(one: Element, images: AnnotatedImages, wanted: Wanted) -> None:
             score = images.number(element.text, element.line, element.name)
     difficult = not images.predicted and _difficult(one, images)
     polygon, box = one.first("polygon"), one.first("bndbox")
-    if polygon is not None and polygon.children and (box is None or wanted == "shape"):
-        shape, add = polygon, images.add_polygon
-        numbers = _ring(polygon, images)
-    elif box is not None:
-        shape, add = box, images.add_box
-        numbers = _corners(box, images)
-    else:
+    drawn = polygon is not None and polygon.children and (box is None or wanted == "shape")
+    shape = polygon if drawn else box
+    if shape is None:
         problems.add(one.line, "object", "<bndbox> is missing")
         return
-    if problems.total == before and name is not None:
-        place = shape.line, shape.name
-        add(name.text, numbers, one.line, place=place, score=score, difficult=difficult)
+    numbers = _ring(shape, images) if drawn else _corners(shape, images)
+    if problems.total > before or name is None:
+        return
+    place = shape.line, shape.name
+    if drawn:
+        images.add_polygon(
+            name.text, numbers, one.line, place=place, score=score, difficult=difficult
+        )
+    else:
+        images.add_box(name.text, numbers, one.line, place=place, score=score, difficult=difficult)
 
 
 def _difficult(one: Element, images: AnnotatedImages) -> bool:

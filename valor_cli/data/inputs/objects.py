@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 
 from msgspec import Struct, field
 
-from valor_cli.data.formats.folders import is_folder
+from valor_cli.data.formats.folders import is_folder, text_of
 from valor_cli.data.formats.parquet.magic import is_parquet
 from valor_cli.data.partition.shards import minority_parts, read_shards
 from valor_cli.data.shapes.objects.known_images import KnownImages
@@ -20,7 +20,22 @@ from valor_cli.data.source.inputs import expanded, extension_of, head_of
 from valor_cli.data.table import InvalidRows
 from valor_cli.errors import DataError, Problem, did_you_mean
 
-FORMATS: Final = ("coco", "coco_panoptic", "jsonl", "csv", "yolo", "voc")
+Format: TypeAlias = Literal[
+    "coco",
+    "coco_panoptic",
+    "jsonl",
+    "csv",
+    "yolo",
+    "voc",
+    "cvat",
+    "dota",
+    "kitti",
+    "labelme",
+]
+FORMATS: Final[tuple[Format, ...]] = get_args(Format)
+
+TRUTH_ALONE: Final = ("cvat", "dota", "labelme")
+"""Formats without scores."""
 
 _EXTENSIONS: Final = {
     ".json": "coco",
@@ -35,8 +50,13 @@ _EXTENSIONS: Final = {
 _HINT = (
     "Formats: coco (JSON), coco_panoptic (JSON beside a folder of PNGs), jsonl (one image a line), "
     "csv (one box a line), yolo (a folder of .txt files, or a data.yaml), voc (a folder of .xml "
+    "files), cvat (.xml), dota and kitti (folders of .txt files), labelme (a folder of .json "
     "files). Name one as `format:` under `data:`."
 )
+
+
+_FILES_LOOKED_AT: Final = 100
+"""Label files of a folder: many may be empty."""
 
 
 class _Kind(NamedTuple):
@@ -158,6 +178,22 @@ def _read(path: str, role: Role, how: Reading, format: str) -> ObjectFile:  # no
         from valor_cli.data.formats.panoptic import read_panoptic
 
         return read_panoptic(path, role, wanted=how.wanted, metadata=how.metadata)
+    if format == "cvat":
+        from valor_cli.data.formats.cvat import read_cvat
+
+        return read_cvat(path, role, metadata=how.metadata, invalid=how.invalid)
+    if format == "dota":
+        from valor_cli.data.formats.dota import read_dota
+
+        return read_dota(path, role, metadata=how.metadata, invalid=how.invalid)
+    if format == "kitti":
+        from valor_cli.data.formats.kitti import read_kitti
+
+        return read_kitti(path, role, metadata=how.metadata, invalid=how.invalid)
+    if format == "labelme":
+        from valor_cli.data.formats.labelme import read_labelme
+
+        return read_labelme(path, role, metadata=how.metadata, invalid=how.invalid)
     from valor_cli.data.formats.coco import reader as coco
 
     if role == "predictions":
@@ -180,7 +216,7 @@ def format_of(path: str) -> str:
         from valor_cli.data.formats.panoptic import is_panoptic
 
         return "coco_panoptic" if is_panoptic(path) else found
-    return found
+    return _xml_format(path) if found == "voc" else found
 
 
 def _folder_format(path: str) -> str:
@@ -194,11 +230,44 @@ def _folder_format(path: str) -> str:
     annotations = files_under(path, ".xml")
     if labels and annotations:
         message = "this folder holds both .txt and .xml files: are they yolo or voc?"
-    elif not labels and not annotations:
-        message = "this folder holds no .txt (yolo) and no .xml (voc) files"
+    elif labels:
+        return _text_format(os.path.join(path, one) for one in labels[:_FILES_LOOKED_AT])
+    elif annotations:
+        return _xml_format(os.path.join(path, annotations[0]))
+    elif (documents := files_under(path, ".json")) and b'"shapes"' in head_of(
+        os.path.join(path, documents[0])
+    ):
+        return "labelme"
     else:
-        return "yolo" if labels else "voc"
+        message = "this folder holds no .txt (yolo), .xml (voc) or .json files (labelme)"
     raise DataError(Problem(path, message), hint=_HINT)
+
+
+def _text_format(files: Iterable[str]) -> str:
+    """The format of label files by the first line that there is."""
+    for file in files:
+        fields = text_of(file)[0].partition("\n")[0].split()
+        if not fields:
+            continue
+        if fields[0].lower().startswith(("imagesource:", "gsd:")):
+            return "dota"
+        words = [at for at, field in enumerate(fields) if not _is_number(field)]
+        if words == [8] and len(fields) in (9, 10):
+            return "dota"
+        return "kitti" if words == [0] and len(fields) in (15, 16) else "yolo"
+    return "yolo"
+
+
+def _is_number(field: str) -> bool:
+    try:
+        float(field)
+    except ValueError:
+        return False
+    return True
+
+
+def _xml_format(path: str) -> str:
+    return "cvat" if b"<annotations" in head_of(path) else "voc"
 
 
 def _content_format(path: str) -> str:
@@ -214,7 +283,7 @@ def _content_format(path: str) -> str:
     if head[:1] == b"[":
         return "coco"
     if head[:1] == b"<":
-        return "voc"
+        return _xml_format(path)
     line = head.split(b"\n", 1)[0]
     if any(mark in line for mark in b",;\t"):
         return "csv"

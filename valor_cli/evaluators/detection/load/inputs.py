@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from valor_cli.data.inputs.objects import Reading
+from valor_cli.data.inputs.objects import Format, Reading
 from valor_cli.data.shapes.objects.object_file import Role, SplitName
 from valor_cli.evaluators.inputs import (
     ByModel,
@@ -19,8 +19,6 @@ from valor_cli.evaluators.inputs import (
 )
 from valor_cli.paths import InputPath
 
-Format = Literal["coco", "coco_panoptic", "jsonl", "csv", "yolo", "voc"]
-
 
 class Formats(SideFormats[Format]):
     """Formats of ground truth and predictions."""
@@ -30,8 +28,8 @@ class DetectionInputs(Strict):
     """Files of a detection run: ground truth, and the detections of one or more models."""
 
     ground_truth: InputPath = Field(
-        description="ground truth: COCO, COCO panoptic, JSONL, CSV, a YOLO folder or data.yaml, or "
-        "Pascal VOC XML; .gz, .zst and globs work"
+        description="ground truth: COCO, COCO panoptic, JSONL, CSV, a YOLO folder or data.yaml, "
+        "Pascal VOC or CVAT XML, or a folder of LabelMe, KITTI or DOTA; .gz, .zst and globs work"
     )
     predictions: ByModel = Field(
         description="detections, in any of these formats, or a COCO results list: one path, or "
