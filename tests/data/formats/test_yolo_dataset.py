@@ -69,7 +69,7 @@ SEVERAL = {
     "two/images/a.jpg": "8x8",
 }
 BESIDE = {
-    "data.yaml": "validation: pictures\nnc: 2\n",
+    "data.yaml": f"validation: pictures\n{NAMES}",
     "pictures/a.jpg": "40x20",
     "pictures/a.txt": BOX,
 }
@@ -97,8 +97,7 @@ def test_layouts(layout: Mapping[str, str], expected: dict[str, int], by_file: b
     assert found.objects["image_id"].tolist() == [ids[0]]
     # Centre (20, 10) of 40 x 20, a half of each side.
     assert found.shapes.box.tolist() == [[10, 5, 20, 10]]
-    names = ["class_0", "class_1"] if layout is BESIDE else ["cat", "dog"]
-    assert found.class_names == dict(enumerate(names))
+    assert found.class_names == {0: "cat", 1: "dog"}
     unlabelled = len(expected) - sum(name.endswith(".txt") for name in layout if "/" in name)
     unlabelled += layout is ULTRALYTICS or layout is ROBOFLOW
     assert [line.partition(": ")[2] for line in found.warnings] == [
@@ -207,7 +206,11 @@ def test_the_label_file_of_an_image(image: str, label: str) -> None:
             "data.yaml: kpt_shape: the labels of poses are not read\ngive keypoints as COCO JSON",
         ),
         ({"data.yaml": "val: ["}, {}, "data.yaml: not YAML: "),
-        ({"data.yaml": "val: images/val\nnc: many\n"}, {}, "data.yaml: nc: expected a number"),
+        (
+            {"data.yaml": "val: images/val\nnc: 2\n"},
+            {},
+            "data.yaml: this data set has no `names:` of classes",
+        ),
         ({"data.yaml": "val: images/val\nnames: 3\n"}, {}, "data.yaml: expected a list of names"),
         (
             {"labels/val/a.txt": "2 0.5 0.5 1 1\n"},

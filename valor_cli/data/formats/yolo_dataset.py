@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import yaml
-from msgspec import Struct
 
 from valor_cli.data.formats.class_names import NAMES_FILES, class_names, yaml_names, yaml_root
 from valor_cli.data.formats.folders import files_under, without_extension
@@ -29,7 +28,6 @@ SPLITS: Final[tuple[SplitName, ...]] = ("val", "test", "train")
 _EXTENSIONS: Final = (".yaml", ".yml")
 _HINT: Final = "Paths start from `path:`, or from the folder of this file."
 _NULL: Final = "tag:yaml.org,2002:null"
-_MOST_CLASSES: Final = 1_000_000
 
 
 class LabelFile(NamedTuple):
@@ -64,22 +62,6 @@ class LabelFiles(NamedTuple):
     names: Mapping[int, str]
     images: str | None
     warnings: Sequence[str]
-
-
-class Split(Struct, frozen=True):
-    """The images of one split.
-
-    Attributes:
-        place: Where the data set names it, for messages.
-        folder: The folder that all of its images are in.
-        images: Paths of image files, each once, by path in the folder without extension.
-        warnings: Oddities that did not prevent use.
-    """
-
-    place: str
-    folder: str
-    images: Mapping[str, str]
-    warnings: Sequence[str] = ()
 
 
 def label_files(
@@ -143,24 +125,64 @@ def _folder(
 
 
 def _dataset(
-    file: str, names: Sequence[str] | Mapping[int, str], split: SplitName | None
+    file: str, names: Sequence[str] | Mapping[int, str], wanted: SplitName | None
 ) -> LabelFiles:
     """The label files of a split of a data set."""
-    found = read_split(file, split)
-    named = class_names(file, names, None) if names else dataset_names(file)
-    files: list[LabelFile] = []
-    for image, picture in sorted(found.images.items()):
-        label = label_file(picture)
+    if is_url(file):
+        message = "the data.yaml of a data set is read from this machine alone"
+        hint = "name the folder of labels as `ground_truth:`, that of the images as `images:`"
+        raise DataError(Problem(file, message), hint=hint)
+    data = _DataYaml(file)
+    if "kpt_shape" in data.keys:
+        problem = Problem(f"{file}: kpt_shape", "the labels of poses are not read")
+        raise DataError(problem, hint="give keypoints as COCO JSON")
+    split = wanted or next(iter(data.splits), None)
+    if split is None or split not in data.splits:
+        named = " and no ".join(f"`{one}:`" for one in ([split] if split else SPLITS))
+        listed = f"; there is: {', '.join(data.splits)}" if data.splits else ""
+        raise DataError(Problem(file, f"this data set has no {named}{listed}"), hint=_HINT)
+    place = f"{file}:{data.keys[split].start_mark.line + 1}: {split}"
+    images: list[str] = []
+    folders: list[str] = []
+    for entry in data.splits[split]:
+        found = data.located(entry)
+        if found is None:
+            message = f"there is no folder or file '{printable(entry)}'"
+            raise DataError(Problem(place, message), hint=_HINT)
+        if os.path.isdir(found):
+            images += [os.path.join(found, name) for name in files_under(found, ENDINGS)]
+            folders.append(found)
+        else:
+            listed_images = _listed_images(found)
+            images += listed_images
+            folders += map(os.path.dirname, listed_images)
+    if not images:
+        raise DataError(Problem(place, "there are no images in this split"), hint=_HINT)
+    folder = os.path.commonpath(map(os.path.abspath, folders))
+    files: dict[str, LabelFile] = {}
+    problems: list[Problem] = []
+    for picture in dict.fromkeys(images):
+        relative = os.path.relpath(os.path.abspath(picture), folder)
+        image, label = without_extension(relative), label_file(picture)
         name = f"{image}.txt" if os.path.isfile(label) else None
-        relative = os.path.relpath(os.path.abspath(picture), found.folder)
-        files.append(LabelFile(image, name, label, picture, relative))
-    missing = sum(one.name is None for one in files)
+        one = LabelFile(image, name, label, picture, relative)
+        if (first := files.setdefault(image, one)) is not one:
+            message = f"there is {first.picture} too; both have one label file"
+            problems.append(Problem(picture, message))
+    if problems:
+        raise DataError(problems[:LISTED], total=len(problems))
+    missing = sum(one.name is None for one in files.values())
     if missing == len(files):
-        message = f"no image has a label file (the first would be {files[0].path})"
+        message = f"no image has a label file (the first would be {label_file(images[0])})"
         hint = "Labels are in a folder `labels` beside the folder `images`, or beside the images."
-        raise DataError(Problem(found.place, message), hint=hint)
+        raise DataError(Problem(place, message), hint=hint)
+    more = len(images) - len(files)
+    twice = [f"{place}: {more:,} images are listed more than once: read once"] * (more > 0)
     return LabelFiles(
-        files, named, found.folder, [*found.warnings, *_unlabelled(found.place, missing)]
+        [files[image] for image in sorted(files)],
+        class_names(file, names, None) if names else data.names(),
+        folder,
+        [*twice, *_unlabelled(place, missing)],
     )
 
 
@@ -185,83 +207,17 @@ def dataset_file(path: str) -> str | None:
     own = [name for name in listed if name.lower() in ("data.yaml", "data.yml")] or listed
     if len(own) != 1:
         return None
-    file = os.path.join(path, own[0])
-    keys = _keys(file)
+    data = _DataYaml(os.path.join(path, own[0]))
     inside = os.path.realpath(path)
     found = [
         os.path.realpath(one)
-        for split in SPLITS
-        for entry in _entries(keys.get(_key_of(split, keys)))
-        if (one := _located(entry, keys, file)) is not None
+        for entries in data.splits.values()
+        for entry in entries
+        if (one := data.located(entry)) is not None
     ]
     if any(os.path.commonpath([one, inside]) == inside for one in found):
-        return file
-    has_splits = any(_entries(keys.get(_key_of(split, keys))) for split in SPLITS)
-    return file if has_splits and not files_under(path, ".txt") else None
-
-
-def dataset_names(file: str) -> dict[int, str]:
-    """The names of the classes by number.
-
-    Raises:
-        DataError: There are none, or they cannot be used.
-    """
-    keys = _keys(file)
-    if "names" in keys or "nc" not in keys:
-        return yaml_names(file)
-    count = keys["nc"].value
-    if not (isinstance(count, str) and count.isascii() and count.isdecimal()):
-        raise DataError(Problem(f"{file}: nc", f"expected a number of classes, found {count!r}"))
-    if not 0 < int(count[:9]) <= _MOST_CLASSES:
-        raise DataError(Problem(f"{file}: nc", f"expected 1 to {_MOST_CLASSES:,} classes"))
-    return {number: f"class_{number}" for number in range(int(count))}
-
-
-def read_split(file: str, wanted: SplitName | None) -> Split:
-    """The images of a split.
-
-    Args:
-        file: The data.yaml.
-        wanted: Which split; None for the first of val, test and train that there is.
-
-    Raises:
-        DataError: The file cannot be read or describes poses, has no such split, or the split is
-            not there, has no images, or lists some that are not there.
-    """
-    if is_url(file):
-        message = "the data.yaml of a data set is read from this machine alone"
-        hint = "name the folder of labels as `ground_truth:`, that of the images as `images:`"
-        raise DataError(Problem(file, message), hint=hint)
-    keys = _keys(file)
-    if "kpt_shape" in keys:
-        message = "the labels of poses are not read"
-        hint = "give keypoints as COCO JSON"
-        raise DataError(Problem(f"{file}: kpt_shape", message), hint=hint)
-    there = [one for one in SPLITS if _entries(keys.get(_key_of(one, keys)))]
-    split = wanted or next(iter(there), None)
-    if split is None or split not in there:
-        named = " and no ".join(f"`{one}:`" for one in ([split] if split else SPLITS))
-        listed = f"; there is: {', '.join(there)}" if there else ""
-        raise DataError(Problem(file, f"this data set has no {named}{listed}"), hint=_HINT)
-    node = keys[_key_of(split, keys)]
-    place = f"{file}:{node.start_mark.line + 1}: {_key_of(split, keys)}"
-    images: list[str] = []
-    folders: list[str] = []
-    for entry in _entries(node):
-        found = _located(entry, keys, file)
-        if found is None:
-            message = f"there is no folder or file '{printable(entry)}'"
-            raise DataError(Problem(place, message), hint=_HINT)
-        if os.path.isdir(found):
-            images += [os.path.join(found, name) for name in files_under(found, ENDINGS)]
-            folders.append(found)
-        else:
-            images += _listed_images(found)
-    if not images:
-        raise DataError(Problem(place, "there are no images in this split"), hint=_HINT)
-    if not folders or len(folders) < len(_entries(node)):
-        folders += [os.path.dirname(image) or "." for image in images]
-    return _named(place, os.path.commonpath(map(os.path.abspath, folders)), images)
+        return data.file
+    return data.file if data.splits and not files_under(path, ".txt") else None
 
 
 def label_file(image: str) -> str:
@@ -280,22 +236,6 @@ def images_beside(labels: str) -> str | None:
     if not mark or not os.path.isdir(found := f"{head}{os.sep}images{os.sep}{tail}"):
         return None
     return os.path.normpath(found if os.path.isabs(labels) else os.path.relpath(found))
-
-
-def _named(place: str, folder: str, images: Sequence[str]) -> Split:
-    """A split, whose images are named by their path in the folder."""
-    named: dict[str, str] = {}
-    problems: list[Problem] = []
-    for image in dict.fromkeys(images):
-        name = without_extension(os.path.relpath(os.path.abspath(image), folder))
-        first = named.setdefault(name, image)
-        if first is not image:
-            problems.append(Problem(image, f"there is {first} too; both have one label file"))
-    if problems:
-        raise DataError(problems[:LISTED], total=len(problems))
-    more = len(images) - len(named)
-    warnings = [f"{place}: {more:,} images are listed more than once: read once"] if more else []
-    return Split(place, folder, named, warnings)
 
 
 def _listed_images(file: str) -> list[str]:
@@ -317,40 +257,52 @@ def _listed_images(file: str) -> list[str]:
     return images
 
 
-def _keys(file: str) -> dict[str, Any]:
-    """The nodes of a YAML mapping by key; nothing for another document."""
-    root = yaml_root(TextSource(file).whole(), file)
-    if not isinstance(root, yaml.MappingNode):
-        return {}
-    return {key.value: value for key, value in root.value if isinstance(key.value, str)}
+class _DataYaml:
+    """The data.yaml of a data set.
 
-
-def _key_of(split: SplitName, keys: Mapping[str, Any]) -> str:
-    """How a data set calls a split: Ultralytics takes "validation", too."""
-    return "validation" if split == "val" and "val" not in keys else split
-
-
-def _entries(node: Any) -> list[str]:
-    """The paths of a split."""
-    if node is None:
-        return []
-    nodes = node.value if isinstance(node, yaml.SequenceNode) else [node]
-    texts = [one.value for one in nodes if one.tag != _NULL and isinstance(one.value, str)]
-    return [text for text in texts if text.strip()]
-
-
-def _located(entry: str, keys: Mapping[str, Any], file: str) -> str | None:
-    """Where a path of a split leads; None if nowhere.
-
-    A `path:` of another machine is none. Exports of Roboflow name `../val/images`, from a folder
-    that they do not have.
+    Attributes:
+        file: Its path.
+        keys: The YAML node of each key.
+        splits: The paths of the splits that it names.
     """
-    own = os.path.dirname(file)
-    roots = [os.path.join(own, one) for one in _entries(keys.get("path"))] + [own]
-    names = [entry, entry.removeprefix("../")]
-    for root in roots:
-        for name in names:
-            path = os.path.normpath(os.path.join(root, os.path.expanduser(name)))
-            if "\0" not in path and os.path.exists(path):
-                return path
-    return None
+
+    def __init__(self, file: str) -> None:
+        root = yaml_root(TextSource(file).whole(), file)
+        nodes = root.value if isinstance(root, yaml.MappingNode) else ()
+        self.file = file
+        self.keys = {key.value: value for key, value in nodes if isinstance(key.value, str)}
+        if "validation" in self.keys:
+            # Ultralytics takes this name, too.
+            self.keys.setdefault("val", self.keys["validation"])
+        self.splits = {name: found for name in SPLITS if (found := self._texts(name))}
+
+    def names(self) -> dict[int, str]:
+        """The names of the classes by number.
+
+        Raises:
+            DataError: There are none, or they cannot be used.
+        """
+        if "names" not in self.keys:
+            raise DataError(Problem(self.file, "this data set has no `names:` of classes"))
+        return yaml_names(self.file)
+
+    def located(self, entry: str) -> str | None:
+        """Where a path of a split leads; None if nowhere.
+
+        A `path:` of another machine is none. Exports of Roboflow name `../val/images`, from a
+        folder that they do not have.
+        """
+        own = os.path.dirname(self.file)
+        for root in (*(os.path.join(own, one) for one in self._texts("path")), own):
+            for name in (entry, entry.removeprefix("../")):
+                path = os.path.normpath(os.path.join(root, os.path.expanduser(name)))
+                if "\0" not in path and os.path.exists(path):
+                    return path
+        return None
+
+    def _texts(self, key: str) -> list[str]:
+        """The text of a key, or the texts of its list."""
+        node = self.keys.get(key)
+        nodes = node.value if isinstance(node, yaml.SequenceNode) else [node]
+        texts = [one.value for one in nodes if one is not None and one.tag != _NULL]
+        return [text for text in texts if isinstance(text, str) and text.strip()]
