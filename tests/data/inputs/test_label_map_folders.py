@@ -85,7 +85,11 @@ def test_a_name_that_is_no_text() -> None:
 def test_equal_paths_meet() -> None:
     found = pair_names(side("gt", "x/a", "y/a", "b"), side("pred", "y/a", "x/a", "c"))
     assert found.pairs == {"x/a": "x/a", "y/a": "y/a"}
-    assert (found.alone, found.strangers, found.doubtful) == (["b"], ["c"], {})
+    assert (found.unpaired_truths, found.unpaired_predictions, found.ambiguous) == (
+        ["b"],
+        ["c"],
+        {},
+    )
 
 
 def test_ids_of_images_go_before_names() -> None:
@@ -93,7 +97,7 @@ def test_ids_of_images_go_before_names() -> None:
     found = replace(side("pred", "1", "b", "c"), images={"1": 20, "b": 10, "c": 40})
     met = pair_names(truth, found)
     assert met.pairs == {"1": "b", "2": "1"}
-    assert (met.alone, met.strangers) == (["3"], ["c"])
+    assert (met.unpaired_truths, met.unpaired_predictions) == (["3"], ["c"])
     # Where one side says no ids, names decide.
     assert pair_names(truth, replace(found, images=None)).pairs == {"1": "1"}
 
@@ -101,12 +105,16 @@ def test_ids_of_images_go_before_names() -> None:
 def test_last_parts_decide_where_no_path_is_equal() -> None:
     found = pair_names(side("gt", "city/a", "city/b", "c"), side("pred", "a", "out/b", "d"))
     assert found.pairs == {"city/a": "a", "city/b": "out/b"}
-    assert (found.alone, found.strangers) == (["c"], ["d"])
+    assert (found.unpaired_truths, found.unpaired_predictions) == (["c"], ["d"])
 
 
 def test_one_equal_path_is_enough_to_compare_paths() -> None:
     found = pair_names(side("gt", "city/a", "b"), side("pred", "a", "b"))
-    assert (found.pairs, found.alone, found.strangers) == ({"b": "b"}, ["city/a"], ["a"])
+    assert (found.pairs, found.unpaired_truths, found.unpaired_predictions) == (
+        {"b": "b"},
+        ["city/a"],
+        ["a"],
+    )
 
 
 def test_last_parts_that_are_not_unique() -> None:

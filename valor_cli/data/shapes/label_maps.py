@@ -82,15 +82,15 @@ class PairedNames(NamedTuple):
 
     Attributes:
         pairs: Name of the ground truth to that of the prediction.
-        alone: Ground truths without a prediction, sorted.
-        strangers: Predictions without a ground truth, sorted.
-        doubtful: Last part of a name to the names that share it, where parts decide.
+        unpaired_truths: Ground truths without a prediction, sorted.
+        unpaired_predictions: Predictions without a ground truth, sorted.
+        ambiguous: Last part of a name to the names that share it, where parts decide.
     """
 
     pairs: Mapping[str, str]
-    alone: list[str]
-    strangers: list[str]
-    doubtful: Mapping[str, list[str]]
+    unpaired_truths: list[str]
+    unpaired_predictions: list[str]
+    ambiguous: Mapping[str, list[str]]
 
 
 def pair_names(truth: LabelMaps, found: LabelMaps) -> PairedNames:
@@ -99,20 +99,20 @@ def pair_names(truth: LabelMaps, found: LabelMaps) -> PairedNames:
     Where no two names are equal, those belong together whose last parts are equal and unique.
     """
     truths, predictions = truth.maps, found.maps
-    doubtful: dict[str, list[str]] = {}
+    ambiguous: dict[str, list[str]] = {}
     if truth.images is not None and found.images is not None:
         by_image = {image: name for name, image in found.images.items()}
         pairs = {name: by_image[image] for name, image in truth.images.items() if image in by_image}
     else:
         pairs = {name: name for name in truths if name in predictions}
     if not pairs:
-        pairs, doubtful = _by_last_parts(truths, predictions)
+        pairs, ambiguous = _by_last_parts(truths, predictions)
     taken = set(pairs.values())
     return PairedNames(
         pairs,
         sorted(name for name in truths if name not in pairs),
         sorted(name for name in predictions if name not in taken),
-        doubtful,
+        ambiguous,
     )
 
 
@@ -122,13 +122,13 @@ def _by_last_parts(
     """Pairs of names whose last parts are equal, and the last parts that several names have."""
     true, found = _by_stem(truths), _by_stem(predictions)
     common = true.keys() & found.keys()
-    doubtful = {
+    ambiguous = {
         stem: names
         for stem in sorted(common)
         for names in (true[stem], found[stem])
         if len(names) > 1
     }
-    return {true[stem][0]: found[stem][0] for stem in common if stem not in doubtful}, doubtful
+    return {true[stem][0]: found[stem][0] for stem in common if stem not in ambiguous}, ambiguous
 
 
 def _by_stem(names: Iterable[str]) -> dict[str, list[str]]:
@@ -152,11 +152,11 @@ def refuse_unpaired(
         DataError: There is no pair; names cannot tell which belong together; a file of one side
             has no partner.
     """
-    if meeting.doubtful:
+    if meeting.ambiguous:
         raise DataError(
             [
                 Problem(f"{truth.path}, {found.path}", f"'{stem}' names several: {_some(names)}")
-                for stem, names in meeting.doubtful.items()
+                for stem, names in meeting.ambiguous.items()
             ],
             hint=f"Give both sides the same sub-folders, or {_MANIFEST}",
         )
@@ -172,11 +172,11 @@ def refuse_unpaired(
         return
     problems = [
         Problem(truth.maps[name].path, f"has no prediction in {found.path}")
-        for name in meeting.alone
+        for name in meeting.unpaired_truths
     ]
     problems += [
         Problem(found.maps[name].path, f"has no ground truth in {truth.path}")
-        for name in meeting.strangers
+        for name in meeting.unpaired_predictions
     ]
     if problems:
         hint = "Add the missing files, or set `on_invalid: skip` under `data:` to leave these out."
@@ -196,7 +196,7 @@ class UnexpectedPixels:
         self._total = 0
         self._truths: set[int] = set()
         self._hints: dict[str, None] = {}
-        self._stray = False
+        self._unexpected = False
 
     def note(self, places: tuple[str, str], pair: RawPair) -> None:
         """Record the values of one pair; `places` are its files, ground truth first."""
@@ -204,7 +204,7 @@ class UnexpectedPixels:
         for place, in_truth in zip(places, (True, False), strict=True):
             side = [one for one in found if one.in_truth is in_truth]
             if side:
-                self._stray = True
+                self._unexpected = True
                 self._keep([Problem(place, _message(side))], 1)
         self._truths.update(one.value for one in found if one.in_truth)
 
@@ -225,7 +225,7 @@ class UnexpectedPixels:
             DataError: Files hold values that are no label, or could not be read.
         """
         if self._total:
-            hints = [*self._hints, *([self._hint()] if self._stray else [])]
+            hints = [*self._hints, *([self._hint()] if self._unexpected else [])]
             raise DataError(self._problems, total=self._total, hint="\n".join(hints))
 
     def _hint(self) -> str:

@@ -161,7 +161,7 @@ def pair_sides(inputs: SegmentationInputs, selection: Selection) -> Pairing:
         metadata,
         {
             None: len(sides.truth.maps) - len(common),
-            **{model: len(meeting.strangers) for model, meeting in meetings.items()},
+            **{model: len(meeting.unpaired_predictions) for model, meeting in meetings.items()},
         },
         warnings,
     )
@@ -172,8 +172,13 @@ def _left_out(meeting: PairedNames, sides: Sides, model: str) -> list[str]:
     truth, found = sides.truth, sides.predictions[model]
     told = []
     for names, side, noun, other in (
-        (meeting.alone, truth, "ground truths have no prediction in", found.path),
-        (meeting.strangers, found, f"predictions of {model} have no ground truth in", truth.path),
+        (meeting.unpaired_truths, truth, "ground truths have no prediction in", found.path),
+        (
+            meeting.unpaired_predictions,
+            found,
+            f"predictions of {model} have no ground truth in",
+            truth.path,
+        ),
     ):
         if names:
             count = f"{len(names):,} of {len(side.maps):,}"
