@@ -164,6 +164,11 @@ def test_the_label_file_of_an_image(image: str, label: str) -> None:
             f"data.yaml:1: val: there is no folder or file 'nowhere'\n{HINT}",
         ),
         (
+            {"data.yaml": f"val: /dev/zero\n{NAMES}"},
+            {},
+            f"data.yaml:1: val: there is no folder or file '/dev/zero'\n{HINT}",
+        ),
+        (
             {"data.yaml": NAMES},
             {},
             f"data.yaml: this data set has no `val:` and no `test:` and no `train:`\n{HINT}",

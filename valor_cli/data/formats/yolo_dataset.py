@@ -296,7 +296,7 @@ class _DataYaml:
         for root in (*(os.path.join(own, one) for one in self._texts("path")), own):
             for name in (entry, entry.removeprefix("../")):
                 path = os.path.normpath(os.path.join(root, os.path.expanduser(name)))
-                if "\0" not in path and os.path.exists(path):
+                if "\0" not in path and (os.path.isdir(path) or os.path.isfile(path)):
                     return path
         return None
 
