@@ -362,6 +362,18 @@ def test_formats_without_scores_are_no_predictions() -> None:
         read("kitti", "predictions")
 
 
+def test_difficult_objects_stay_so_in_voc_alone() -> None:
+    put("in/P1.txt", DOTA)
+    Path("pictures").mkdir()
+    Image.new("L", (3000, 3000)).save("pictures/P1.png")
+    done = convert(Conversion("in", "voc", target="voc", geometry="box", images="pictures"))
+    assert done.warnings == []
+    again = read_objects("voc", "ground_truth", Reading())
+    assert again.objects["difficult"].tolist() == [False, True]
+    done = convert(Conversion("in", "out.jsonl", geometry="box"))
+    assert "JSONL holds no difficult flags: 1 difficult objects now count" in done.warnings
+
+
 @pytest.mark.parametrize("target", [*FORMATS])
 @pytest.mark.parametrize("name", ["kitti", "dota", "labelme", "cvat", "data_set", "panoptic"])
 def test_whatever_is_read_can_be_converted(name: str, target: str) -> None:

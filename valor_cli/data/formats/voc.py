@@ -38,7 +38,7 @@ from valor_cli.errors import LISTED, DataError, Problem
 from valor_cli.kernels.geometry.shapes import Floats, Kind
 
 KINDS: tuple[Kind, ...] = ("box",)
-_HOLDS = frozenset({"size", "file_name", "empty_image"})
+_HOLDS = frozenset({"size", "file_name", "empty_image", "difficult"})
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that XML 1.0 cannot hold, escaped or not."""
 
@@ -282,14 +282,17 @@ def _objects(objects: ObjectFile) -> list[str]:
     corners = objects.shapes.box.copy()
     corners[:, 2:] += corners[:, :2]
     table = objects.objects
-    scores = [""] * len(table)
+    facts = [""] * len(table)
     if "score" in table.columns:
-        scores = [f"<score>{score!r}</score>" for score in table["score"].tolist()]
+        facts = [f"<score>{score!r}</score>" for score in table["score"].tolist()]
+    if "difficult" in table.columns:
+        flags = table["difficult"].astype(int).tolist()
+        facts = [f"<difficult>{flag}</difficult>" for flag in flags]
     return [
-        f"  <object><name>{name}</name>{score}<bndbox><xmin>{xmin!r}</xmin><ymin>{ymin!r}</ymin>"
+        f"  <object><name>{name}</name>{fact}<bndbox><xmin>{xmin!r}</xmin><ymin>{ymin!r}</ymin>"
         f"<xmax>{xmax!r}</xmax><ymax>{ymax!r}</ymax></bndbox></object>"
-        for name, score, (xmin, ymin, xmax, ymax) in zip(
-            _names(objects), scores, corners.tolist(), strict=True
+        for name, fact, (xmin, ymin, xmax, ymax) in zip(
+            _names(objects), facts, corners.tolist(), strict=True
         )
     ]
 
