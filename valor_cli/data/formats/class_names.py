@@ -6,16 +6,15 @@ YAML may have either under `names:`, as the data.yaml of a YOLO data set does.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, NoReturn
 
 import yaml
-from msgspec import Struct
 
 from valor_cli.data.formats.folders import is_file
 from valor_cli.data.formats.json.document import parse_json
+from valor_cli.data.json_records import DuplicateKey, parsed, scalar_text
 from valor_cli.data.shapes.objects.object_file import UnnamedClassesError
 from valor_cli.data.source.files import TextSource
 from valor_cli.data.source.inputs import extension_of
@@ -81,35 +80,24 @@ def _line_entries(text: bytes, path: str) -> Iterator[_Entry]:
         yield _Entry(f"{path}:{at + 1}", at, line.strip())
 
 
-class _Bare(Struct, frozen=True):
-    """A number, `true` or `false` of JSON, as written."""
-
-    text: str
-
-
-class _Pairs(list[tuple[str, Any]]):
-    """The keys and values of a JSON object, equal keys too."""
-
-
 def _json_entries(text: bytes, path: str) -> Iterator[_Entry]:
     # For its messages; what it gives has lost how numbers are written, and equal keys.
     plain = parse_json(text, path)
     if not isinstance(plain, list | dict):
         _refuse(path, describe(plain))
     try:
-        found = json.loads(text, object_pairs_hook=_Pairs, parse_int=_Bare, parse_float=_Bare)
+        found = parsed(text)
     except RecursionError:
         # Each way to parse has a depth of its own that it reaches.
         _refuse(path, "lists or objects nested too deeply")
-    pairs = found if isinstance(found, _Pairs) else enumerate(found)
-    for index, value in pairs:
+    if isinstance(found, DuplicateKey):
+        key = printable(found.key)
+        problem = Problem(f"{path}: {key}", f"duplicate index {key}")
+        raise DataError(problem, hint=_HINT)
+    for index, value in found.items() if isinstance(found, dict) else enumerate(found):
         place = f"{path}: [{index}]" if isinstance(index, int) else f"{path}: {index}"
-        if isinstance(value, _Bare):
-            yield _Entry(place, index, value.text)
-        elif isinstance(value, bool):
-            yield _Entry(place, index, json.dumps(value))
-        else:
-            yield _Entry(place, index, dict(value) if isinstance(value, _Pairs) else value)
+        text_of_value = scalar_text(value)
+        yield _Entry(place, index, value if text_of_value is None else text_of_value)
 
 
 def yaml_root(text: bytes, path: str) -> Any:

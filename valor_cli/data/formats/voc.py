@@ -301,29 +301,27 @@ def _names(objects: ObjectFile) -> list[str]:
     """The label of each object, escaped."""
     labels = labels_of(objects)
     known = {label: _escaped(label) for label in dict.fromkeys(labels) if _holdable(label)}
-    bad = [row for row, label in enumerate(labels) if label not in known]
-    if bad:
-        problems = [
-            Problem(objects.objects.place_of(row), f"XML cannot hold the label {labels[row]!r}")
-            for row in bad[:LISTED]
-        ]
-        raise DataError(problems, total=len(bad), hint="rename the category")
+    place = objects.objects.place_of
+    bad = [(place(row), label) for row, label in enumerate(labels) if label not in known]
+    _refuse(bad, "label", "rename the category")
     return [known[label] for label in labels]
 
 
 def _file_names(objects: ObjectFile, images: Images) -> list[list[str]]:
     """The line with the file name of each image; none where it has no name."""
-    bad = [name for name in images.file_names if name is not None and _NO_XML.search(name)]
+    names = images.file_names
+    bad = [(objects.path, name) for name in names if name is not None and _NO_XML.search(name)]
+    _refuse(bad, "file name", "rename the image")
+    return [[] if name is None else [f"  <filename>{_escaped(name)}</filename>"] for name in names]
+
+
+def _refuse(bad: Sequence[tuple[str, str]], what: str, hint: str) -> None:
+    """Raise an error for texts that XML cannot hold, by place."""
     if bad:
         problems = [
-            Problem(objects.path, f"XML cannot hold the file name {name!r}")
-            for name in bad[:LISTED]
+            Problem(at, f"XML cannot hold the {what} {text!r}") for at, text in bad[:LISTED]
         ]
-        raise DataError(problems, total=len(bad), hint="rename the image")
-    return [
-        [] if name is None else [f"  <filename>{_escaped(name)}</filename>"]
-        for name in images.file_names
-    ]
+        raise DataError(problems, total=len(bad), hint=hint)
 
 
 def _holdable(label: str) -> bool:

@@ -23,7 +23,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from valor_cli.data.column_names import csv_reader
+from valor_cli.data.column_names import DELIMITERS, csv_reader, listed
 from valor_cli.data.formats.coco.metadata import metadata_of
 from valor_cli.data.formats.folders import files_under, without_extension
 from valor_cli.data.formats.png import PngLabelMap
@@ -47,8 +47,6 @@ NO_MASK: Final = 0
 COLUMNS: Final[tuple[Column, ...]] = get_args(Column)
 _JSON: Final = (".jsonl", ".ndjson")
 _MANIFESTS: Final = (*_JSON, ".csv", ".tsv")
-_DELIMITERS: Final = ",;\t"
-_LISTED: Final = 30
 _OTHERS: Final = (".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".gif", ".webp", ".npy", ".npz")
 _LOSSY: Final = (".jpg", ".jpeg", ".webp")
 
@@ -90,9 +88,9 @@ def read_label_maps(
 
         return read_panoptic_maps(path, role, names=names, metadata=metadata)
     if metadata:
-        listed = ", ".join(f"'{name}'" for name in metadata)
+        wanted = ", ".join(f"'{name}'" for name in metadata)
         raise DataError(
-            Problem(path, f"a folder holds no metadata of its images, so no {listed}"),
+            Problem(path, f"a folder holds no metadata of its images, so no {wanted}"),
             hint="Metadata is read from the columns of a manifest (.jsonl or .csv), which lists "
             "the pairs in its columns ground_truth and prediction, or from COCO panoptic JSON.",
         )
@@ -270,11 +268,10 @@ def read_manifest(
     wanted = names["ground_truth" if role == "ground_truth" else "prediction"]
     mapped = [names["sample_id"]] if "sample_id" in (columns or {}) else []
     _check_columns(rows, [wanted, *mapped], path)
-    maps, samples = _maps(rows, names, wanted, role, path, problems)
+    maps, samples = _maps(rows, names, role, problems)
     stop_on([problems])
-    listed = [row.record for row in rows]
-    lines = [row.line for row in rows]
-    found = metadata_of(listed, metadata, path, lines) if role == "ground_truth" else {}
+    records, lines = [row.record for row in rows], [row.line for row in rows]
+    found = metadata_of(records, metadata, path, lines) if role == "ground_truth" else {}
     return LabelMaps(
         path,
         _folder(path, maps.values()),
@@ -329,7 +326,7 @@ def _plain(value: Any) -> Any:
 
 
 def _csv_rows(text: str, path: str, problems: LineProblems, known: Sequence[str]) -> Iterator[_Row]:
-    delimiter = max(_DELIMITERS, key=lambda one: _delimiter_rank(text, one, known))
+    delimiter = max(DELIMITERS, key=lambda one: _delimiter_rank(text, one, known))
     lines = csv_reader(StringIO(text, newline=""), delimiter)
     first = 0
     try:
@@ -358,12 +355,14 @@ def _delimiter_rank(text: str, delimiter: str, known: Sequence[str]) -> tuple[in
 
 
 def _check_columns(rows: Sequence[_Row], wanted: Sequence[str], path: str) -> None:
-    there = dict.fromkeys(name for row in rows for name in row.record)
+    there = list(dict.fromkeys(name for row in rows for name in row.record))
     if not rows:
         raise DataError(Problem(path, "there is no row in this manifest"))
-    names = ", ".join(printable(name[:40]) for name in list(there)[:_LISTED])
     problems = [
-        Problem(path, f"the column '{one}' is missing{did_you_mean(one, there)}; there is: {names}")
+        Problem(
+            path,
+            f"the column '{one}' is missing{did_you_mean(one, there)}; there is: {listed(there)}",
+        )
         for one in wanted
         if one not in there
     ]
@@ -373,78 +372,59 @@ def _check_columns(rows: Sequence[_Row], wanted: Sequence[str], path: str) -> No
 
 
 def _maps(
-    rows: Sequence[_Row],
-    names: Mapping[Column, str],
-    wanted: str,
-    role: Role,
-    path: str,
-    problems: LineProblems,
+    rows: Sequence[_Row], names: Mapping[Column, str], role: Role, problems: LineProblems
 ) -> tuple[dict[str, PngLabelMap], list[str]]:
     """The maps by sample, and the sample of each row."""
-    folder = own_folder(path)
+    folder = own_folder(problems.path)
+    wanted = names["ground_truth" if role == "ground_truth" else "prediction"]
     maps: dict[str, PngLabelMap] = {}
-    samples: list[str] = []
     lines: dict[str, int] = {}
     for line, record in rows:
-        name = _path(record.get(wanted), wanted, folder, line, problems)
-        if name is None and (role == "ground_truth" or record.get(wanted) is not None):
-            if record.get(wanted) is None:
-                problems.add(line, wanted, "expected the path of a PNG, found nothing")
-            continue
-        sample = _sample(record, names, folder, line, problems)
-        if sample is None:
-            continue
-        if sample in lines:
-            message = f"duplicate sample '{sample}', first on line {lines[sample]}"
-            problems.add(line, names["sample_id"], message)
+        value = record.get(wanted)
+        if value is not None or role == "ground_truth":
+            fault = _path_fault(value, folder)
+            if fault:
+                problems.add(line, wanted, fault)
+                continue
+        sample, fault = _sample(record, names, folder)
+        if not fault and sample in lines:
+            fault = f"duplicate sample '{sample}', first on line {lines[sample]}"
+        if fault:
+            problems.add(line, names["sample_id"], fault)
             continue
         lines[sample] = line
-        samples.append(sample)
-        if name is not None:
-            maps[sample] = PngLabelMap(_file(folder, name))
+        if value is not None:
+            maps[sample] = PngLabelMap(_file(folder, value))
     if not maps and not problems.total:
         problems.add(0, wanted, "no row names a file in this column")
-    return maps, samples
+    return maps, list(lines)
 
 
-def _path(value: object, column: str, folder: str, line: int, problems: LineProblems) -> str | None:
-    """The path of a PNG; None, noted where something else stands there."""
-    if value is None:
-        return None
+def _path_fault(value: object, folder: str) -> str:
+    """What is wrong with the path of a PNG; nothing for a sound one."""
     if not isinstance(value, str) or not value or not is_text(value) or "\0" in value:
-        problems.add(line, column, f"expected the path of a PNG, found {describe(value)}")
-        return None
+        found = "nothing" if value is None else describe(value)
+        return f"expected the path of a PNG, found {found}"
     if is_url(folder) or is_url(value):
         try:
             beside(folder, value)
         except ValueError as error:
-            problems.add(line, column, str(error))
-            return None
-    return value
+            return str(error)
+    return ""
 
 
-def _sample(
-    record: Mapping[str, Any],
-    names: Mapping[Column, str],
-    folder: str,
-    line: int,
-    problems: LineProblems,
-) -> str | None:
-    """The id that a row gives, else the name of its first file."""
+def _sample(record: Mapping[str, Any], names: Mapping[Column, str], folder: str) -> tuple[str, str]:
+    """The id that a row gives, else the name of its first file; or what is wrong with it."""
     given = record.get(names["sample_id"])
     if given is not None:
         if type(given) is int or (isinstance(given, str) and given and is_text(given)):
-            return str(given)
-        message = f"expected text or a whole number, found {describe(given)}"
-        problems.add(line, names["sample_id"], message)
-        return None
+            return str(given), ""
+        return "", f"expected text or a whole number, found {describe(given)}"
     for column in (names["ground_truth"], names["prediction"]):
         value = record.get(column)
         if isinstance(value, str) and value:
-            return without_extension(_name(value, folder))
-    message = "expected an id or the path of a ground truth, found neither"
-    problems.add(line, names["sample_id"], message)
-    return None
+            return without_extension(_name(value, folder)), ""
+    return "", "expected an id or the path of a ground truth, found neither"
 
 
 def _file(folder: str, name: str) -> str:
