@@ -232,6 +232,14 @@ def test_what_is_wrong(changes: dict[str, str], options: dict[str, Any], message
     assert str(caught.value).startswith(message)
 
 
+def test_a_split_is_converted() -> None:
+    files(**ULTRALYTICS)
+    for arguments, count in ((), 1), (("--split", "train"), 2):
+        out = f"{count}.json"
+        done = program.run("convert", ".", out, *arguments, cwd=Path.cwd(), environment=os.environ)
+        assert f"wrote {count} ground truth" in done.stderr
+
+
 def predictions(truth: ObjectFile, path: str = "runs/detect/val/labels") -> ObjectFile:
     assert truth.images is not None
     known = KnownImages.of(truth.images, truth.image_names)
