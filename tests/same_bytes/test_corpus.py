@@ -18,7 +18,7 @@ from valor_cli.data.inputs import label_maps, scores
 from valor_cli.data.inputs import objects as formats
 from valor_cli.data.inputs import samples as sample_inputs
 
-TRUTH_ALONE = {"cvat", "dota", "kitti", "labelme"}
+TRUTH_ALONE = {"cvat", "dota", "kitti", "labelme", "open_images"}
 """Formats that are read by the same code as VOC, most of them without predictions."""
 
 HASH = re.compile("#[0-9a-f]{6}")

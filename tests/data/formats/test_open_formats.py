@@ -1,4 +1,4 @@
-"""KITTI, DOTA, LabelMe and CVAT as their tools write them, and what is said of faults."""
+"""KITTI, DOTA, LabelMe, CVAT and Open Images as their tools write them, and what is said of faults."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from PIL import Image
 
 from valor_cli.data.conversion.formats import FORMATS
 from valor_cli.data.inputs.objects import Reading, format_of, read_objects
+from valor_cli.data.shapes.objects.known_images import KnownImages
 from valor_cli.data.shapes.objects.object_file import ObjectFile, Role
 from valor_cli.errors import DataError
 from valor_cli.evaluators.detection.load.dataset import load_detections
@@ -169,6 +170,79 @@ def test_cvat() -> None:
     assert found.objects.place_of(0) == "annotations.xml:6"
     put("folder/annotations.xml", CVAT)
     assert format_of("folder") == "cvat"
+
+
+OPEN_IMAGES = (
+    "ImageID,Source,LabelName,Confidence,XMin,XMax,YMin,YMax,IsOccluded,IsTruncated,IsGroupOf,"
+    "IsDepiction,IsInside\n"
+    "0001eeaf4aed83f9,xclick,/m/0cmf2,1,0.25,0.5,0.125,0.375,0,0,0,0,0\n"
+    "000595fe6fee6369,xclick,/m/02wbm,1,0,1,0,0.5,0,0,1,0,0\n"
+    "0001eeaf4aed83f9,xclick,/m/0cmf2,1,0,0.5,0,0.5,0,0,0,0,0\n"
+)
+
+
+def test_open_images() -> None:
+    put("boxes.csv", OPEN_IMAGES)
+    Path("pictures").mkdir()
+    for name in ("0001eeaf4aed83f9", "000595fe6fee6369"):
+        Image.new("L", (800, 400)).save(f"pictures/{name}.jpg")
+    found = read_objects("boxes.csv", "ground_truth", Reading(images="pictures"), "open_images")
+    assert labels(found) == [
+        ("0001eeaf4aed83f9", "/m/0cmf2"),
+        ("0001eeaf4aed83f9", "/m/0cmf2"),
+        ("000595fe6fee6369", "/m/02wbm"),
+    ]
+    # 0.25 to 0.5 of 800, 0.125 to 0.375 of 400.
+    assert found.shapes.box.tolist() == [[200, 50, 200, 100], [0, 0, 400, 200], [0, 0, 800, 200]]
+    assert found.objects["crowd"].tolist() == [False, False, True]
+    assert found.objects.place_of(1) == "boxes.csv:4"
+    put(
+        "found.csv", "ImageID,LabelName,Score,XMin,XMax,YMin,YMax\n0001eeaf4aed83f9,a,0.5,0,1,0,1\n"
+    )
+    assert found.images is not None
+    known = KnownImages.of(found.images, found.image_names)
+    predicted = read_objects("found.csv", "predictions", Reading(known=known), "open_images")
+    assert predicted.shapes.box.tolist() == [[0, 0, 800, 400]]
+    assert predicted.objects["score"].tolist() == [0.5]
+    done = convert(Conversion("found.csv", "out.jsonl", "open_images", images="pictures"))
+    assert done.summary == "wrote 1 detection of 1 image to out.jsonl (jsonl)"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("XMin", "left", "boxes.csv: columns are missing: XMin; there is: ImageID, Source, Label"),
+        (
+            "0.25",
+            "x",
+            'boxes.csv:2: XMin: expected a finite number, found the string "x"\n',
+        ),
+        ("0.25", "200", "boxes.csv:2: expected fractions of the image, found 200 (pixels?)\n"),
+        ("0.25", "0.75", "boxes.csv:2: expected xmax of at least xmin (600.0), found 400.0\n"),
+        (
+            ",0,0,0,0,0\n0005",
+            "\n0005",
+            "boxes.csv:2: expected 13 fields as in the first line, found 8",
+        ),
+        ("/m/0cmf2", "", "boxes.csv:2: LabelName: expected a name, found nothing\n"),
+        (
+            "000595fe6fee6369",
+            "b",
+            (
+                "boxes.csv:3: ImageID: the size of image 'b' is not known: there is no such file "
+                "in pictures\nOpen Images boxes are in units of the image: name the folder"
+            ),
+        ),
+    ],
+)
+def test_a_wrong_row_of_open_images(old: str, new: str, message: str) -> None:
+    put("boxes.csv", OPEN_IMAGES.replace(old, new, 1))
+    Path("pictures").mkdir()
+    for name in ("0001eeaf4aed83f9", "000595fe6fee6369"):
+        Image.new("L", (800, 400)).save(f"pictures/{name}.jpg")
+    with pytest.raises(DataError) as caught:
+        read_objects("boxes.csv", "ground_truth", Reading(images="pictures"), "open_images")
+    assert str(caught.value).startswith(message)
 
 
 def test_predictions_match_by_the_names_of_images() -> None:

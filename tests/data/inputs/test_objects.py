@@ -22,7 +22,7 @@ HINT = (
     "Formats: coco (JSON), coco_panoptic (JSON beside a folder of PNGs), jsonl (one image a line), "
     "csv (one box a line), yolo (a folder of .txt files, or a data.yaml), voc (a folder of .xml "
     "files), cvat (.xml), dota and kitti (folders of .txt files), labelme (a folder of .json "
-    "files). Name one as `format:` under `data:`."
+    "files), open_images (.csv, by name only). Name one as `format:` under `data:`."
 )
 TRUTH = {
     "images": [{"id": 1, "file_name": "a.jpg"}],
@@ -73,7 +73,7 @@ def every_format() -> dict[str, str]:
 def test_every_format_by_its_name() -> None:
     paths = every_format()
     # Those of panoptic files and of open formats have tests of their own.
-    others = {"coco_panoptic", "cvat", "dota", "kitti", "labelme"}
+    others = {"coco_panoptic", "cvat", "dota", "kitti", "labelme", "open_images"}
     assert {*paths, *others} == set(FORMATS)
     for name, path in paths.items():
         assert format_of(path) == name

@@ -148,6 +148,7 @@ class AnnotatedImages:
         place: tuple[int, str] | None = None,
         score: float = 0.0,
         difficult: bool = False,
+        crowd: bool = False,
     ) -> None:
         """Add a box of the last image by its left, top, right and bottom edges.
 
@@ -161,7 +162,7 @@ class AnnotatedImages:
                 self.problems.add(*(place or (line, "")), message)
         if self.problems.total == before:
             self._rows.shapes.add_box([left, top, right - left, bottom - top])
-            self._add(label, line, score, difficult)
+            self._add(label, line, score, difficult, crowd=crowd)
 
     def add_rotated_box(self, label: str, sides: Sequence[float], line: int) -> None:
         """Add a rotated box of the last image: centre x, centre y, width, height, degrees."""
@@ -195,19 +196,26 @@ class AnnotatedImages:
         self._rows.shapes.add_polygon([[one] for one in rings])
         self._add(label, line, score, difficult)
 
-    def _add(self, label: str, line: int, score: float, difficult: bool) -> None:
+    def _add(
+        self, label: str, line: int, score: float, difficult: bool, *, crowd: bool = False
+    ) -> None:
         self._difficult.append(difficult)
         image = len(self._images.ids) - 1
-        self._rows.add(image, self._labels[label], line, position=-1, score=score)
+        self._rows.add(image, self._labels[label], line, position=-1, score=score, crowd=crowd)
 
     def object_file(
-        self, invalid: InvalidRows, warnings: Sequence[str] = (), place: str = LINE
+        self,
+        invalid: InvalidRows,
+        warnings: Sequence[str] = (),
+        place: str = LINE,
+        hint: str = "",
     ) -> ObjectFile:
         """All images and objects.
 
         Args:
             invalid: "skip" leaves out objects that cannot be used and counts them.
             place: How objects are named in a file, as in `Table`.
+            hint: What to do about faults of files.
             warnings: Oddities that did not prevent use.
 
         Raises:
@@ -218,7 +226,7 @@ class AnnotatedImages:
             piece = checked_ids(piece, self.problems)
             columns = {**piece.columns, "difficult": np.array(self._difficult, np.bool_)}
             piece = replace(piece, columns=columns)
-        stop_on([self.faults])
+        stop_on([self.faults], hint)
         if invalid == "error":
             stop_on([self.problems], SKIP_HINT)
         skipped = self.found - len(piece.shapes)

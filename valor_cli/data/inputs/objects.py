@@ -31,6 +31,7 @@ Format: TypeAlias = Literal[
     "dota",
     "kitti",
     "labelme",
+    "open_images",
 ]
 FORMATS: Final[tuple[Format, ...]] = get_args(Format)
 
@@ -51,7 +52,7 @@ _HINT = (
     "Formats: coco (JSON), coco_panoptic (JSON beside a folder of PNGs), jsonl (one image a line), "
     "csv (one box a line), yolo (a folder of .txt files, or a data.yaml), voc (a folder of .xml "
     "files), cvat (.xml), dota and kitti (folders of .txt files), labelme (a folder of .json "
-    "files). Name one as `format:` under `data:`."
+    "files), open_images (.csv, by name only). Name one as `format:` under `data:`."
 )
 
 
@@ -194,6 +195,17 @@ def _read(path: str, role: Role, how: Reading, format: str) -> ObjectFile:  # no
         from valor_cli.data.formats.labelme import read_labelme
 
         return read_labelme(path, role, metadata=how.metadata, invalid=how.invalid)
+    if format == "open_images":
+        from valor_cli.data.formats.open_images import read_open_images
+
+        return read_open_images(
+            path,
+            role,
+            metadata=how.metadata,
+            invalid=how.invalid,
+            images=how.images,
+            known=how.known if role == "predictions" else None,
+        )
     from valor_cli.data.formats.coco import reader as coco
 
     if role == "predictions":
