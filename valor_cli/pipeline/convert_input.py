@@ -69,7 +69,8 @@ def _has_scores(path: str, source_format: str) -> bool:
     if source_format == "kitti":
         return any(len(line.split()) == SCORED_FIELDS for line in _lines_of_labels(path))
     if source_format == "open_images":
-        return b"Score" in next(TextSource(path).chunks()).split(b"\n", 1)[0].split(b",")
+        header = next(TextSource(path).chunks()).split(b"\n", 1)[0]
+        return b"Score" in map(bytes.strip, header.split(b","))
     if source_format in TRUTH_ALONE:
         return False
     if source_format == "voc":

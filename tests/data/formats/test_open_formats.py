@@ -1,4 +1,4 @@
-"""KITTI, DOTA, LabelMe, CVAT and Open Images as their tools write them, and what is said of faults."""
+"""KITTI, DOTA, LabelMe, CVAT and Open Images as their tools write them, and their faults."""
 
 from __future__ import annotations
 
