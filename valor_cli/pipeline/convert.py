@@ -14,8 +14,9 @@ from msgspec.structs import replace
 from valor_cli.data.conversion.formats import Format, format_named, format_of
 from valor_cli.data.conversion.ids import known_images, under_ids_of
 from valor_cli.data.conversion.output import check_place, write_file, write_folder
-from valor_cli.data.inputs.objects import Reading, read_objects
+from valor_cli.data.inputs.objects import read_objects
 from valor_cli.data.shapes.objects.object_file import ObjectFile, Role, SplitName, Wanted
+from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.data.shapes.objects.scene import image_numbers, images_of, sizes_needed
 from valor_cli.data.shapes.objects.written_files import WriteOptions, Written
 from valor_cli.data.source.files import STDIN

@@ -12,9 +12,10 @@ import pytest
 from PIL import Image
 
 from valor_cli.data.conversion.formats import FORMATS
-from valor_cli.data.inputs.objects import Reading, format_of, read_objects
+from valor_cli.data.inputs.objects import format_of, read_objects
 from valor_cli.data.shapes.objects.known_images import KnownImages
 from valor_cli.data.shapes.objects.object_file import ObjectFile, Role
+from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.errors import DataError
 from valor_cli.evaluators.detection.load.dataset import load_detections
 from valor_cli.evaluators.detection.load.inputs import DetectionInputs, DetectionOptions

@@ -13,7 +13,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from valor_cli.data.formats.panoptic import is_panoptic, read_panoptic, segment_masks
+from valor_cli.data.formats import panoptic as reader
+from valor_cli.data.formats.panoptic import is_panoptic, segment_masks
+from valor_cli.data.shapes.objects.object_file import ObjectFile, Role
+from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.errors import DataError
 from valor_cli.kernels.geometry.masks import bitmaps, from_bitmap
 
@@ -23,6 +26,10 @@ CATEGORIES = [
 ]
 # 66051 = 3 + 256 * 2 + 65536 * 1.
 IDS = np.array([[66051, 66051, 0, 7], [66051, 0, 0, 7], [7, 7, 7, 7]])
+
+
+def read_panoptic(path: str, role: Role, **how: Any) -> ObjectFile:
+    return reader.read_panoptic(path, role, Reading(**{"wanted": "shape", **how}))
 
 
 def png(path: Path, ids: np.ndarray) -> None:

@@ -9,13 +9,19 @@ from xml.sax.saxutils import escape
 
 import pytest
 
-from valor_cli.data.formats.voc import read_voc
+from valor_cli.data.formats import voc as reader
+from valor_cli.data.shapes.objects.object_file import ObjectFile, Role
+from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.errors import DataError
 
 pytestmark = pytest.mark.usefixtures("in_a_folder")
 
 SKIP = "Fix these rows, or set `on_invalid: skip` under `data:` to leave them out."
 COCO = Path(__file__).parents[2] / "real_data/detection/voc2012-100/groundtruth.coco.json"
+
+
+def read_voc(path: str, role: Role, **how: Any) -> ObjectFile:
+    return reader.read_voc(path, role, Reading(**how))
 
 
 def box(left: Any = 1, top: Any = 2, right: Any = 4, bottom: Any = 6) -> str:

@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from valor_cli.data.formats.yolo import read_yolo
+from valor_cli.data.formats import yolo as reader
 from valor_cli.data.shapes.objects.known_images import KnownImages
+from valor_cli.data.shapes.objects.object_file import ObjectFile, Role
+from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.data.table import Table
 from valor_cli.errors import DataError
 
@@ -22,6 +24,10 @@ SIZES = (
     "YOLO labels are in units of the image: name the folder of the image files as `images:` "
     "under `data:`."
 )
+
+
+def read_yolo(path: str, role: Role, **how: Any) -> ObjectFile:
+    return reader.read_yolo(path, role, Reading(**how))
 
 
 def folder(labels: dict[str, str], sizes: dict[str, tuple[int, int]] | None = None) -> str:

@@ -11,11 +11,12 @@ import pytest
 from PIL import Image
 
 from tests import program
-from valor_cli.data.formats.yolo import read_yolo
+from valor_cli.data.formats import yolo as reader
 from valor_cli.data.formats.yolo_dataset import dataset_file, label_file
-from valor_cli.data.inputs.objects import Reading, format_of, read_objects
+from valor_cli.data.inputs.objects import format_of, read_objects
 from valor_cli.data.shapes.objects.known_images import KnownImages
-from valor_cli.data.shapes.objects.object_file import ObjectFile
+from valor_cli.data.shapes.objects.object_file import ObjectFile, Role
+from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.errors import DataError
 
 pytestmark = pytest.mark.usefixtures("in_a_folder")
@@ -23,6 +24,10 @@ pytestmark = pytest.mark.usefixtures("in_a_folder")
 BOX = "1 0.5 0.5 0.5 0.5\n"
 NAMES = "names: {0: cat, 1: dog}\n"
 HINT = "Paths start from `path:`, or from the folder of this file."
+
+
+def read_yolo(path: str, role: Role, **how: Any) -> ObjectFile:
+    return reader.read_yolo(path, role, Reading(**how))
 
 
 def files(**texts: str) -> None:
@@ -243,7 +248,7 @@ def test_a_split_is_converted() -> None:
 def predictions(truth: ObjectFile, path: str = "runs/detect/val/labels") -> ObjectFile:
     assert truth.images is not None
     known = KnownImages.of(truth.images, truth.image_names)
-    return read_yolo(path, "predictions", inherited=truth.class_names, known=known)
+    return read_yolo(path, "predictions", class_names=truth.class_names, known=known)
 
 
 def test_names_and_sizes_of_predictions_are_those_of_the_ground_truth() -> None:

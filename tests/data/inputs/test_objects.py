@@ -13,7 +13,8 @@ import pytest
 import zstandard
 from PIL import Image
 
-from valor_cli.data.inputs.objects import FORMATS, Reading, format_of, read_objects
+from valor_cli.data.inputs.objects import FORMATS, format_of, read_objects
+from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.errors import DataError
 
 pytestmark = pytest.mark.usefixtures("in_a_folder")

@@ -7,34 +7,30 @@ centre, clockwise, by degrees.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 from valor_cli.data.formats.annotated_images import AnnotatedImages
 from valor_cli.data.formats.folders import without_extension
 from valor_cli.data.formats.voc import Element, parse_xml
 from valor_cli.data.shapes.objects.object_file import ObjectFile, Role
-from valor_cli.data.table import InvalidRows
+from valor_cli.data.shapes.objects.reading import Reading
 
 _CORNERS: Final = ("xtl", "ytl", "xbr", "ybr")
 _OTHERS: Final = ("cuboid", "ellipse", "mask", "points", "polyline", "skeleton")
 
 
-def read_cvat(
-    path: str, role: Role, *, metadata: Sequence[str] = (), invalid: InvalidRows = "error"
-) -> ObjectFile:
+def read_cvat(path: str, role: Role, how: Reading) -> ObjectFile:
     """Objects of an XML file, or of a folder of them; image ids are names without extension.
 
     Args:
         path: The file or the folder.
         role: Which side it is: ground truth, as there are no scores.
-        metadata: Must be empty: there is none in this format.
-        invalid: "skip" leaves out objects that cannot be used and counts them.
+        how: Its options; there is no metadata of images in this format.
 
     Raises:
         DataError: A file cannot be read or is no such XML; an object is wrong.
     """
-    images = AnnotatedImages(path, role, metadata, unscored="CVAT XML")
+    images = AnnotatedImages(path, role, how.metadata, unscored="CVAT XML")
     for file, text in images.files(".xml"):
         root = parse_xml(text, file)
         if root.name != "annotations":
@@ -47,7 +43,7 @@ def read_cvat(
                 images.faults.add(one.line, "track", message)
             elif one.name == "image":
                 _add_image(one, images)
-    return images.object_file(invalid)
+    return images.object_file(how.invalid)
 
 
 def _add_image(image: Element, images: AnnotatedImages) -> None:

@@ -6,33 +6,29 @@ first lines may say `imagesource:` and `gsd:`. Difficult objects are ignored in 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 from valor_cli.data.formats.annotated_images import AnnotatedImages, stem_of
 from valor_cli.data.shapes.objects.object_file import ObjectFile, Role
-from valor_cli.data.table import InvalidRows
+from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.data.values import describe
 
 HEADERS: Final = ("imagesource:", "gsd:")
 _CORNERS: Final = ("x1", "y1", "x2", "y2", "x3", "y3", "x4", "y4")
 
 
-def read_dota(
-    path: str, role: Role, *, metadata: Sequence[str] = (), invalid: InvalidRows = "error"
-) -> ObjectFile:
+def read_dota(path: str, role: Role, how: Reading) -> ObjectFile:
     """Polygons of a folder of label files; image ids are file names without extension.
 
     Args:
         path: The folder.
         role: Which side it is: ground truth, as there are no scores.
-        metadata: Must be empty: there is none in this format.
-        invalid: "skip" leaves out lines that cannot be used and counts them.
+        how: Its options; there is no metadata of images in this format.
 
     Raises:
         DataError: A file cannot be read, or a line is wrong.
     """
-    images = AnnotatedImages(path, role, metadata, unscored="DOTA")
+    images = AnnotatedImages(path, role, how.metadata, unscored="DOTA")
     for file, text in images.files(".txt", may_be_empty=True):
         images.add_image(stem_of(file))
         for line, content in enumerate(text.split("\n"), 1):
@@ -59,4 +55,4 @@ def read_dota(
                 images.problems.add(line, "difficult", message)
             if images.problems.total == before:
                 images.add_polygon(fields[8], ring, line, difficult=difficult != "0")
-    return images.object_file(invalid)
+    return images.object_file(how.invalid)

@@ -6,12 +6,11 @@ results a score at its end: the box is read, in pixels. Regions marked `DontCare
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 from valor_cli.data.formats.annotated_images import AnnotatedImages, stem_of
 from valor_cli.data.shapes.objects.object_file import ObjectFile, Role
-from valor_cli.data.table import InvalidRows
+from valor_cli.data.shapes.objects.reading import Reading
 
 SCORED_FIELDS: Final = 16
 _BOX: Final = slice(4, 8)
@@ -19,21 +18,18 @@ _CORNERS: Final = ("left", "top", "right", "bottom")
 _NO_OBJECT: Final = "DontCare"
 
 
-def read_kitti(
-    path: str, role: Role, *, metadata: Sequence[str] = (), invalid: InvalidRows = "error"
-) -> ObjectFile:
+def read_kitti(path: str, role: Role, how: Reading) -> ObjectFile:
     """Boxes of a folder of label files; image ids are file names without extension.
 
     Args:
         path: The folder.
         role: Which side it is.
-        metadata: Must be empty for ground truth: there is none in this format.
-        invalid: "skip" leaves out lines that cannot be used and counts them.
+        how: Its options; there is no metadata of images in this format.
 
     Raises:
         DataError: A file cannot be read, or a line is wrong.
     """
-    images = AnnotatedImages(path, role, metadata)
+    images = AnnotatedImages(path, role, how.metadata)
     expected = SCORED_FIELDS - (not images.predicted)
     ignored = 0
     for file, text in images.files(".txt", may_be_empty=True):
@@ -62,4 +58,4 @@ def read_kitti(
     warnings = [
         f"{path}: regions marked DontCare are left out, and detections in them count: {ignored:,}"
     ] * (ignored > 0)
-    return images.object_file(invalid, warnings)
+    return images.object_file(how.invalid, warnings)

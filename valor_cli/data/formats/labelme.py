@@ -13,29 +13,26 @@ from typing import Any, Final
 from valor_cli.data.formats.annotated_images import AnnotatedImages, stem_of
 from valor_cli.data.formats.json.document import parse_json
 from valor_cli.data.shapes.objects.object_file import ObjectFile, Role
+from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.data.shapes.objects.shape_rows import Ring
-from valor_cli.data.table import InvalidRows
 from valor_cli.data.values import LARGEST_COORDINATE, describe, is_text, number
 from valor_cli.kernels.geometry.rle import LARGEST_SIDE
 
 _KINDS: Final = ("polygon", "rectangle")
 
 
-def read_labelme(
-    path: str, role: Role, *, metadata: Sequence[str] = (), invalid: InvalidRows = "error"
-) -> ObjectFile:
+def read_labelme(path: str, role: Role, how: Reading) -> ObjectFile:
     """Objects of a folder of JSON files, or of one; image ids are names without extension.
 
     Args:
         path: The folder or the file.
         role: Which side it is: ground truth, as there are no scores.
-        metadata: Must be empty: there is none in this format.
-        invalid: "skip" leaves out shapes that cannot be used and counts them.
+        how: Its options; there is no metadata of images in this format.
 
     Raises:
         DataError: A file cannot be read or is no such JSON; a shape is wrong.
     """
-    images = AnnotatedImages(path, role, metadata, unscored="LabelMe")
+    images = AnnotatedImages(path, role, how.metadata, unscored="LabelMe")
     for file, text in images.files(".json"):
         document = parse_json(text.encode(), file)
         shapes = document.get("shapes") if isinstance(document, dict) else None
@@ -50,7 +47,7 @@ def read_labelme(
         width, height = (_side(document, key, images) for key in ("imageWidth", "imageHeight"))
         images.add_image(stem_of(name or file), width, height, key="imagePath", file_name=name)
         _add_shapes(shapes, images)
-    return images.object_file(invalid, place="shapes[{row}]")
+    return images.object_file(how.invalid, place="shapes[{row}]")
 
 
 def _side(document: dict[str, Any], key: str, images: AnnotatedImages) -> int:

@@ -16,8 +16,8 @@ from valor_cli.data.formats.annotated_images import AnnotatedImages
 from valor_cli.data.formats.images import ImageFolder, image_size
 from valor_cli.data.shapes.objects.known_images import KnownImages, find_images
 from valor_cli.data.shapes.objects.object_file import ObjectFile, Role
+from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.data.shapes.objects.shape_rows import Frame
-from valor_cli.data.table import InvalidRows
 from valor_cli.errors import DataError, Problem, printable
 
 _SIDES: Final = ("XMin", "YMin", "XMax", "YMax")
@@ -29,35 +29,24 @@ _HINT: Final = (
 )
 
 
-def read_open_images(
-    path: str,
-    role: Role,
-    *,
-    metadata: Sequence[str] = (),
-    invalid: InvalidRows = "error",
-    images: str | None = None,
-    known: KnownImages | None = None,
-) -> ObjectFile:
+def read_open_images(path: str, role: Role, how: Reading) -> ObjectFile:
     """Boxes of a CSV file, or of a folder of them.
 
     Args:
         path: The file or the folder.
         role: Which side it is.
-        metadata: Must be empty for ground truth: there is none in this format.
-        invalid: "skip" leaves out rows that cannot be used and counts them.
-        images: The folder of the image files, which their sizes are read of.
-        known: The images of the ground truth, whose sizes go before those of the files.
+        how: Its options; there is no metadata of images in this format.
 
     Raises:
         DataError: A file cannot be read or has not these columns; the size of an image is not
             known; a row is wrong.
     """
-    found = AnnotatedImages(path, role, metadata)
-    folder = None if images is None else ImageFolder(images)
+    found = AnnotatedImages(path, role, how.metadata)
+    folder = None if how.images is None else ImageFolder(how.images)
     columns = (*_COLUMNS, *(("Score",) if found.predicted else ()))
     for file, text in found.files(".csv"):
         by_image = _rows(text, file, columns)
-        sizes = _known_sizes(list(by_image), known)
+        sizes = _known_sizes(list(by_image), how.known)
         for image, rows in by_image.items():
             size = sizes.get(image) or _size_of_file(image, folder)
             if size is None:
@@ -69,7 +58,7 @@ def read_open_images(
             for line, row in rows:
                 found.found += 1
                 _add_box(row, line, (height, width), found)
-    return found.object_file(invalid, hint=_HINT)
+    return found.object_file(how.invalid, hint=_HINT)
 
 
 def _rows(

@@ -30,7 +30,8 @@ from valor_cli.data.formats.images import png_content
 from valor_cli.data.formats.json.document import parse_json
 from valor_cli.data.formats.png import RGB, PngHeader, kind_of_png, pixels, png_header
 from valor_cli.data.shapes.objects.names import spelled
-from valor_cli.data.shapes.objects.object_file import ObjectFile, Role, Wanted
+from valor_cli.data.shapes.objects.object_file import ObjectFile, Role
+from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.data.source.files import STDIN, TextSource
 from valor_cli.data.table import Columns, Table
 from valor_cli.data.values import LARGEST_EXACT, Problems, describe, stop_on, text
@@ -111,9 +112,7 @@ class _Drawn(NamedTuple):
     files: list[InputFile]
 
 
-def read_panoptic(
-    path: str, role: Role, *, wanted: Wanted = "shape", metadata: Sequence[str] = ()
-) -> ObjectFile:
+def read_panoptic(path: str, role: Role, how: Reading) -> ObjectFile:
     """Read the segments of a COCO panoptic file; predictions have score 1.
 
     The PNGs are in the folder named like the JSON without its extension, as panopticapi has it,
@@ -124,8 +123,7 @@ def read_panoptic(
         path: The JSON file, plain, gzip or zstd.
         role: Which side it is. Predictions may lack images and categories; their ids are then
             those of the ground truth.
-        wanted: "box" takes the bounds of the pixels, "shape" the pixels.
-        metadata: Names to read for every image, from its "metadata" object or else from itself.
+        how: Its options.
 
     Raises:
         DataError: The file cannot be read or is not such JSON; a value is wrong; an id is duplicate
@@ -137,13 +135,14 @@ def read_panoptic(
     if categories is not None:
         categories = _with_kinds(categories, listing.lists["categories"], path)
     drawn = _draw_segments(listing, folder_of(path) if listing.images else "", path)
+    boxes = how.wanted == "box"
     return ObjectFile(
         path=path,
         objects=_objects(listing, drawn, role, path),
-        shapes=Shapes.boxes(bounds(drawn.masks)) if wanted == "box" else Shapes.masks(drawn.masks),
+        shapes=Shapes.boxes(bounds(drawn.masks)) if boxes else Shapes.masks(drawn.masks),
         images=None if images is None else _sized(images, listing, drawn, path),
         categories=None if categories is None else Table(path, categories, "categories[{row}]"),
-        metadata=metadata_of(listing.lists["images"], metadata, path) if metadata else {},
+        metadata=metadata_of(listing.lists["images"], how.metadata, path) if how.metadata else {},
         files=[InputFile(path, listing.file.sha256, len(drawn.area)), *drawn.files],
         warnings=_warnings(listing, drawn, path) if role == "ground_truth" else (),
     )

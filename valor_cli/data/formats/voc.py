@@ -22,6 +22,7 @@ from valor_cli.data.formats.csv.object_lines import CROWD
 from valor_cli.data.shapes.objects.file_names import stems_of
 from valor_cli.data.shapes.objects.json_geometry import check_kinds
 from valor_cli.data.shapes.objects.object_file import ObjectFile, Role, Wanted
+from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.data.shapes.objects.scene import (
     Images,
     image_numbers,
@@ -32,7 +33,6 @@ from valor_cli.data.shapes.objects.scene import (
 )
 from valor_cli.data.shapes.objects.unsupported_features import losses
 from valor_cli.data.shapes.objects.written_files import WriteOptions, Written
-from valor_cli.data.table import InvalidRows
 from valor_cli.data.values import describe
 from valor_cli.errors import LISTED, DataError, Problem
 from valor_cli.kernels.geometry.shapes import Floats, Kind
@@ -79,29 +79,19 @@ class Element(Struct):
         return None
 
 
-def read_voc(
-    path: str,
-    role: Role,
-    *,
-    wanted: Wanted = "box",
-    metadata: Sequence[str] = (),
-    invalid: InvalidRows = "error",
-) -> ObjectFile:
+def read_voc(path: str, role: Role, how: Reading) -> ObjectFile:
     """Objects of a folder of XML files, or of one; image ids are file names without extension.
 
     Args:
         path: The folder or the file.
         role: Which side it is.
-        wanted: Which geometry to take of an object that has a box and a polygon.
-        metadata: Must be empty for ground truth: there is none in this format.
-        invalid: "skip" leaves out objects that cannot be used and counts them; faults of a file
-            itself are errors always.
+        how: Its options; there is no metadata of images in this format.
 
     Raises:
         DataError: A file cannot be read or is no such XML; an image has two files; an object is
             wrong.
     """
-    images = AnnotatedImages(path, role, metadata)
+    images = AnnotatedImages(path, role, how.metadata)
     for file, text in images.files(".xml"):
         root = parse_xml(text, file)
         if root.name != "annotation":
@@ -121,11 +111,11 @@ def read_voc(
         for one in root.children:
             if one.name == "object":
                 images.found += 1
-                _add_object(one, images, wanted)
+                _add_object(one, images, how.wanted)
             elif one.first("bndbox", "polygon") is not None:
                 message = f"<{one.name}> holds an object that is not read: objects are <object>"
                 images.faults.add(one.line, one.name, message)
-    return images.object_file(invalid)
+    return images.object_file(how.invalid)
 
 
 def _side(size: Element | None, name: str, images: AnnotatedImages) -> int:

@@ -24,7 +24,8 @@ from valor_cli.data.formats.yolo_dataset import LabelFile, LabelFiles, label_fil
 from valor_cli.data.shapes.objects.file_names import stems_of
 from valor_cli.data.shapes.objects.json_geometry import by_row, check_kinds, check_polygons
 from valor_cli.data.shapes.objects.known_images import KnownImages, find_images
-from valor_cli.data.shapes.objects.object_file import ObjectFile, Role, SplitName
+from valor_cli.data.shapes.objects.object_file import ObjectFile, Role
+from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.data.shapes.objects.rows import ImageRows, Named, Piece, object_file, text_column
 from valor_cli.data.shapes.objects.scene import (
     category_names,
@@ -37,7 +38,7 @@ from valor_cli.data.shapes.objects.scene import (
 from valor_cli.data.shapes.objects.shape_rows import Frame
 from valor_cli.data.shapes.objects.unsupported_features import losses
 from valor_cli.data.shapes.objects.written_files import WriteOptions, Written
-from valor_cli.data.table import SKIP_HINT, Columns, InvalidRows
+from valor_cli.data.table import SKIP_HINT, Columns
 from valor_cli.data.values import LineProblems, describe, stop_on
 from valor_cli.errors import LISTED, DataError, Problem, did_you_mean, printable
 from valor_cli.kernels.geometry.shapes import (
@@ -71,18 +72,7 @@ _SIZES_HINT: Final = (
 _OF_TRUTH: Final = "\nOr give a ground truth that says the sizes of its images."
 
 
-def read_yolo(
-    path: str,
-    role: Role,
-    *,
-    metadata: Sequence[str] = (),
-    invalid: InvalidRows = "error",
-    names: Sequence[str] | Mapping[int, str] = (),
-    inherited: Mapping[int, str] | None = None,
-    images: str | None = None,
-    split: SplitName | None = None,
-    known: KnownImages | None = None,
-) -> ObjectFile:
+def read_yolo(path: str, role: Role, how: Reading) -> ObjectFile:
     """Objects of a folder of label files, or of the data.yaml of a data set.
 
     Image ids are paths of label files in the folder, without extension. Category ids are the
@@ -93,25 +83,19 @@ def read_yolo(
         path: The folder of label files; for ground truth also a data.yaml, or the folder that has
             it with its images.
         role: Which side it is.
-        metadata: Must be empty for ground truth: there is none in this format.
-        invalid: "skip" leaves out lines that cannot be used and counts them.
-        names: Of the classes; empty to look for them beside the folder.
-        inherited: Names of the ground truth's classes, for predictions without names of their own.
-        images: The folder of the image files, which their sizes are read of; None for the one that
-            the data set names, or the folder `images` beside that of the `labels`.
-        split: Of a data set; None for the first of val, test and train.
-        known: The images of the ground truth, whose sizes go before those of the files.
+        how: Its options; there is no metadata of images in this format. Without `images`, the
+            folder is the one that the data set names, or `images` beside `labels`.
 
     Raises:
         DataError: The folder cannot be read or has no label files; names or sizes are not known;
             a line is wrong.
     """
-    no_metadata(path, role, metadata)
-    source = label_files(path, role, names, inherited, images, split)
+    no_metadata(path, role, how.metadata)
+    source = label_files(path, role, how)
     rows, sized = ImageRows(), LineProblems(path)
     lines = _Lines(role)
     digests: dict[str, str] = {}
-    sizes = _known_sizes(path, source, known)
+    sizes = _known_sizes(path, source, how.known)
     for at, (one, size) in enumerate(zip(source.files, sizes, strict=True)):
         text = ""
         if one.name is not None:
@@ -121,7 +105,7 @@ def read_yolo(
     stop_on([sized], _SIZES_HINT + (_OF_TRUTH if role == "predictions" else ""))
     piece = lines.piece(source.names, np.array([rows.height, rows.width], np.float64).T)
     problems = lines.problems(path, [one.path for one in source.files])
-    if invalid == "error":
+    if how.invalid == "error":
         stop_on([problems], SKIP_HINT)
     skipped = lines.found - len(piece.shapes)
     return object_file(

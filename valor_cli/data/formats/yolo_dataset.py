@@ -18,6 +18,7 @@ from valor_cli.data.formats.class_names import NAMES_FILES, class_names, yaml_na
 from valor_cli.data.formats.folders import files_under, without_extension
 from valor_cli.data.formats.images import ENDINGS, ImageFolder
 from valor_cli.data.shapes.objects.object_file import Role, SplitName
+from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.data.source.files import TextSource
 from valor_cli.errors import LISTED, DataError, Problem, printable
 from valor_cli.paths import is_url
@@ -64,14 +65,7 @@ class LabelFiles(NamedTuple):
     warnings: Sequence[str]
 
 
-def label_files(
-    path: str,
-    role: Role,
-    names: Sequence[str] | Mapping[int, str],
-    inherited: Mapping[int, str] | None,
-    images: str | None,
-    split: SplitName | None,
-) -> LabelFiles:
+def label_files(path: str, role: Role, how: Reading) -> LabelFiles:
     """Find the label files of an input; the arguments are those of `read_yolo`.
 
     Raises:
@@ -79,22 +73,16 @@ def label_files(
     """
     file = dataset_file(path) if role == "ground_truth" else None
     if file is not None:
-        return _dataset(file, names, split)
-    return _folder(path, role, names, inherited, images)
+        return _dataset(file, how)
+    return _folder(path, role, how)
 
 
-def _folder(
-    path: str,
-    role: Role,
-    names: Sequence[str] | Mapping[int, str],
-    inherited: Mapping[int, str] | None,
-    images: str | None,
-) -> LabelFiles:
+def _folder(path: str, role: Role, how: Reading) -> LabelFiles:
     """The label files under a folder, and the images beside those that have one."""
     if path.lower().endswith((".yaml", ".yml")):
         message = "predictions are a folder of label files; a data.yaml names the ground truth"
         raise DataError(Problem(path, message), hint="give the folder that --save-txt wrote")
-    labels = path
+    labels, images = path, how.images
     if images is None and not is_url(path):
         if all(os.path.isdir(os.path.join(path, one)) for one in ("labels", "images")):
             labels, images = os.path.join(path, "labels"), os.path.join(path, "images")
@@ -103,7 +91,7 @@ def _folder(
     found = [one for one in files_under(labels, ".txt") if os.path.basename(one) not in NAMES_FILES]
     if not found:
         raise DataError(Problem(path, "there are no label files (.txt) in this folder"))
-    named = class_names(labels, names, inherited)
+    named = class_names(labels, how.names, how.class_names)
     folder = None if images is None else ImageFolder(images)
     pictures = {} if folder is None else folder.by_stem
 
@@ -124,9 +112,7 @@ def _folder(
     return LabelFiles([*files, *beside], named, images, _unlabelled(folder.folder, len(beside)))
 
 
-def _dataset(
-    file: str, names: Sequence[str] | Mapping[int, str], wanted: SplitName | None
-) -> LabelFiles:
+def _dataset(file: str, how: Reading) -> LabelFiles:
     """The label files of a split of a data set."""
     if is_url(file):
         message = "the data.yaml of a data set is read from this machine alone"
@@ -136,7 +122,7 @@ def _dataset(
     if "kpt_shape" in data.keys:
         problem = Problem(f"{file}: kpt_shape", "the labels of poses are not read")
         raise DataError(problem, hint="give keypoints as COCO JSON")
-    split = wanted or next(iter(data.splits), None)
+    split = how.split or next(iter(data.splits), None)
     if split is None or split not in data.splits:
         named = " and no ".join(f"`{one}:`" for one in ([split] if split else SPLITS))
         listed = f"; there is: {', '.join(data.splits)}" if data.splits else ""
@@ -180,7 +166,7 @@ def _dataset(
     twice = [f"{place}: {more:,} images are listed more than once: read once"] * (more > 0)
     return LabelFiles(
         [files[image] for image in sorted(files)],
-        class_names(file, names, None) if names else data.names(),
+        class_names(file, how.names, None) if how.names else data.names(),
         folder,
         [*twice, *_unlabelled(place, missing)],
     )

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final, Literal, NamedTuple, TypeAlias, get_args
-
-from msgspec import Struct, field
 
 from valor_cli.data.formats.folders import is_folder, text_of
 from valor_cli.data.formats.parquet.magic import is_parquet
 from valor_cli.data.partition.shards import minority_parts, read_shards
-from valor_cli.data.shapes.objects.known_images import KnownImages
 from valor_cli.data.shapes.objects.names import spelled
-from valor_cli.data.shapes.objects.object_file import ObjectFile, Role, SplitName, Wanted
+from valor_cli.data.shapes.objects.object_file import ObjectFile, Role
+from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.data.source.files import STDIN
 from valor_cli.data.source.inputs import expanded, extension_of, head_of
-from valor_cli.data.table import InvalidRows
 from valor_cli.errors import DataError, Problem, did_you_mean
 
 Format: TypeAlias = Literal[
@@ -72,34 +69,6 @@ class _Kind(NamedTuple):
     image_ids: str
     named: bool
     category_ids: str
-
-
-class Reading(Struct, frozen=True):
-    """Read options shared by all inputs of a run.
-
-    Attributes:
-        wanted: Which geometry to take of an object that says several.
-        metadata: Names to read for every image of the ground truth.
-        fields: What else to read of COCO files: "keypoints" or "some_keypoints", "federated".
-        invalid: What to do with objects that cannot be used.
-        names: Of YOLO classes: in order, or by class.
-        images: Folder of image files, for the sizes that YOLO needs.
-        columns: Standard name to the file's own, for CSV.
-        split: Of a YOLO data set; None for the first of val, test and train.
-        known: The images of the ground truth, for the sizes that predictions in YOLO need.
-        class_names: Names of the ground truth's YOLO classes, for predictions without names.
-    """
-
-    wanted: Wanted = "box"
-    metadata: Sequence[str] = ()
-    fields: frozenset[str] = frozenset()
-    invalid: InvalidRows = "error"
-    names: Sequence[str] | Mapping[int, str] = ()
-    images: str | None = None
-    columns: Mapping[str, str] = field(default_factory=dict)
-    split: SplitName | None = None
-    known: KnownImages | None = None
-    class_names: Mapping[int, str] | None = None
 
 
 def read_objects(
@@ -160,52 +129,35 @@ def _read(path: str, role: Role, how: Reading, format: str) -> ObjectFile:  # no
     if format == "yolo":
         from valor_cli.data.formats.yolo import read_yolo
 
-        return read_yolo(
-            path,
-            role,
-            metadata=how.metadata,
-            invalid=how.invalid,
-            names=how.names,
-            inherited=how.class_names,
-            images=how.images,
-            split=how.split,
-            known=how.known if role == "predictions" else None,
-        )
+        return read_yolo(path, role, how)
     if format == "voc":
         from valor_cli.data.formats.voc import read_voc
 
-        return read_voc(path, role, wanted=how.wanted, metadata=how.metadata, invalid=how.invalid)
+        return read_voc(path, role, how)
     if format == "coco_panoptic":
         from valor_cli.data.formats.panoptic import read_panoptic
 
-        return read_panoptic(path, role, wanted=how.wanted, metadata=how.metadata)
+        return read_panoptic(path, role, how)
     if format == "cvat":
         from valor_cli.data.formats.cvat import read_cvat
 
-        return read_cvat(path, role, metadata=how.metadata, invalid=how.invalid)
+        return read_cvat(path, role, how)
     if format == "dota":
         from valor_cli.data.formats.dota import read_dota
 
-        return read_dota(path, role, metadata=how.metadata, invalid=how.invalid)
+        return read_dota(path, role, how)
     if format == "kitti":
         from valor_cli.data.formats.kitti import read_kitti
 
-        return read_kitti(path, role, metadata=how.metadata, invalid=how.invalid)
+        return read_kitti(path, role, how)
     if format == "labelme":
         from valor_cli.data.formats.labelme import read_labelme
 
-        return read_labelme(path, role, metadata=how.metadata, invalid=how.invalid)
+        return read_labelme(path, role, how)
     if format == "open_images":
         from valor_cli.data.formats.open_images import read_open_images
 
-        return read_open_images(
-            path,
-            role,
-            metadata=how.metadata,
-            invalid=how.invalid,
-            images=how.images,
-            known=how.known if role == "predictions" else None,
-        )
+        return read_open_images(path, role, how)
     from valor_cli.data.formats.coco import reader as coco
 
     if role == "predictions":

@@ -7,8 +7,9 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from valor_cli.data.inputs.objects import Format, Reading
+from valor_cli.data.inputs.objects import Format
 from valor_cli.data.shapes.objects.object_file import Role, SplitName
+from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.evaluators.inputs import (
     ByModel,
     SideFormats,

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from valor_cli.data.inputs.objects import Reading, read_objects
+from valor_cli.data.inputs.objects import read_objects
 from valor_cli.data.shapes.objects.known_images import KnownImages
 from valor_cli.data.shapes.objects.object_file import ObjectFile, UnnamedClassesError
+from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.errors import DataError, Problem
 from valor_cli.evaluators.detection.load.images_and_labels import images_of
 from valor_cli.evaluators.detection.load.inputs import DetectionInputs
