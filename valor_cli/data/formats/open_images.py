@@ -14,7 +14,7 @@ from typing import Final
 from valor_cli.data.column_names import csv_reader, listed, not_csv
 from valor_cli.data.formats.annotated_images import AnnotatedImages
 from valor_cli.data.formats.images import ImageFolder, image_size
-from valor_cli.data.shapes.objects.known_images import KnownImages, find_images
+from valor_cli.data.shapes.objects.known_images import sizes_of
 from valor_cli.data.shapes.objects.object_file import ObjectFile, Role
 from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.data.shapes.objects.shape_rows import Frame
@@ -46,9 +46,10 @@ def read_open_images(path: str, role: Role, how: Reading) -> ObjectFile:
     columns = (*_COLUMNS, *(("Score",) if found.predicted else ()))
     for file, text in found.files(".csv"):
         by_image = _rows(text, file, columns)
-        sizes = _known_sizes(list(by_image), how.known)
-        for image, rows in by_image.items():
-            size = sizes.get(image) or _size_of_file(image, folder)
+        sizes = sizes_of(list(by_image), how.known)
+        for (image, rows), size in zip(by_image.items(), sizes, strict=True):
+            if not (size and size[0]):
+                size = _size_of_file(image, folder)
             if size is None:
                 where = "" if folder is None else f": there is no such file in {folder.folder}"
                 message = f"the size of image '{printable(image)}' is not known{where}"
@@ -84,19 +85,6 @@ def _rows(
     except csv.Error as error:
         raise not_csv(path, first, error) from None
     return found
-
-
-def _known_sizes(names: Sequence[str], known: KnownImages | None) -> dict[str, Frame]:
-    """Height and width of the images whose sizes the ground truth says."""
-    if known is None:
-        return {}
-    at = find_images(names, known, from_files=True).at.tolist()
-    size = known.size.tolist()
-    return {
-        name: (size[row][0], size[row][1])
-        for name, row in zip(names, at, strict=True)
-        if row >= 0 and size[row][0]
-    }
 
 
 def _size_of_file(image: str, folder: ImageFolder | None) -> Frame | None:

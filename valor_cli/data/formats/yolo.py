@@ -23,7 +23,7 @@ from valor_cli.data.formats.images import image_size
 from valor_cli.data.formats.yolo_dataset import LabelFile, LabelFiles, label_files
 from valor_cli.data.shapes.objects.file_names import stems_of
 from valor_cli.data.shapes.objects.json_geometry import by_row, check_kinds, check_polygons
-from valor_cli.data.shapes.objects.known_images import KnownImages, find_images
+from valor_cli.data.shapes.objects.known_images import KnownImages, sizes_of
 from valor_cli.data.shapes.objects.object_file import ObjectFile, Role
 from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.data.shapes.objects.rows import ImageRows, Named, Piece, object_file, text_column
@@ -124,16 +124,14 @@ def read_yolo(path: str, role: Role, how: Reading) -> ObjectFile:
 
 
 def _known_sizes(path: str, source: LabelFiles, known: KnownImages | None) -> list[Frame | None]:
-    """Height and width of each image as the ground truth says; None where it does not.
+    """Height and width of each image as the ground truth says; 0 or None where it does not.
 
     Raises:
         DataError: No label file is named like an image of the ground truth.
     """
-    if known is None:
-        return [None] * len(source.files)
     names = [one.image for one in source.files]
-    at = find_images(names, known, from_files=True).at
-    if source.images is None and len(known.ids) and (at < 0).all():
+    sizes = sizes_of(names, known)
+    if source.images is None and known is not None and len(known.ids) and not any(sizes):
         message = (
             f"no label file is named like an image of {known.path} (images: "
             f"{_some(known.called(one) for one in range(len(known.ids)))}; label files: "
@@ -141,8 +139,7 @@ def _known_sizes(path: str, source: LabelFiles, known: KnownImages | None) -> li
         )
         hint = "Label files are named after their images: give predictions for the same images."
         raise DataError(Problem(path, message), hint=hint)
-    size = np.where(at[:, None] >= 0, known.size[at], 0)
-    return [(height, width) if height else None for height, width in size.tolist()]
+    return sizes
 
 
 def _some(names: Iterable[str]) -> str:
@@ -164,6 +161,8 @@ def _add_image(
     `frame` is what is known already.
     """
     problems.path = one.path
+    if not (frame and frame[0]):
+        frame = None
     if frame is None and one.picture is not None:
         try:
             frame = image_size(one.picture)
