@@ -18,9 +18,9 @@ from xml.parsers import expat
 import numpy as np
 from msgspec.structs import replace
 
-from valor_cli.data.formats.csv.object_lines import CROWD
 from valor_cli.data.formats.folders import digest_of, files_under, is_folder, no_metadata
 from valor_cli.data.shapes.objects.object_file import ObjectFile, Role, Wanted
+from valor_cli.data.shapes.objects.parse import CROWD
 from valor_cli.data.shapes.objects.rows import (
     Codes,
     ImageRows,

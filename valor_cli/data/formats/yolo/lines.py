@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.data.shapes.objects.object_file import Role
-from valor_cli.data.shapes.objects.rows import ObjectRows, Piece
-from valor_cli.data.shapes.objects.shape_rows import Frame
+from valor_cli.data.shapes.objects.rows import Frame, ObjectRows, Piece
 from valor_cli.data.table import Columns
 from valor_cli.data.values import LineProblems, describe
 from valor_cli.kernels.geometry.shapes import Shapes

@@ -28,6 +28,7 @@ from valor_cli.data.formats.yolo.lines import LabelReader
 from valor_cli.data.shapes.objects.known_images import KnownImages, find_images
 from valor_cli.data.shapes.objects.object_file import ObjectFile, Role
 from valor_cli.data.shapes.objects.rows import (
+    Frame,
     ImageRows,
     Named,
     Piece,
@@ -36,7 +37,6 @@ from valor_cli.data.shapes.objects.rows import (
     object_file,
     text_column,
 )
-from valor_cli.data.shapes.objects.shape_rows import Frame
 from valor_cli.data.table import SKIP_HINT, InvalidRows
 from valor_cli.data.values import LineProblems, stop_on
 from valor_cli.errors import DataError, Problem

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -11,13 +12,34 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from valor_cli.data.shapes.objects.object_file import ImageNames, ObjectFile, Role
-from valor_cli.data.shapes.objects.shape_rows import ShapeRows
 from valor_cli.data.table import LINE, Columns, Parts, Table
 from valor_cli.data.values import Problems, describe, identifier
-from valor_cli.kernels.geometry.shapes import Shapes, joined
+from valor_cli.kernels.columns.grouping import are_distinct
+from valor_cli.kernels.geometry.masks import from_bitmap
+from valor_cli.kernels.geometry.rle import decoded, from_counts
+from valor_cli.kernels.geometry.shapes import (
+    BOX,
+    MASK,
+    POLYGON,
+    ROTATED_BOX,
+    Masks,
+    Polygons,
+    Shapes,
+    joined,
+    joined_masks,
+)
 from valor_cli.results import InputFile
 
 Id: TypeAlias = int | str
+
+Ring: TypeAlias = Sequence[float]
+"""x, y, x, y … of a ring that does not repeat its first point."""
+
+Part: TypeAlias = Sequence[Ring]
+"""An outer ring, then its holes."""
+
+Frame: TypeAlias = tuple[int, int]
+"""Height and width of an image."""
 
 
 class Codes(dict[Any, int]):
@@ -40,6 +62,90 @@ class Piece(Struct, frozen=True):
 
     columns: Columns
     shapes: Shapes
+
+
+class ShapeRows:
+    """The shapes of objects, in their order; what is added has been checked."""
+
+    __slots__ = ("_bitmaps", "_boxes", "_counts", "_kind", "_masks", "_polygons", "_rotated")
+
+    def __init__(self) -> None:
+        self._kind: list[int] = []
+        self._boxes: list[Sequence[float]] = []
+        self._rotated: list[Sequence[float]] = []
+        self._polygons: list[Sequence[Part]] = []
+        self._masks: list[tuple[int, bytes, Frame]] = []
+        self._counts: list[tuple[int, Sequence[int], Frame]] = []
+        self._bitmaps: list[tuple[int, Masks]] = []
+
+    def __len__(self) -> int:
+        return len(self._kind)
+
+    def add_box(self, sides: Sequence[float]) -> None:
+        """A box: x, y, width, height."""
+        self._kind.append(BOX)
+        self._boxes.append(sides)
+
+    def add_rotated_box(self, sides: Sequence[float]) -> None:
+        """A rotated box: centre x, centre y, width, height, degrees."""
+        self._kind.append(ROTATED_BOX)
+        self._rotated.append(sides)
+
+    def add_polygon(self, parts: Sequence[Part]) -> None:
+        """A polygon of one or more parts."""
+        self._kind.append(POLYGON)
+        self._polygons.append(parts)
+
+    def add_run_lengths(self, counts: str | Sequence[int], frame: Frame) -> None:
+        """Add a mask as COCO counts, compressed or not; its length is checked at the end."""
+        if isinstance(counts, str):
+            self._masks.append((self._next_mask(), counts.encode("utf-8", "replace"), frame))
+        else:
+            self._counts.append((self._next_mask(), counts, frame))
+
+    def add_bitmap(self, pixels: NDArray[np.bool_]) -> None:
+        """A mask by its pixels, (height, width)."""
+        self._bitmaps.append((self._next_mask(), from_bitmap(pixels)))
+
+    def _next_mask(self) -> int:
+        self._kind.append(MASK)
+        return len(self._masks) + len(self._counts) + len(self._bitmaps)
+
+    def shapes(self) -> tuple[Shapes, NDArray[np.bool_]]:
+        """All shapes and, for each, whether it can be used: false where counts do not fit."""
+        kind = np.array(self._kind, np.uint8)
+        masks, valid = self._all_masks()
+        sound = np.ones(len(kind), np.bool_)
+        sound[kind == MASK] = valid
+        found = Shapes(
+            kind,
+            np.array(self._boxes, np.float64).reshape(-1, 4),
+            np.array(self._rotated, np.float64).reshape(-1, 5),
+            polygon_columns(self._polygons),
+            masks,
+        )
+        return found, sound
+
+    def _all_masks(self) -> tuple[Masks, NDArray[np.bool_]]:
+        parts: list[Masks] = []
+        valid: list[NDArray[np.bool_]] = []
+        places: list[int] = []
+        if self._masks:
+            at, strings, frames = zip(*self._masks, strict=True)
+            found, good = decoded(strings, np.array(frames, np.int64))
+            parts, valid, places = [found], [good], [*at]
+        if self._counts:
+            at, counts, frames = zip(*self._counts, strict=True)
+            found, good = from_counts(counts, np.array(frames, np.int64))
+            parts.append(found)
+            valid.append(good)
+            places += at
+        for place, mask in self._bitmaps:
+            parts.append(mask)
+            valid.append(np.ones(1, np.bool_))
+            places.append(place)
+        order = np.argsort(np.array(places, np.int64))
+        return joined_masks(parts).take(order), np.concatenate([np.zeros(0, bool), *valid])[order]
 
 
 class ObjectRows:
@@ -123,6 +229,15 @@ class ImageRows:
         rows = np.array(self.lines, np.int64) if self.lines else None
         return Table(path, columns, place, rows)
 
+    def sort(self) -> NDArray[np.int64]:
+        """Sort the images by line; the new position of each."""
+        order = np.argsort(np.array(self.lines, np.int64), kind="stable")
+        for column in (self.ids, self.lines, self.width, self.height, self.file_name):
+            column[:] = [column[at] for at in order.tolist()]
+        position = np.empty(len(order), np.int64)
+        position[order] = np.arange(len(order))
+        return position
+
     def check(self, problems: Problems, key: str) -> None:
         """Report ids that are duplicated or of another type than most."""
         kinds = set(map(type, self.ids))
@@ -152,6 +267,16 @@ def joined_pieces(pieces: Sequence[Piece], role: Role) -> Piece:
     return Piece(columns, joined([piece.shapes for piece in pieces]))
 
 
+def in_line_order(piece: Piece) -> Piece:
+    """The objects of one file, sorted by line."""
+    line = piece.columns["line"]
+    if not (line[1:] < line[:-1]).any():
+        return piece
+    order = np.argsort(line, kind="stable")
+    columns = {name: column[order] for name, column in piece.columns.items()}
+    return Piece(columns, piece.shapes.take(order))
+
+
 def checked_ids(piece: Piece, problems: Problems) -> Piece:
     """The objects with valid ids: unique, of one type, and none missing.
 
@@ -159,6 +284,8 @@ def checked_ids(piece: Piece, problems: Problems) -> Piece:
     noted.
     """
     columns = dict(piece.columns)
+    if columns["id"].dtype.kind == "i" and are_distinct(columns["id"]):
+        return piece
     ids: list[Any] = columns.pop("id").tolist()
     kinds = set(map(type, ids))
     if kinds <= {type(None)}:
@@ -308,3 +435,20 @@ def text_column(values: Sequence[Any]) -> NDArray[Any]:
     column = np.empty(len(values), dtype=object)
     column[:] = values
     return column
+
+
+def polygon_columns(polygons: Sequence[Sequence[Part]]) -> Polygons:
+    """Polygons as columns; each is a list of parts, each part a list of rings."""
+    parts = list(chain.from_iterable(polygons))
+    rings = list(chain.from_iterable(parts))
+    points = np.fromiter(chain.from_iterable(rings), np.float64).reshape(-1, 2)
+    return Polygons(
+        points,
+        _starts([len(ring) // 2 for ring in rings]),
+        _starts([len(part) for part in parts]),
+        _starts([len(polygon) for polygon in polygons]),
+    )
+
+
+def _starts(lengths: Sequence[int]) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(np.array(lengths, np.int64))])
