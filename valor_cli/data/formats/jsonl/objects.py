@@ -19,7 +19,12 @@ from valor_cli.data.formats.jsonl.object_geometry import MaskFiles
 from valor_cli.data.formats.jsonl.object_rows import LineReader
 from valor_cli.data.shapes.objects.names import spellings
 from valor_cli.data.shapes.objects.object_file import ObjectFile, Role, Wanted
-from valor_cli.data.shapes.objects.parse import ObjectFields, ObjectParser, whole_numbers
+from valor_cli.data.shapes.objects.parse import (
+    ObjectFields,
+    ObjectParser,
+    image_sides,
+    whole_numbers,
+)
 from valor_cli.data.shapes.objects.rows import (
     Id,
     ImageRows,
@@ -49,7 +54,6 @@ from valor_cli.data.tape import (
 from valor_cli.data.values import LineProblems, stop_on
 from valor_cli.errors import DataError, Problem
 from valor_cli.kernels.columns.spans import Vocabulary
-from valor_cli.kernels.geometry.rle import LARGEST_SIDE
 from valor_cli.results import InputFile
 
 _BLOCK: Final = 1 << 19
@@ -178,7 +182,7 @@ class _Lines:
         if names is None or inner is None:
             return np.ones(len(values), np.bool_)
         image_id, objects = (values.field(*names[key]) for key in ("image_id", "objects"))
-        sides = [_sides(values.field(*names[key])) for key in ("width", "height")]
+        sides = [image_sides(values.field(*names[key])) for key in ("width", "height")]
         file_name = values.field(*names["file_name"])
         ids, is_number = whole_numbers(image_id)
         wrong = ~values.is_of(OBJECT) | ~objects.is_of(LIST)
@@ -234,12 +238,6 @@ class _Lines:
         for said, *each in zip(np.stack(there, axis=1).tolist(), *columns, strict=True):
             pairs = zip(said, described, each, strict=True)
             self.records.append({name: value for one, name, value in pairs if one})
-
-
-def _sides(column: Column) -> tuple[Ints, Bools]:
-    """Width or height of images, 0 where it is not said, and which values are such."""
-    side, read = whole_numbers(column)
-    return side, column.is_of(*NOTHING) | (read & (side >= 0) & (side <= LARGEST_SIDE))
 
 
 def _ids(column: Column, number: Ints, is_number: Bools) -> list[Id]:

@@ -26,7 +26,7 @@ from valor_cli.data.tape import (
 )
 from valor_cli.data.values import LARGEST_COORDINATE, LARGEST_EXACT
 from valor_cli.kernels.columns.spans import Vocabulary
-from valor_cli.kernels.geometry.rle import LARGEST_SIDE, decoded
+from valor_cli.kernels.geometry.rle import LARGEST_SIDE, decoded, from_counts
 from valor_cli.kernels.geometry.shapes import (
     BOX,
     MASK,
@@ -35,6 +35,7 @@ from valor_cli.kernels.geometry.shapes import (
     Masks,
     Polygons,
     Shapes,
+    joined_masks,
 )
 
 CROWD: Final = {"": False, "0": False, "1": True, "false": False, "true": True}
@@ -169,7 +170,7 @@ class ObjectParser:
         columns["area"] = np.full(n, np.nan)
         columns["id"] = np.full(n, None, object)
         if fields.crowd is not None:
-            columns["crowd"] = _crowd(fields.crowd, bad, cells=fields.cells)
+            columns["crowd"] = crowds(fields.crowd, bad, cells=fields.cells)
         if fields.area is not None:
             columns["area"], read = fields.area.numbers()
             bad |= ~(fields.area.is_of(*NOTHING) | (read & (columns["area"] >= 0)))
@@ -188,8 +189,8 @@ class ObjectParser:
         bad |= kind == 255
         rows = {name: np.flatnonzero(kind == number) for name, number in _GEOMETRIES.items()}
         own = {name: columns[name].take(at) for name, at in rows.items()}
-        box, wrong_box = _numbers(own["box"], 4)
-        rotated, wrong_rotated = _numbers(own["rotated_box"], 5)
+        box, wrong_box = box_sides(own["box"])
+        rotated, wrong_rotated = box_sides(own["rotated_box"], 5)
         polygon, wrong_polygon = _polygons(own["polygon"])
         mask, wrong_mask = _masks(own["mask"], frame[rows["mask"]])
         wrong = (wrong_box, wrong_rotated, wrong_polygon, wrong_mask)
@@ -205,8 +206,14 @@ def whole_numbers(column: Column) -> tuple[Ints, Bools]:
     return np.where(read, number, 0).astype(np.int64), read
 
 
-def _crowd(column: Column, bad: Bools, *, cells: bool) -> Bools:
-    """Truth values, 0 and 1; false where nothing is said."""
+def image_sides(column: Column) -> tuple[Ints, Bools]:
+    """(n,) width or height of images, 0 where it is not said, and which values are such."""
+    side, read = whole_numbers(column)
+    return side, column.is_of(*NOTHING) | (read & (side >= 0) & (side <= LARGEST_SIDE))
+
+
+def crowds(column: Column, bad: Bools, *, cells: bool) -> Bools:
+    """Truth values, 0 and 1, false where nothing is said; others are marked."""
     if cells:
         said = Vocabulary()
         code = said.codes(column.tape.text, *column.spans())
@@ -264,8 +271,8 @@ def _with_segmentations(said: Mapping[str, Column]) -> dict[str, Column]:
     return columns
 
 
-def _numbers(column: Column, length: int) -> tuple[Floats, Bools]:
-    """(n, length) the sides of boxes, and (n,) which are wrong."""
+def box_sides(column: Column, length: int = 4) -> tuple[Floats, Bools]:
+    """(n, length) the sides of boxes, or of rotated boxes, and (n,) which are wrong."""
     if not len(column):
         return np.zeros((0, length)), np.zeros(0, np.bool_)
     count, items = column.items()
@@ -304,8 +311,12 @@ class _Lists(NamedTuple):
         return np.asarray(before[self.end] > before[self.begin])
 
 
-def _polygons(column: Column) -> tuple[Polygons, Bools]:
-    """Polygons of rings, and (n,) which are wrong or GeoJSON."""
+def outlines(column: Column) -> tuple[Polygons, Bools]:
+    """Polygons whose parts are flat rings of three points or more, as they are written.
+
+    Returns:
+        The polygons, none if one is wrong, and (n,) which are wrong or written in other ways.
+    """
     if not len(column):
         return Polygons.none(), np.zeros(0, np.bool_)
     rings = _Lists.of(column)
@@ -319,36 +330,75 @@ def _polygons(column: Column) -> tuple[Polygons, Bools]:
     wrong = ~column.is_of(LIST) | (rings.end == rings.begin) | rings.any_of(broken)
     if wrong.any():
         return Polygons.none(), wrong
-    points = value.reshape(-1, 2)
-    last = numbers.end // 2 - 1
-    closed = (points[numbers.begin // 2] == points[last]).all(axis=1)
+    starts = np.append(0, numbers.end // 2)
+    parts = np.arange(len(starts))
+    return Polygons(value.reshape(-1, 2), starts, parts, np.append(0, rings.end)), wrong
+
+
+def opened(polygons: Polygons) -> tuple[Polygons, Bools]:
+    """Polygons whose rings do not repeat their first point, and (rings,) whether one did."""
+    points, last = polygons.points, polygons.rings[1:] - 1
+    closed = (points[polygons.rings[:-1]] == points[last]).all(axis=1)
+    if not closed.any():
+        return polygons, closed
+    starts = np.append(0, np.cumsum(np.diff(polygons.rings) - closed))
     points = np.delete(points, last[closed], axis=0)
-    size = length // 2 - closed
-    wrong = rings.any_of(2 * size < _FEWEST)
-    starts = np.append(0, np.cumsum(size))
-    return Polygons(points, starts, np.arange(len(starts)), np.append(0, rings.end)), wrong
+    return Polygons(points, starts, polygons.parts, polygons.objects), closed
 
 
-def _masks(column: Column, frame: Ints) -> tuple[Masks, Bools]:
-    """Masks of compressed run lengths, and (n,) which are wrong or written in other ways."""
+def _polygons(column: Column) -> tuple[Polygons, Bools]:
+    """Polygons of rings, and (n,) which are wrong or GeoJSON."""
+    polygons, wrong = outlines(column)
+    if len(polygons):
+        polygons, _ = opened(polygons)
+        short = np.append(0, np.cumsum(2 * np.diff(polygons.rings) < _FEWEST))
+        wrong = np.diff(short[polygons.objects]) > 0
+    return polygons, wrong
+
+
+def run_lengths(column: Column) -> tuple[Masks, Bools]:
+    """Masks of run lengths, compressed or not.
+
+    Returns:
+        The masks, none if one is wrong, and (n,) which are wrong or written in other ways.
+    """
     if not len(column):
         return Masks.none(), np.zeros(0, np.bool_)
     size, counts = column.field("size"), column.field("counts")
     sides = _Lists.of(size)
+    is_text = counts.is_of(TEXT)
     wrong = ~column.is_of(OBJECT) | (column.field("png").node >= 0)
-    wrong |= ~size.is_of(LIST) | (sides.end - sides.begin != 2) | ~counts.is_of(TEXT)
+    wrong |= ~size.is_of(LIST) | (sides.end - sides.begin != 2) | ~(is_text | counts.is_of(LIST))
     if wrong.any():
         return Masks.none(), wrong
-    items = sides.items
-    side, whole = whole_numbers(items)
-    # 480.0 is no side of a mask.
-    whole &= ~(items.holding(ord(".")) | items.holding(ord("e")) | items.holding(ord("E")))
-    side, whole = side.reshape(-1, 2), whole.reshape(-1, 2)
-    within = whole & (side >= 0) & (side <= LARGEST_SIDE) & ((frame == 0) | (frame == side))
+    side, read = _integers(sides.items)
+    side, within = side.reshape(-1, 2), (read & (side >= 0) & (side <= LARGEST_SIDE)).reshape(-1, 2)
+    runs = _Lists.of(counts.take(~is_text))
+    count, whole = _integers(runs.items)
     wrong = ~within.all(axis=1)
+    wrong[~is_text] |= runs.any_of(~whole)
     if wrong.any():
         return Masks.none(), wrong
-    spans = zip(*(at.tolist() for at in counts.spans()), strict=True)
+    spans = zip(*(at.tolist() for at in counts.take(is_text).spans()), strict=True)
     strings = [bytes(counts.tape.text[start:end]) for start, end in spans]
-    masks, valid = decoded(strings, side)
-    return masks, ~valid
+    masks, valid = decoded(strings, side[is_text])
+    if is_text.all():
+        return masks, ~valid
+    pairs = zip(runs.begin.tolist(), runs.end.tolist(), strict=True)
+    others, right = from_counts([count[a:b].tolist() for a, b in pairs], side[~is_text])
+    order = np.argsort(np.append(np.flatnonzero(is_text), np.flatnonzero(~is_text)))
+    return joined_masks([masks, others]).take(order), ~np.append(valid, right)[order]
+
+
+def _integers(column: Column) -> tuple[Ints, Bools]:
+    """(n,) whole numbers, and which values are written as such: not as 480.0."""
+    number, read = whole_numbers(column)
+    return number, read & ~np.any([column.holding(ord(one)) for one in ".eE"], axis=0)
+
+
+def _masks(column: Column, frame: Ints) -> tuple[Masks, Bools]:
+    """Masks of run lengths that have the size of their image, and (n,) which are wrong."""
+    masks, wrong = run_lengths(column)
+    if len(masks):
+        wrong |= np.asarray(((frame != 0) & (frame != masks.size)).any(axis=1))
+    return masks, wrong
