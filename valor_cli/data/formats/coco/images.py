@@ -7,10 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from valor_cli.data.formats.coco.keys import distinct_id, has_keys, kind_of, quoted
-from valor_cli.data.formats.coco.segmentation import whole
-from valor_cli.data.formats.coco.structs import LVIS_KEYS
-from valor_cli.data.formats.coco.tables import Id, id_column, list_column
+from valor_cli.data.formats.coco.keys import distinct_id, has_keys, kind_of, quoted, whole
+from valor_cli.data.formats.coco.tables import LVIS_KEYS, Id, id_column, list_column
 from valor_cli.data.table import Columns
 from valor_cli.data.values import Problems, describe, identifier, stop_on, text
 from valor_cli.kernels.geometry.rle import LARGEST_SIDE

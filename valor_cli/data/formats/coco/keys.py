@@ -78,3 +78,12 @@ def reference(
 def quoted(found: Id) -> str:
     """An id for a message."""
     return describe(found).removeprefix("the string ")
+
+
+def whole(value: object, least: int, most: int | None) -> int | None:
+    """An integer within limits; 480.0 is accepted, since pandas writes integers so."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if type(value) is not int or value < least or (most is not None and value > most):
+        return None
+    return value

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.data.formats.coco.keys import has_keys, kind_of, missing_keys, quoted
-from valor_cli.data.formats.coco.segmentation import whole
+from valor_cli.data.formats.coco.keys import has_keys, kind_of, missing_keys, quoted, whole
 from valor_cli.data.formats.coco.tables import Id, id_column
 from valor_cli.data.shapes.objects.names import spelled
 from valor_cli.data.table import Columns

@@ -26,7 +26,7 @@ from valor_cli.data.tape import (
 )
 from valor_cli.data.values import LARGEST_COORDINATE, LARGEST_EXACT
 from valor_cli.kernels.columns.spans import Vocabulary
-from valor_cli.kernels.geometry.rle import LARGEST_SIDE, decoded, from_counts
+from valor_cli.kernels.geometry.rle import LARGEST_SIDE, decoded_text, from_counts
 from valor_cli.kernels.geometry.shapes import (
     BOX,
     MASK,
@@ -43,6 +43,9 @@ CROWD: Final = {"": False, "0": False, "1": True, "false": False, "true": True}
 
 _FEWEST: Final = 6
 """Numbers of a ring: x and y of three points."""
+
+_TENS: Final = 10 ** np.arange(1, 19)
+"""The least numbers of two and more digits."""
 
 _GEOMETRIES: Final = {"box": BOX, "rotated_box": ROTATED_BOX, "polygon": POLYGON, "mask": MASK}
 """Keys of an object, to the most detailed one."""
@@ -200,10 +203,17 @@ class ObjectParser:
 
 
 def whole_numbers(column: Column) -> tuple[Ints, Bools]:
-    """(n,) whole numbers, and which values are such: 17.0 is 17, as tables of pandas have it."""
-    number, read = column.numbers()
-    read &= (np.abs(number) < LARGEST_EXACT) & (np.floor(number) == number)
-    return np.where(read, number, 0).astype(np.int64), read
+    """(n,) whole numbers of 64 bits, and which values are such: 17.0 is 17, as pandas writes it."""
+    value, read = column.numbers()
+    with np.errstate(invalid="ignore"):
+        read &= np.floor(value) == value
+        exact = read & (np.abs(value) < LARGEST_EXACT)
+    number = np.where(exact, value, 0).astype(np.int64)
+    large = np.flatnonzero(read & ~exact)
+    for at, text in zip(large.tolist(), column.take(large).texts(), strict=True):
+        read[at] = text.lstrip("-").isdigit() and -(2**63) <= int(text) < 2**63
+        number[at] = int(text) if read[at] else 0
+    return number, read
 
 
 def image_sides(column: Column) -> tuple[Ints, Bools]:
@@ -335,22 +345,22 @@ def outlines(column: Column) -> tuple[Polygons, Bools]:
     return Polygons(value.reshape(-1, 2), starts, parts, np.append(0, rings.end)), wrong
 
 
-def opened(polygons: Polygons) -> tuple[Polygons, Bools]:
-    """Polygons whose rings do not repeat their first point, and (rings,) whether one did."""
-    points, last = polygons.points, polygons.rings[1:] - 1
-    closed = (points[polygons.rings[:-1]] == points[last]).all(axis=1)
+def opened(polygons: Polygons, least: int = 0) -> Polygons:
+    """Polygons whose rings do not repeat their first point, unless that leaves too few points."""
+    points, rings = polygons.points, polygons.rings
+    closed = (points[rings[:-1]] == points[rings[1:] - 1]).all(axis=1) & (np.diff(rings) > least)
     if not closed.any():
-        return polygons, closed
-    starts = np.append(0, np.cumsum(np.diff(polygons.rings) - closed))
-    points = np.delete(points, last[closed], axis=0)
-    return Polygons(points, starts, polygons.parts, polygons.objects), closed
+        return polygons
+    starts = np.append(0, np.cumsum(np.diff(rings) - closed))
+    points = np.delete(points, rings[1:][closed] - 1, axis=0)
+    return Polygons(points, starts, polygons.parts, polygons.objects)
 
 
 def _polygons(column: Column) -> tuple[Polygons, Bools]:
     """Polygons of rings, and (n,) which are wrong or GeoJSON."""
     polygons, wrong = outlines(column)
     if len(polygons):
-        polygons, _ = opened(polygons)
+        polygons = opened(polygons)
         short = np.append(0, np.cumsum(2 * np.diff(polygons.rings) < _FEWEST))
         wrong = np.diff(short[polygons.objects]) > 0
     return polygons, wrong
@@ -372,16 +382,17 @@ def run_lengths(column: Column) -> tuple[Masks, Bools]:
     if wrong.any():
         return Masks.none(), wrong
     side, read = _integers(sides.items)
-    side, within = side.reshape(-1, 2), (read & (side >= 0) & (side <= LARGEST_SIDE)).reshape(-1, 2)
+    side, within = side.reshape(-1, 2), (read & (side <= LARGEST_SIDE)).reshape(-1, 2)
     runs = _Lists.of(counts.take(~is_text))
     count, whole = _integers(runs.items)
-    wrong = ~within.all(axis=1)
+    wrong = np.asarray(~within.all(axis=1))
     wrong[~is_text] |= runs.any_of(~whole)
     if wrong.any():
         return Masks.none(), wrong
-    spans = zip(*(at.tolist() for at in counts.take(is_text).spans()), strict=True)
-    strings = [bytes(counts.tape.text[start:end]) for start, end in spans]
-    masks, valid = decoded(strings, side[is_text])
+    texts = counts.take(is_text)
+    spans = zip(*(at.tolist() for at in texts.spans()), strict=True)
+    letters = b"".join([counts.tape.text[start:end] for start, end in spans])
+    masks, valid = decoded_text(np.frombuffer(letters, np.uint8), texts.length, side[is_text])
     if is_text.all():
         return masks, ~valid
     pairs = zip(runs.begin.tolist(), runs.end.tolist(), strict=True)
@@ -391,14 +402,15 @@ def run_lengths(column: Column) -> tuple[Masks, Bools]:
 
 
 def _integers(column: Column) -> tuple[Ints, Bools]:
-    """(n,) whole numbers, and which values are written as such: not as 480.0."""
+    """(n,) whole numbers of 0 or more, and which values are written as such: not as 480.0."""
     number, read = whole_numbers(column)
-    return number, read & ~np.any([column.holding(ord(one)) for one in ".eE"], axis=0)
+    digits = np.searchsorted(_TENS, number, side="right") + 1
+    return number, read & (number >= 0) & (column.length == digits)
 
 
 def _masks(column: Column, frame: Ints) -> tuple[Masks, Bools]:
     """Masks of run lengths that have the size of their image, and (n,) which are wrong."""
     masks, wrong = run_lengths(column)
     if len(masks):
-        wrong |= np.asarray(((frame != 0) & (frame != masks.size)).any(axis=1))
+        wrong = np.asarray(wrong | np.any((frame != 0) & (frame != masks.size), axis=1))
     return masks, wrong
