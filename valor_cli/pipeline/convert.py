@@ -16,8 +16,13 @@ from valor_cli.data.conversion.ids import known_images, under_ids_of
 from valor_cli.data.conversion.output import check_place, write_file, write_folder
 from valor_cli.data.inputs.objects import Reading, read_objects
 from valor_cli.data.shapes.objects.object_file import ObjectFile, Role, Wanted
-from valor_cli.data.shapes.objects.scene import image_numbers, images_of, sizes_needed
-from valor_cli.data.shapes.objects.written_files import WriteOptions, Written
+from valor_cli.data.shapes.objects.scene import (
+    WriteOptions,
+    Written,
+    image_numbers,
+    images_of,
+    sizes_needed,
+)
 from valor_cli.data.source.files import STDIN
 from valor_cli.data.table import InvalidRows
 from valor_cli.errors import DataError, Problem, printable

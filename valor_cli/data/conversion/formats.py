@@ -13,7 +13,7 @@ from valor_cli.data.formats.jsonl import object_writer as jsonl
 from valor_cli.data.formats.voc import writer as voc
 from valor_cli.data.formats.yolo import writer as yolo
 from valor_cli.data.shapes.objects.object_file import ObjectFile
-from valor_cli.data.shapes.objects.written_files import WriteOptions, Written
+from valor_cli.data.shapes.objects.scene import WriteOptions, Written
 from valor_cli.errors import Problem, UnknownNameError, did_you_mean
 from valor_cli.kernels.geometry.shapes import KINDS, Kind
 
