@@ -21,7 +21,6 @@ from valor_cli.data.formats.coco.tables import (
     Request,
     Rows,
     ground_truth,
-    list_column,
     opened_rings,
     results,
 )
@@ -539,7 +538,7 @@ def _federated(document: Column, known: NDArray[Any]) -> tuple[Columns, Columns]
             return None
         if not column.is_of(*NOTHING).all():
             each = np.split(ids, np.cumsum(count)[:-1])
-            lists[name] = list_column([one.tolist() for one in each])
+            lists[name] = text_column([one.tolist() for one in each])
     frequency = categories.field("frequency")
     if frequency.is_of(*NOTHING).all():
         return lists, {}

@@ -12,18 +12,16 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from valor_cli.data.formats.coco.keys import distinct_id, has_keys, kind_of, reference, whole
+from valor_cli.data.formats.coco.images import distinct_id, has_keys, kind_of, reference, whole
 from valor_cli.data.formats.coco.tables import (
     FEWEST,
     AcceptedRows,
-    Id,
     Request,
     Rows,
-    id_column,
     opened_rings,
 )
 from valor_cli.data.shapes.objects.names import spelled
-from valor_cli.data.shapes.objects.rows import polygon_columns
+from valor_cli.data.shapes.objects.rows import Id, id_column, polygon_columns
 from valor_cli.data.table import Columns
 from valor_cli.data.values import LARGEST_COORDINATE, Problems, box, describe, number
 from valor_cli.kernels.geometry import rle
