@@ -9,6 +9,7 @@ import numpy as np
 
 from valor_cli.data.formats.coco.tables import LVIS_KEYS
 from valor_cli.data.shapes.objects.rows import Id, id_column, text_column
+from valor_cli.data.shapes.objects.run_lengths import whole
 from valor_cli.data.table import Columns
 from valor_cli.data.values import Problems, describe, identifier, stop_on, text
 from valor_cli.errors import printable
@@ -84,15 +85,6 @@ def reference(
 def quoted(found: Id) -> str:
     """An id for a message."""
     return describe(found).removeprefix("the string ")
-
-
-def whole(value: object, least: int, most: int | None) -> int | None:
-    """An integer within limits; 480.0 is accepted, since pandas writes integers so."""
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    if type(value) is not int or value < least or (most is not None and value > most):
-        return None
-    return value
 
 
 def image_columns(rows: Sequence[Any], path: str) -> Columns:

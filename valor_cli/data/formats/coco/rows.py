@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Container, Mapping, Sequence
-from functools import lru_cache
-from itertools import accumulate
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from valor_cli.data.formats.coco.images import distinct_id, has_keys, kind_of, reference, whole
+from valor_cli.data.formats.coco.images import distinct_id, has_keys, kind_of, reference
 from valor_cli.data.formats.coco.tables import (
     FEWEST,
     AcceptedRows,
@@ -22,6 +19,7 @@ from valor_cli.data.formats.coco.tables import (
 )
 from valor_cli.data.shapes.objects.names import spelled
 from valor_cli.data.shapes.objects.rows import Id, id_column, polygon_columns
+from valor_cli.data.shapes.objects.run_lengths import UNKNOWN, Runs, Size, run_lengths
 from valor_cli.data.table import Columns
 from valor_cli.data.values import LARGEST_COORDINATE, Problems, box, describe, number
 from valor_cli.kernels.geometry import rle
@@ -30,19 +28,6 @@ from valor_cli.kernels.geometry.shapes import BOX, MASK, POLYGON, Shapes
 KEY: Final = ".segmentation"
 _POINTS: Final = ".keypoints"
 
-_LONGEST = 12
-_NUMBER = re.compile(f"[P-o]{{0,{_LONGEST - 1}}}[0-O]")
-"""Characters with the bit that says that more follow, then one without."""
-
-_AXES = ("height", "width")
-
-
-class Size(NamedTuple):
-    """Height and width of an image; 0 where unknown."""
-
-    height: int
-    width: int
-
 
 class Outline(NamedTuple):
     """A polygon: flat coordinates of each part."""
@@ -50,17 +35,8 @@ class Outline(NamedTuple):
     parts: Sequence[Sequence[float]]
 
 
-class Runs(NamedTuple):
-    """A run-length mask."""
-
-    counts: Sequence[int]
-    size: Size
-
-
 Geometry: TypeAlias = Sequence[float] | Outline | Runs
 """Checked: x, y, width and height of a box, a polygon, or a mask."""
-
-_UNKNOWN: Final = Size(0, 0)
 
 
 def detection_rows(
@@ -83,7 +59,7 @@ def detection_rows(
             continue
         points = _keypoints(record, length, request, problems, row)
         alone = source == "keypoints"
-        shape = extent(points) if alone else _geometry(record, source, _UNKNOWN, problems, row)
+        shape = extent(points) if alone else _geometry(record, source, UNKNOWN, problems, row)
         value = (
             reference(record, "image_id", image_kind, None, problems, row),
             reference(record, "category_id", category_kind, categories, problems, row),
@@ -125,7 +101,7 @@ def annotation_rows(
             continue
         found = distinct_id(record["id"], kinds["id"], seen, problems, row) if with_id else row + 1
         image = reference(record, "image_id", kinds["image_id"], sizes, problems, row)
-        size = _UNKNOWN if image is None else sizes[image]
+        size = UNKNOWN if image is None else sizes[image]
         shape = _geometry(record, source, size, problems, row)
         value = (
             image,
@@ -282,7 +258,7 @@ def segmentation(value: object, image: Size, problems: Problems, row: int) -> Ge
     if isinstance(value, list):
         return _outline(value, problems, row)
     if isinstance(value, dict):
-        return _runs(value, image, problems, row)
+        return run_lengths(value, image, problems, row, KEY)
     expected = "a list of polygons, or an object with size and counts"
     problems.add(row, KEY, f"expected {expected}, found {describe(value)}")
     return None
@@ -331,99 +307,3 @@ def coordinate(value: object, problems: Problems, row: int, key: str) -> float:
         message = f"expected at most {LARGEST_COORDINATE} pixels, found {describe(value)}"
         problems.add(row, key, message)
     return 0.0 if found is None else found
-
-
-def _runs(value: Mapping[str, Any], image: Size, problems: Problems, row: int) -> Runs | None:
-    missing = [key for key in ("size", "counts") if key not in value]
-    if missing:
-        names = " and ".join(f'"{key}"' for key in missing)
-        verb = "is" if len(missing) == 1 else "are"
-        problems.add(row, KEY, f"{names} {verb} missing; run lengths have size and counts")
-        return None
-    size = _size(value["size"], image, problems, row)
-    counts = _counts(value["counts"], problems, row)
-    if size is None or counts is None:
-        return None
-    pixels, total = size.height * size.width, sum(counts)
-    if total != pixels:
-        expected = f"counts that add up to {size.height} * {size.width} = {pixels:,} pixels"
-        problems.add(row, f"{KEY}.counts", f"expected {expected}, found {_shown(total)}")
-        return None
-    return Runs(counts, size)
-
-
-def _size(value: object, image: Size, problems: Problems, row: int) -> Size | None:
-    key = f"{KEY}.size"
-    if not isinstance(value, list) or len(value) != 2:
-        found = len(value) if isinstance(value, list) else describe(value)
-        problems.add(row, key, f"expected 2 whole numbers (height, width), found {found}")
-        return None
-    sides = [whole(side, 1, rle.LARGEST_SIDE) for side in value]
-    for axis, side in enumerate(sides):
-        if side is None:
-            expected = f"a {_AXES[axis]} from 1 to {rle.LARGEST_SIDE:,}"
-            message = f"expected {expected}, found {describe(value[axis])}"
-            problems.add(row, f"{key}[{axis}]", message)
-        elif image[axis] and side != image[axis]:
-            message = f"expected the {_AXES[axis]} of its image, {image[axis]}, found {side}"
-            problems.add(row, f"{key}[{axis}]", message)
-    known = [side for side in sides if side is not None]
-    return Size(*known) if len(known) == 2 else None
-
-
-def _counts(value: object, problems: Problems, row: int) -> list[int] | None:
-    key = f"{KEY}.counts"
-    if isinstance(value, str):
-        return _uncompressed(value, problems, row)
-    if not isinstance(value, list):
-        expected = "a string of compressed counts or a list of counts"
-        problems.add(row, key, f"expected {expected}, found {describe(value)}")
-        return None
-    counts = [whole(count, 0, None) for count in value]
-    if None in counts:
-        at = counts.index(None)
-        message = f"expected a whole number of 0 or more, found {describe(value[at])}"
-        problems.add(row, f"{key}[{at}]", message)
-    known = [count for count in counts if count is not None]
-    return known if len(known) == len(counts) else None
-
-
-def _uncompressed(text: str, problems: Problems, row: int) -> list[int] | None:
-    """The counts of a string: five bits a character, differences from the fourth count on."""
-    numbers = _NUMBER.findall(text)
-    if sum(map(len, numbers)) != len(text):
-        problems.add(row, f"{KEY}.counts", _broken(text))
-        return None
-    changes = list(map(_number, numbers))
-    counts = changes[:1] * len(changes)
-    counts[1::2] = accumulate(changes[1::2])
-    counts[2::2] = accumulate(changes[2::2])
-    if min(counts, default=0) < 0:
-        at = next(at for at, count in enumerate(counts) if count < 0)
-        message = f"expected counts of 0 or more, found {counts[at]} as number {at + 1}"
-        problems.add(row, f"{KEY}.counts", message)
-        return None
-    return counts
-
-
-@lru_cache(1 << 16)
-def _number(characters: str) -> int:
-    """A number of compressed counts."""
-    codes = [ord(character) - rle.ZERO for character in characters]
-    value = sum((code & (rle.MORE - 1)) << 5 * place for place, code in enumerate(codes))
-    return value - (1 << 5 * len(codes)) if codes[-1] & rle.SIGN else value
-
-
-def _broken(text: str) -> str:
-    """Why a string is not a sequence of numbers."""
-    foreign = re.search("[^0-o]", text)
-    if foreign:
-        found = f"{describe(foreign[0])} at position {foreign.start()}"
-        return f"expected compressed counts (characters 0 to o), found {found}"
-    if text[-1] >= "P":
-        return "the compressed counts are cut off inside a number"
-    return f"expected numbers of at most {_LONGEST} characters, found a longer one"
-
-
-def _shown(total: int) -> str:
-    return f"{total:,}" if total < 10**18 else "far more"

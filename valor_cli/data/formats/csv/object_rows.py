@@ -50,7 +50,7 @@ class RowReader:
                 expected = len(header.names)
                 message = wrong_field_count(uneven[line], expected, header.delimiter, "label")
                 self._problems.add(line, "", message)
-        return rows.piece(self._problems)
+        return rows.piece()
 
     def _row(self, record: Sequence[str], image: int, line: int, rows: ObjectRows) -> None:
         header, problems, before = self._header, self._problems, self._problems.total

@@ -84,7 +84,7 @@ class LineReader:
         geometry = GeometryReader(rows.shapes, self._masks, self.problems)
         for line, content in lines:
             self._line(content, line, rows, geometry)
-        return rows.piece(self.problems)
+        return rows.piece()
 
     def _line(self, content: bytes, line: int, rows: ObjectRows, geometry: GeometryReader) -> None:
         record = self._parsed(content, line)
@@ -170,7 +170,6 @@ class LineReader:
                 self._labels.code(label.encode()),
                 line,
                 position=position,
-                key=f"{shape}.counts",
                 score=score,
                 crowd=crowd,
                 area=area,

@@ -93,7 +93,7 @@ def read_voc(
         text = source.whole()
         digests[file] = source.sha256
         reader.read(parse_xml(text, source.path), source.path)
-    found = reader.rows.piece(reader.problems)
+    found = reader.rows.piece()
     if role == "ground_truth":
         difficult = np.array(reader.difficult, np.bool_)
         found = checked_ids(found, reader.problems)

@@ -70,7 +70,7 @@ class LabelReader:
             label = self._label(values[0], fields[0], line)
             if label is not None and frame is not None:
                 self._add(values[1:], image, label, frame, line)
-        return self._rows.piece(self._problems)
+        return self._rows.piece()
 
     def _plain(self, lines: Sequence[Sequence[str]], image: int, frame: Frame) -> Piece | None:
         """The objects of lines that are all boxes; None if anything is unusual."""

@@ -16,7 +16,7 @@ from valor_cli.data.table import LINE, Columns, Parts, Table
 from valor_cli.data.values import Problems, describe, identifier
 from valor_cli.kernels.columns.grouping import are_distinct
 from valor_cli.kernels.geometry.masks import from_bitmap
-from valor_cli.kernels.geometry.rle import decoded, from_counts
+from valor_cli.kernels.geometry.rle import from_counts
 from valor_cli.kernels.geometry.shapes import (
     BOX,
     MASK,
@@ -67,16 +67,14 @@ class Piece(Struct, frozen=True):
 class ShapeRows:
     """The shapes of objects, in their order; what is added has been checked."""
 
-    __slots__ = ("_bitmaps", "_boxes", "_counts", "_kind", "_masks", "_polygons", "_rotated")
+    __slots__ = ("_boxes", "_kind", "_masks", "_polygons", "_rotated")
 
     def __init__(self) -> None:
         self._kind: list[int] = []
         self._boxes: list[Sequence[float]] = []
         self._rotated: list[Sequence[float]] = []
         self._polygons: list[Sequence[Part]] = []
-        self._masks: list[tuple[int, bytes, Frame]] = []
-        self._counts: list[tuple[int, Sequence[int], Frame]] = []
-        self._bitmaps: list[tuple[int, Masks]] = []
+        self._masks: list[Masks] = []
 
     def __len__(self) -> int:
         return len(self._kind)
@@ -96,68 +94,36 @@ class ShapeRows:
         self._kind.append(POLYGON)
         self._polygons.append(parts)
 
-    def add_run_lengths(self, counts: str | Sequence[int], frame: Frame) -> None:
-        """Add a mask as COCO counts, compressed or not; its length is checked at the end."""
-        if isinstance(counts, str):
-            self._masks.append((self._next_mask(), counts.encode("utf-8", "replace"), frame))
-        else:
-            self._counts.append((self._next_mask(), counts, frame))
+    def add_runs(self, counts: Sequence[int], frame: Frame) -> None:
+        """A mask by its run lengths and the size of its image."""
+        self._masks.append(from_counts([counts], np.array([frame], np.int64))[0])
+        self._kind.append(MASK)
 
     def add_bitmap(self, pixels: NDArray[np.bool_]) -> None:
         """A mask by its pixels, (height, width)."""
-        self._bitmaps.append((self._next_mask(), from_bitmap(pixels)))
-
-    def _next_mask(self) -> int:
+        self._masks.append(from_bitmap(pixels))
         self._kind.append(MASK)
-        return len(self._masks) + len(self._counts) + len(self._bitmaps)
 
-    def shapes(self) -> tuple[Shapes, NDArray[np.bool_]]:
-        """All shapes and, for each, whether it can be used: false where counts do not fit."""
-        kind = np.array(self._kind, np.uint8)
-        masks, valid = self._all_masks()
-        sound = np.ones(len(kind), np.bool_)
-        sound[kind == MASK] = valid
-        found = Shapes(
-            kind,
+    def shapes(self) -> Shapes:
+        """All shapes."""
+        return Shapes(
+            np.array(self._kind, np.uint8),
             np.array(self._boxes, np.float64).reshape(-1, 4),
             np.array(self._rotated, np.float64).reshape(-1, 5),
             polygon_columns(self._polygons),
-            masks,
+            joined_masks(self._masks),
         )
-        return found, sound
-
-    def _all_masks(self) -> tuple[Masks, NDArray[np.bool_]]:
-        parts: list[Masks] = []
-        valid: list[NDArray[np.bool_]] = []
-        places: list[int] = []
-        if self._masks:
-            at, strings, frames = zip(*self._masks, strict=True)
-            found, good = decoded(strings, np.array(frames, np.int64))
-            parts, valid, places = [found], [good], [*at]
-        if self._counts:
-            at, counts, frames = zip(*self._counts, strict=True)
-            found, good = from_counts(counts, np.array(frames, np.int64))
-            parts.append(found)
-            valid.append(good)
-            places += at
-        for place, mask in self._bitmaps:
-            parts.append(mask)
-            valid.append(np.ones(1, np.bool_))
-            places.append(place)
-        order = np.argsort(np.array(places, np.int64))
-        return joined_masks(parts).take(order), np.concatenate([np.zeros(0, bool), *valid])[order]
 
 
 class ObjectRows:
     """Objects collected one by one."""
 
-    __slots__ = ("_keys", "_values", "role", "shapes")
+    __slots__ = ("_values", "role", "shapes")
 
     def __init__(self, role: Role) -> None:
         self.role = role
         self.shapes = ShapeRows()
         self._values: list[tuple[Any, ...]] = []
-        self._keys: list[str] = []
 
     def add(
         self,
@@ -166,23 +132,17 @@ class ObjectRows:
         line: int,
         *,
         position: int = 0,
-        key: str = "",
         score: float = 0.0,
         crowd: bool = False,
         area: float = float("nan"),
         identity: Id | None = None,
     ) -> None:
-        """Add an object whose shape is already in `shapes`; `key` is the place of the shape."""
+        """Add an object whose shape is already in `shapes`."""
         self._values.append((image, label, line, position, score, crowd, area, identity))
-        self._keys.append(key)
 
-    def piece(self, problems: Problems) -> Piece:
-        """The objects so far, without those with invalid masks, which are reported."""
-        shapes, sound = self.shapes.shapes()
-        for row in np.flatnonzero(~sound).tolist():
-            message = "expected run lengths that add up to height * width, each 0 or more"
-            problems.add(self._values[row][2], self._keys[row], message)
-        values = [value for value, good in zip(self._values, sound.tolist(), strict=True) if good]
+    def piece(self) -> Piece:
+        """The objects so far."""
+        values = self._values
         image, label, line, position, score, crowd, area, identity = (
             zip(*values, strict=True) if values else ((),) * 8
         )
@@ -198,7 +158,7 @@ class ObjectRows:
             columns["crowd"] = np.array(crowd, np.bool_)
             columns["area"] = np.array(area, np.float64)
             columns["id"] = text_column(identity)
-        return Piece(columns, shapes if sound.all() else shapes.take(sound))
+        return Piece(columns, self.shapes.shapes())
 
 
 @dataclass(slots=True)
@@ -259,7 +219,7 @@ class ImageRows:
 def joined_pieces(pieces: Sequence[Piece], role: Role) -> Piece:
     """Concatenate pieces."""
     if not pieces:
-        return ObjectRows(role).piece(Problems(""))
+        return ObjectRows(role).piece()
     columns = {
         name: np.concatenate([piece.columns[name] for piece in pieces])
         for name in pieces[0].columns
