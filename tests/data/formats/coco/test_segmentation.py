@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pycocotools.mask as reference
+import pytest
 
 from tests.data.readings import assert_equal
 from valor_cli.data.formats.coco.decode import decode_ground_truth, decode_results
@@ -15,6 +16,7 @@ from valor_cli.data.formats.coco.tables import Request
 from valor_cli.data.formats.json.document import parse_json
 from valor_cli.data.shapes.objects.object_file import ObjectFile
 from valor_cli.data.source.files import TextSource
+from valor_cli.kernels import engine
 from valor_cli.kernels.geometry.shapes import MASK, POLYGON, Masks
 
 REAL = Path(__file__).parents[3] / "real_data" / "detection" / "coco-val2014-100"
@@ -39,6 +41,7 @@ def runs(masks: Masks) -> list[list[int]]:
     return [part.tolist() for part in np.split(masks.counts, masks.starts[1:-1])]
 
 
+@pytest.mark.skipif(engine.compiled is None, reason="no kernel, no fast reading")
 def test_masks_of_real_data() -> None:
     path = REAL / "groundtruth.coco.json"
     document = json.loads(path.read_text())

@@ -1,12 +1,13 @@
 """Decode COCO files as columns; None where the full checks are needed.
 
 Usual boxes and masks are read by the compiled kernel, and all others as columns of a tape. Errors
-are not explained here: `diagnosis` reads the file again for that, and reads all files where no
-kernel is compiled.
+are not explained here: `diagnosis` reads the file again for that, and is faster where no kernel is
+compiled.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
@@ -24,6 +25,7 @@ from valor_cli.data.formats.coco.tables import (
     opened_rings,
     results,
 )
+from valor_cli.data.json_records import parsed
 from valor_cli.data.shapes.objects.names import spellings
 from valor_cli.data.shapes.objects.object_file import ObjectFile
 from valor_cli.data.shapes.objects.parse import (
@@ -37,7 +39,18 @@ from valor_cli.data.shapes.objects.parse import (
 from valor_cli.data.shapes.objects.rows import text_column
 from valor_cli.data.source.files import TextSource
 from valor_cli.data.table import Columns
-from valor_cli.data.tape import LIST, NOTHING, OBJECT, TEXT, Bools, Column, Floats, json_tape
+from valor_cli.data.tape import (
+    LIST,
+    NOTHING,
+    OBJECT,
+    SCALARS,
+    TEXT,
+    Bools,
+    Column,
+    Floats,
+    json_tape,
+    tape_of,
+)
 from valor_cli.data.values import LARGEST_COORDINATE
 from valor_cli.kernels import engine
 from valor_cli.kernels.columns.coco_objects import (
@@ -162,6 +175,11 @@ def _parts(text: bytes) -> _Parts | None:
 
 def _tape(text: bytes) -> Column | None:
     """The value of a JSON text; None if it is unusual."""
+    if engine.compiled is None:
+        try:
+            return tape_of([parsed(text)])
+        except (json.JSONDecodeError, RecursionError):
+            return None
     # Line ends are between values alone: in a text they are escaped.
     lines = json_tape(text.replace(b"\n", b" "))
     return lines.values if len(lines.values) == 1 and not lines.left else None
@@ -188,12 +206,12 @@ def chunk_size(request: Request) -> int:
 
 def objects_listed(texts: Iterable[bytes | memoryview], request: Request) -> Rows | None:
     """Detections of a JSON list without its "["; None if the full checks are needed."""
-    if engine.compiled is None:
-        return None
     # Only the whole list tells how many keypoints an object has.
     if request.keypoints:
         return _detections(_objects(b"".join([b"[", *texts])), request)
     lists = _short_lists(texts)
+    if engine.compiled is None:
+        return _joined(_detections(_objects(text), request) for text in lists)
     threads = usable_threads()
     if request.wanted == "box":
         boxes = ((text, allocate_boxes(text)) for text in lists)
@@ -518,7 +536,7 @@ def _metadata(document: Column, names: Sequence[str]) -> dict[str, list[Any]] | 
     inner, found = images.field("metadata"), {}
     for name in names:
         column = inner.field(name).or_else(images.field(name))
-        if (column.node < 0).all() or column.is_of(LIST, OBJECT).any():
+        if (column.node < 0).all() or not column.is_of(*NOTHING, *SCALARS).all():
             return None
         found[name] = column.scalars().tolist()
     return found
