@@ -239,6 +239,8 @@ def test_sound_files_are_read_fast(text: str, tmp_path: Path) -> None:
         f"[,{GOOD}]",
         f"[{GOOD},\v{GOOD}]",
         f"[{GOOD}]]",
+        f"[{GOOD.replace('score', 'sc' + chr(10) + 'ore')},{GOOD}]",
+        f"[{GOOD.replace(',', ',' + chr(34) + 'a' + chr(10) + chr(34) + ':1,', 1)}]",
         f"[{GOOD}] []",
         f"[{GOOD.replace('0.5', '1e999')}]",
         f"[{GOOD.replace('[1,2,3,4]', '[1,2,3,4,5]')}]",

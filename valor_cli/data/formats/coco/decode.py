@@ -180,8 +180,8 @@ def _tape(text: bytes) -> Column | None:
             return tape_of([parsed(text)])
         except (json.JSONDecodeError, RecursionError):
             return None
-    # Line ends are between values alone: in a text they are escaped.
-    lines = json_tape(text.replace(b"\n", b" "))
+    # One line. A carriage return, too, is white space between values and wrong in a text.
+    lines = json_tape(text.replace(b"\n", b"\r"))
     return lines.values if len(lines.values) == 1 and not lines.left else None
 
 
