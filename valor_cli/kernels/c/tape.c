@@ -1,9 +1,9 @@
 /* Rows of text as columns of spans: the cells of CSV, and the values of JSON lines.
 
-   A tape, as in simdjson: every value is a node, in the order of the text, with where its text
-   stands. Escapes and doubled quotes are replaced in the text itself, which only becomes shorter, so
-   a span is always the decoded value. What is unusual (invalid JSON, half a character, a duplicate
-   key, too deep) is not read: data/batch.py reads that line with Python, which can say what it is. */
+   A tape, as in simdjson: every value is a node, in the order of the text, with the span of its
+   text. Escapes and doubled quotes are replaced in the text itself, which only becomes shorter, so a
+   span is always the decoded value. What is unusual (invalid JSON, half a character, a duplicate
+   key, too deep) is not read: data/tape.py leaves that line to Python, which can say what it is. */
 
 #include "json_values.h"
 

@@ -142,7 +142,7 @@ class GatheredScores:
                 for name, values in self._metadata.items()
             },
         )
-        # Lines that were left to a slower reading stand behind those around them.
+        # Lines that Python read come after those of their block.
         return columns if self._ascending else columns.take(np.argsort(columns.line, kind="stable"))
 
     def _list_classes(self, sizes: Sequence[int]) -> None:
