@@ -23,7 +23,7 @@ from tests.docs.pages import ROOT, text_of
 from tests.golden.migrating.remake_text import lay_out, names, told
 from valor_cli import catalogue
 from valor_cli.config import load_config
-from valor_cli.data.shapes.samples.header import COLUMNS, layout_of
+from valor_cli.data.shapes.samples.schema import COLUMNS, layout_of
 from valor_cli.pipeline import make_plan
 
 TOOLS = ("ragas", "deepeval", "promptfoo")

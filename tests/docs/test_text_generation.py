@@ -8,7 +8,7 @@ import pytest
 
 from tests.docs.pages import text_of
 from valor_cli import catalogue
-from valor_cli.data.shapes.samples.header import COLUMNS, layout_of
+from valor_cli.data.shapes.samples.schema import COLUMNS, layout_of
 
 PAGE = text_of("docs/text-generation.md")
 ASKING = "".join(

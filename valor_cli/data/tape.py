@@ -189,7 +189,12 @@ class Column:
         """The texts, numbers and truth values as written; empty for others."""
         text = self.tape.text
         spans = zip(*(side.tolist() for side in self.spans()), strict=True)
-        return [text[start:end].decode() for start, end in spans]
+        found = [text[start:end].decode() for start, end in spans]
+        if (unwritten := self.is_of(NUMBER) & (self.length == 0)).any():
+            numbers = self.numbers()[0].tolist()
+            for at in np.flatnonzero(unwritten).tolist():
+                found[at] = repr(numbers[at])
+        return found
 
     def scalars(self) -> NDArray[np.object_]:
         """(n,) single values as Python has them; None for null, for none, and for an empty cell."""
@@ -248,6 +253,17 @@ class Column:
         children, owner = self._inside()
         return np.bincount(owner, minlength=len(self.node)), Column(self.tape, children)
 
+    def holds(self, *kinds: int) -> Bools:
+        """(n,) which values are, or hold at any depth, a value of one of some kinds."""
+        nodes: NDArray[Any] = np.flatnonzero(np.isin(self.tape.kind[:-1], kinds))
+        found = np.zeros(len(self.node), np.bool_)
+        while len(nodes):
+            owner = self._rows()[nodes]
+            found[owner[owner >= 0]] = True
+            nodes = self.tape.parent[nodes[owner < 0]]
+            nodes = nodes[nodes >= 0]
+        return found
+
     def key_spans(self) -> tuple[Spans, Spans]:
         """(n,) where the text of the key of each value in an object is."""
         key = self.tape.key[self.node]
@@ -255,10 +271,18 @@ class Column:
 
     def keys(self) -> list[str]:
         """All keys of the objects, in the order of their first appearance."""
-        children, _ = self._inside()
+        return list(self.first_keys())
+
+    def first_keys(self) -> dict[str, int]:
+        """All keys of the objects with the first row of each, in that order."""
+        children, owner = self._inside()
         used, first = np.unique(self.tape.key[children], return_index=True)
         names = list(self.tape.keys)
-        return [names[code] for code in used[np.argsort(first)].tolist() if code >= 0]
+        return {
+            names[code]: int(owner[at])
+            for at, code in sorted(zip(first.tolist(), used.tolist(), strict=True))
+            if code >= 0
+        }
 
     def _rows(self) -> Spans:
         """(m + 1,) by node, the row whose value it is; -1 for none."""

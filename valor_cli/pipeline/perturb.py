@@ -10,7 +10,7 @@ from msgspec import Struct
 from valor_cli.data.conversion.output import check_place, write_file
 from valor_cli.data.formats.record_writer import rows_as
 from valor_cli.data.formats.records import FORMS, RawRows, read_raw_rows
-from valor_cli.data.shapes.samples.header import COLUMNS, layout_of, other_names
+from valor_cli.data.shapes.samples.schema import COLUMNS, layout_of, other_names
 from valor_cli.data.source.files import STDIN
 from valor_cli.data.source.inputs import extension_of
 from valor_cli.errors import LISTED, ConfigError, DataError, Problem, did_you_mean

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from valor_cli.data.column_names import listed, quoted
-from valor_cli.data.shapes.samples.assembly import COLUMNS_HINT
-from valor_cli.data.shapes.samples.header import COLUMNS, layout_of, other_names
+from valor_cli.data.shapes.samples.part import COLUMNS_HINT
 from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleRow
+from valor_cli.data.shapes.samples.schema import COLUMNS, layout_of, other_names
 from valor_cli.errors import DataError, Problem, printable
 from valor_cli.evaluators.id_mismatch import Ids, few_matches_warning
 from valor_cli.evaluators.text_generation.reading import ModelRows

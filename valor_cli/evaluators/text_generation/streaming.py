@@ -20,9 +20,9 @@ from valor_cli.data.inputs.samples import check_reading, format_of, read_sample_
 from valor_cli.data.partition.pieces import Piece, cut
 from valor_cli.data.shapes.samples.columns import SampleColumns
 from valor_cli.data.shapes.samples.dataset import TextDataset
-from valor_cli.data.shapes.samples.header import LOGPROBS
 from valor_cli.data.shapes.samples.part import PartOfFile
 from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading
+from valor_cli.data.shapes.samples.schema import LOGPROBS
 from valor_cli.data.source.inputs import expanded, extension_of
 from valor_cli.data.table import SKIP_HINT
 from valor_cli.data.values import stop_on

@@ -9,20 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from valor_cli.data.formats.json.sample_text import PlainRows
 from valor_cli.data.inputs.samples import read_samples
-from valor_cli.data.shapes.samples.header import Layouts
-from valor_cli.data.shapes.samples.rows import SampleRowReader
 from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading
-from valor_cli.data.values import LineProblems
 from valor_cli.errors import DataError
 
 pytestmark = pytest.mark.usefixtures("in_a_folder")
-
-NEEDED = SampleReading(logprobs=True)
 
 
 def read(text: str, name: str = "a.jsonl", **reading: Any) -> SampleFile:
@@ -134,34 +126,3 @@ def test_promptfoo_s_are_read() -> None:
         "response": {"output": "a", "logProbs": [-0.5, -1]}, "provider": "m",
     }  # fmt: skip
     assert read(json.dumps(row)).rows[0].token_logprobs == (-0.5, -1.0)
-
-
-ITEM = (
-    st.none()
-    | st.booleans()
-    | st.integers(-(2**70), 2)
-    | st.floats(max_value=1e-5)
-    | st.text(max_size=2)
-)
-VALUE = st.lists(ITEM | st.fixed_dictionaries({}, optional={"logprob": ITEM, "token": ITEM})) | ITEM
-
-
-@given(VALUE)
-def test_the_quick_reading_finds_what_the_slow_one_does(value: Any) -> None:
-    content = json.dumps({"id": "a", "token_logprobs": value}).encode()
-    quick = PlainRows(NEEDED, Layouts(NEEDED)).line(content, 3)
-    problems = LineProblems("a.jsonl")
-    slow = SampleRowReader(NEEDED, Layouts(NEEDED), problems).line(content, 3)
-    if quick is not None:
-        assert not problems.total
-        assert slow == quick
-        assert slow is not None
-        kinds = {type(one) for one in slow.token_logprobs or ()}
-        assert kinds <= {float, type(None)}
-        assert kinds == {type(one) for one in quick.token_logprobs or ()}
-
-
-@given(st.lists(st.none() | st.floats(-100, 0) | st.integers(-9, 0), min_size=1))
-def test_what_is_usual_is_read_quickly(value: list[float | None]) -> None:
-    content = json.dumps({"id": "a", "token_logprobs": value}).encode()
-    assert PlainRows(NEEDED, Layouts(NEEDED)).line(content, 3) is not None

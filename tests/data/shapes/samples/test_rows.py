@@ -5,18 +5,22 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from valor_cli.data.formats.json.sample_text import PlainRows
+from valor_cli.data.formats.jsonl.samples import read_lines
 from valor_cli.data.inputs.samples import read_samples
-from valor_cli.data.shapes.samples.header import Layouts, ambiguous
-from valor_cli.data.shapes.samples.rows import SampleRowReader
+from valor_cli.data.json_records import parsed
+from valor_cli.data.shapes.samples.parse import SampleParser
 from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading, SampleRow
+from valor_cli.data.shapes.samples.schema import SCHEMA
+from valor_cli.data.shapes.samples.values import RowCheck
 from valor_cli.data.values import LineProblems
 from valor_cli.errors import DataError
+from valor_cli.kernels import engine
 
 pytestmark = pytest.mark.usefixtures("in_a_folder")
 
@@ -138,15 +142,15 @@ def test_deep_nesting_is_told_and_not_a_traceback() -> None:
     assert row(id=1, response=json.loads("[" * 100 + "]" * 100)).response == "[" * 100 + "]" * 100
 
 
-@given(st.integers(100, 1100))
+@given(st.integers(40, 1100))
 @settings(max_examples=30)
 def test_no_depth_is_a_traceback(levels: int) -> None:
-    line = '{"id": 1, "query": "q", "response": ' + "[" * levels + "]" * levels + "}"
-    problems = LineProblems("a.jsonl")
-    reading = SampleReading()
-    found = PlainRows(reading, Layouts(reading)).line(line.encode(), 1)
-    found = found or SampleRowReader(reading, Layouts(reading), problems).line(line.encode(), 1)
-    assert (found is None) == (problems.total == 1)
+    deep = "[" * levels + "]" * levels
+    text = '{"id": 1, "query": "q", "response": ' + deep + '}\n{"id": 2, "query": "q"}'
+    rows = read(text, invalid="skip").rows
+    assert rows[-1].sample_id == "2"
+    if levels < 400:
+        assert rows[0].response == deep
 
 
 def test_bytes_that_are_no_text_are_told() -> None:
@@ -296,36 +300,53 @@ JSON = st.recursive(
 )
 NAMES = (
     "id", "model", "question", "answer", "reference", "contexts", "condition", "categories",
-    "group", "perturbed_from", "latency_ms", "cost", "artifacts", "metadata", "m",
+    "group", "perturbed_from", "latency_ms", "cost", "artifacts", "token_logprobs", "metadata", "m",
 )  # fmt: skip
 
 
-@given(st.dictionaries(st.sampled_from(NAMES), JSON, max_size=6))
-def test_the_quick_reading_finds_what_the_slow_one_does(record: dict[str, Any]) -> None:
-    content = json.dumps(record).encode()
-    reading = SampleReading(metadata=["m", "a"])
-    quick = PlainRows(reading, Layouts(reading)).line(content, 3)
-    problems = LineProblems("a.jsonl")
-    slow = SampleRowReader(reading, Layouts(reading), problems).line(content, 3)
-    if quick is not None:
-        assert not problems.total
-        assert slow == quick
-        assert [type(one) for one in slow.metadata] == [type(one) for one in quick.metadata]
+@given(st.lists(st.dictionaries(st.sampled_from(NAMES), JSON, max_size=6), min_size=1, max_size=4))
+def test_rows_are_left_out_exactly_if_they_have_faults(records: list[dict[str, Any]]) -> None:
+    reading = SampleReading(metadata=["m", "a"], logprobs=True)
+    check = RowCheck(reading)
+    faults = [check.of_record(parsed(json.dumps(record).encode())) for record in records]
+    text = b"".join(json.dumps(record).encode() + b"\n" for record in records)
+    for blocks in ([text], text.splitlines(True)):
+        problems = LineProblems("a.jsonl")
+        parser = SampleParser(reading, problems)
+        read_lines(parser, blocks, 1)
+        part = parser.part()
+        assert list(part.numbers) == [at for at, one in enumerate(faults, 1) if not one]
+        assert part.faulty == sum(map(bool, faults))
+        assert problems.total == sum(map(len, faults))
 
 
-@given(st.text(alphabet='":\\ ,a{}', max_size=12), st.sampled_from(['"a"', '"a\\\\"', '"b"']))
-def test_the_quick_reading_never_takes_a_key_that_stands_twice(text: str, key: str) -> None:
-    content = f'{{"query": {json.dumps(text)}, "a": "1", {key}: "2", "a\\\\": "3"}}'.encode()
-    reading = SampleReading()
-    quick = PlainRows(reading, Layouts(reading)).line(content, 1)
-    if key != '"b"':
-        assert quick is None
+@given(st.lists(st.dictionaries(st.sampled_from(NAMES), JSON, max_size=6), min_size=1, max_size=4))
+def test_the_kernel_and_python_read_the_same_rows(records: list[dict[str, Any]]) -> None:
+    reading = SampleReading(metadata=["m", "a"], logprobs=True)
+    text = b"".join(json.dumps(record).encode() + b"\n" for record in records)
+    found = []
+    for compiled in (engine.compiled, None):
+        with mock.patch.object(engine, "compiled", compiled):
+            parser = SampleParser(reading, LineProblems("a.jsonl"))
+            read_lines(parser, [text], 1)
+            found.append(parser.part())
+    assert found[0].rows == found[1].rows
+    assert [list(map(type, row.metadata)) for row in found[0].rows] == [
+        list(map(type, row.metadata)) for row in found[1].rows
+    ]
+    assert [str(one) for one in found[0].problems.kept] == [
+        str(one) for one in found[1].problems.kept
+    ]
+    assert found[0].names == found[1].names
+    assert found[0].metadata == found[1].metadata
 
 
 def test_columns_that_could_each_be_the_response() -> None:
-    assert ambiguous(["question", "answer", "prediction", "ground_truth", "reference"], {}) == {
+    assert SCHEMA.ambiguous(
+        ["question", "answer", "prediction", "ground_truth", "reference"], {}
+    ) == {
         "response": ["answer", "prediction"],
         "references": ["reference", "ground_truth"],
     }
-    assert ambiguous(["response", "answer"], {}) == {}
-    assert ambiguous(["answer", "prediction"], {"response": "prediction"}) == {}
+    assert SCHEMA.ambiguous(["response", "answer"], {}) == {}
+    assert SCHEMA.ambiguous(["answer", "prediction"], {"response": "prediction"}) == {}

@@ -11,16 +11,17 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 import msgspec
+import numpy as np
 
 from valor_cli.data.formats.json.document import parse_json
-from valor_cli.data.formats.json.sample_text import PlainRows
+from valor_cli.data.formats.jsonl.samples import BLOCK, python_batch, read_lines
 from valor_cli.data.json_records import DuplicateKey, Record, parsed, said
-from valor_cli.data.shapes.samples.assembly import sample_file
-from valor_cli.data.shapes.samples.columns import gathered
-from valor_cli.data.shapes.samples.header import Layouts, known_names
 from valor_cli.data.shapes.samples.other_tools import has_lab_rows, is_lab, lab_rows
-from valor_cli.data.shapes.samples.rows import SampleRowReader
-from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading, SampleRow
+from valor_cli.data.shapes.samples.parse import FaultyRow, SampleParser
+from valor_cli.data.shapes.samples.part import whole_file
+from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading
+from valor_cli.data.shapes.samples.schema import SCHEMA
+from valor_cli.data.shapes.samples.values import TOO_DEEP
 from valor_cli.data.source.files import TextSource
 from valor_cli.data.values import Problems
 from valor_cli.errors import DataError, Problem, printable
@@ -41,6 +42,7 @@ ROW_LISTS: Final = (
 """What a list of samples may be called where an object holds several lists."""
 
 _DEEPEST = 3
+_ROWS: Final = 1 << 10
 _RAW: Final = msgspec.json.Decoder(list[msgspec.Raw])
 
 
@@ -57,33 +59,20 @@ def read_sample_json(path: str, reading: SampleReading) -> SampleFile:
     """
     source = TextSource(path)
     content = source.whole()
-    layouts = Layouts(reading)
-    plain = PlainRows(reading, layouts)
-    items, found = _items(content), _Found("", ())
-    if items is None:
-        found = _rows_in(content, path, reading)
-    problems = _ItemProblems(path, found.name)
-    slow = SampleRowReader(reading, layouts, problems)
-    read: Iterator[SampleRow | None]
-    if items is None:
-        read = (slow.row(value, number) for number, value in enumerate(found.rows))
-    else:
-        texts = map(bytes, items)
-        read = (plain.line(one, at) or slow.line(one, at) for at, one in enumerate(texts))
-    good = ((number, row) for number, row in enumerate(read, 1) if row is not None)
-    rows = gathered(good, reading)
-    return sample_file(
-        path,
-        rows,
-        problems,
-        reading,
-        faulty=slow.faulty,
-        sha256=source.sha256,
-        names=layouts.names,
-        metadata=plain.found | slow.found,
-        plain_contexts=slow.plain_contexts,
-        place=f": {printable(found.name).replace('{', '{{').replace('}', '}}')}[{{row}}]",
-    )
+    items = _items(content)
+    found = _Found("", ()) if items is not None else _rows_in(content, path, reading)
+    del content
+    parser = SampleParser(reading, ItemProblems(path, found.name))
+    if items is not None:
+        read_lines(parser, blocks_of_items(items), 0)
+    for first in range(0, len(found.rows), _ROWS):
+        values = found.rows[first : first + _ROWS]
+        line = np.arange(first, first + len(values))
+        wrong: list[FaultyRow] = []
+        batch = python_batch(values, line, line + 1, wrong)
+        parser.add([batch], wrong)
+    place = f": {printable(found.name).replace('{', '{{').replace('}', '}}')}[{{row}}]"
+    return whole_file(path, parser.part(), reading, source.sha256, place)
 
 
 def records_in(content: bytes, path: str, reading: SampleReading) -> Sequence[Any]:
@@ -99,7 +88,7 @@ def records_in(content: bytes, path: str, reading: SampleReading) -> Sequence[An
     return records
 
 
-class _ItemProblems(Problems):
+class ItemProblems(Problems):
     """What is wrong in the items of a list: a row is an item, counted from 0."""
 
     __slots__ = ()
@@ -124,6 +113,21 @@ def _items(content: bytes) -> list[Any] | None:
         return None
 
 
+def blocks_of_items(items: Sequence[Any]) -> Iterator[bytes]:
+    """The texts of items as lines, some at a time."""
+    block: list[bytes] = []
+    size = 0
+    for item in items:
+        # Line ends stand between values alone: in a text they are escaped.
+        block.append(bytes(item).replace(b"\n", b" ").replace(b"\r", b" "))
+        size += len(block[-1])
+        if size > BLOCK:
+            yield b"\n".join(block)
+            block, size = [], 0
+    if block:
+        yield b"\n".join(block)
+
+
 def _rows_in(content: bytes, path: str, reading: SampleReading) -> _Found:
     """The rows of an object, or of a list that only a lenient parser takes (NaN in it).
 
@@ -136,7 +140,7 @@ def _rows_in(content: bytes, path: str, reading: SampleReading) -> _Found:
         parse_json(content, path)
         raise
     except RecursionError:
-        raise DataError(Problem(path, "the JSON is nested too deeply to be read")) from None
+        raise DataError(Problem(path, TOO_DEEP)) from None
     if isinstance(document, list):
         return _Found("", document)
     if not isinstance(document, dict):
@@ -149,7 +153,7 @@ def _rows_in(content: bytes, path: str, reading: SampleReading) -> _Found:
     if found is not None:
         shaped = has_lab_rows(found.rows)
         return found._replace(rows=lab_rows(document, found.rows)) if shaped else found
-    if known_names(document, reading.columns):
+    if SCHEMA.known(document, reading.columns):
         return _Found("", list(_columns(document)) or [document])
     shown = ", ".join(printable(key) for key in list(document)[:12])
     message = f"there is no list of samples in this object; there is: {shown or 'nothing'}"

@@ -1,26 +1,36 @@
 """Read text samples from JSONL.
 
 A line is `{"sample_id": …, "user_input": …, "response": …, "references": […], …}`;
-`sample_header.ALIASES` lists the accepted aliases.
+`data/shapes/samples/schema.py` lists the accepted aliases.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
 
-from valor_cli.data.formats.json.sample_text import PlainRows
+import numpy as np
+
+from valor_cli.data.json_records import parsed
 from valor_cli.data.partition.pieces import Piece, SpanSource, span_of_lines
-from valor_cli.data.shapes.samples.assembly import sample_file
-from valor_cli.data.shapes.samples.columns import gathered, packed
-from valor_cli.data.shapes.samples.header import Layouts
-from valor_cli.data.shapes.samples.part import PartOfFile, lines_above
-from valor_cli.data.shapes.samples.rows import SampleRowReader
-from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading, SampleRow
+from valor_cli.data.shapes.samples.parse import (
+    FaultyRow,
+    SampleBatch,
+    SampleParser,
+    json_batch,
+    tape_of_some,
+)
+from valor_cli.data.shapes.samples.part import PartOfFile, PieceProblems, whole_file
+from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading
+from valor_cli.data.shapes.samples.values import TOO_DEEP, faults_of
 from valor_cli.data.source.files import TextSource
 from valor_cli.data.source.text_lines import blocks_of_lines
+from valor_cli.data.tape import Ints, json_tape
 from valor_cli.data.values import LineProblems
 
-_BLOCK = 1 << 20
+BLOCK: Final = 1 << 18
+"""Bytes that are read at once."""
 
 
 def read_sample_jsonl(path: str, reading: SampleReading) -> SampleFile:
@@ -34,19 +44,10 @@ def read_sample_jsonl(path: str, reading: SampleReading) -> SampleFile:
         DataError: The file cannot be read; a line is not such JSON; a value is wrong; there are no
             samples, or no column of a known name.
     """
-    lines = _Lines(TextSource(path), reading)
-    rows = gathered(lines.rows(), reading)
-    return sample_file(
-        path,
-        rows,
-        lines.problems,
-        reading,
-        faulty=lines.slow.faulty,
-        sha256=lines.source.sha256,
-        names=lines.layouts.names,
-        metadata=lines.plain.found | lines.slow.found,
-        plain_contexts=lines.slow.plain_contexts,
-    )
+    source = TextSource(path)
+    parser = SampleParser(reading, LineProblems(path))
+    read_lines(parser, blocks_of_lines(source, BLOCK), 1)
+    return whole_file(path, parser.part(), reading, source.sha256)
 
 
 def read_jsonl_part(piece: Piece, reading: SampleReading) -> PartOfFile:
@@ -59,62 +60,72 @@ def read_jsonl_part(piece: Piece, reading: SampleReading) -> PartOfFile:
         DataError: The file cannot be read, or is no UTF-8.
     """
     span = span_of_lines(piece)
-    lines = _Lines(SpanSource(piece.path, span), reading)
-    rows = packed(lines.rows())
-    problems = lines.problems
-    if problems.total and span.begin:
-        # Seldom: to count lines is to read all that stands above.
-        again = _Lines(SpanSource(piece.path, span), reading, lines_above(piece.path, span.begin))
-        packed(again.rows())
-        problems = again.problems
-    return PartOfFile(
-        rows.rows(),
-        rows.counted(),
-        problems,
-        faulty=lines.slow.faulty,
-        names=tuple(lines.layouts.names),
-        metadata=frozenset(lines.plain.found | lines.slow.found),
-        plain_contexts=lines.slow.plain_contexts,
-        lines=lines.line,
-        span=span,
-    )
+    parser = SampleParser(reading, PieceProblems(piece.path, span.begin))
+    behind = read_lines(parser, blocks_of_lines(SpanSource(piece.path, span), BLOCK), 1)
+    return parser.part(behind - 1, span)
 
 
-class _Lines:
-    """Reads lines one by one.
+def read_lines(parser: SampleParser, blocks: Iterable[bytes], line: int) -> int:
+    """Read whole lines of JSON.
 
-    Attributes:
-        line: How many were read, those above included.
+    Args:
+        parser: Takes the rows.
+        blocks: The lines.
+        line: Number of the first.
+
+    Returns:
+        The number of the line behind the last.
     """
+    rows = 0
+    for block in blocks:
+        lines = json_tape(block)
+        there = np.sort(np.concatenate([lines.line, [at for at, _ in lines.left]]).astype(np.int64))
 
-    __slots__ = ("layouts", "line", "plain", "problems", "slow", "source")
+        def records(some: Sequence[int], block: bytes = block, lines: Any = lines) -> Sequence[Any]:
+            return [parsed(lines.content(block, at)) for at in some]
 
-    def __init__(self, source: TextSource, reading: SampleReading, above: int = 0) -> None:
-        """Say what to read.
+        number = rows + 1 + np.searchsorted(there, lines.line)
+        batches = [json_batch(lines.values, line + lines.line, number, records)]
+        wrong: list[FaultyRow] = []
+        if lines.left:
+            values, own = [], []
+            for at, content in lines.left:
+                try:
+                    values.append(parsed(content))
+                    own.append(at)
+                except json.JSONDecodeError as error:
+                    message = f"not JSON ({error.msg}, column {error.colno})"
+                    message += "; each line is one JSON object"
+                    wrong.append((line + at, [("", message)]))
+                except RecursionError:
+                    wrong.append((line + at, [("", TOO_DEEP)]))
+            at_line = np.array(own, np.int64)
+            number = rows + 1 + np.searchsorted(there, at_line)
+            batches.append(python_batch(values, line + at_line, number, wrong))
+        parser.add(batches, wrong)
+        rows += len(there)
+        line += block.count(b"\n") + (not block.endswith(b"\n"))
+    return line
 
-        Args:
-            source: The lines.
-            reading: How to read them.
-            above: How many lines stand above them.
-        """
-        self.source = source
-        self.problems = LineProblems(source.path)
-        self.layouts = Layouts(reading)
-        self.plain = PlainRows(reading, self.layouts)
-        self.slow = SampleRowReader(reading, self.layouts, self.problems)
-        self.line = above
 
-    def rows(self) -> Iterator[tuple[int, SampleRow]]:
-        """Good rows, each with its number among those of the source, from 1."""
-        fast, slow = self.plain.line, self.slow.line
-        at, number = self.line, 0
-        for block in blocks_of_lines(self.source, _BLOCK):
-            for line in block.removesuffix(b"\n").split(b"\n"):
-                at += 1
-                if not line or line.isspace():
-                    continue
-                number += 1
-                row = fast(line, at) or slow(line, at)
-                if row is not None:
-                    yield number, row
-        self.line = at
+def python_batch(
+    values: Sequence[Any], line: Ints, number: Ints, wrong: list[FaultyRow]
+) -> SampleBatch:
+    """A batch of values of `json_records.parsed`; those that are wrong as a whole are left out.
+
+    Args:
+        values: One a row.
+        line, number: As in `SampleBatch`.
+        wrong: Where the faults of the others are added.
+    """
+    found = [faults_of(value) for value in values]
+    sound = [None if told else one for one, told in zip(values, found, strict=True)]
+    column, deep = tape_of_some(sound)
+    for at in np.flatnonzero(deep).tolist():
+        found[at] = [("", TOO_DEEP)]
+    wrong += [(at, told) for at, told in zip(line.tolist(), found, strict=True) if told]
+    kept = np.flatnonzero([not told for told in found])
+    own = [values[at] for at in kept.tolist()]
+    return json_batch(
+        column.take(kept), line[kept], number[kept], lambda some: [own[at] for at in some]
+    )

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final
 
 from valor_cli.data.json_records import Record, scalar_text
-from valor_cli.data.shapes.samples.header import ALIASES, layout_of
+from valor_cli.data.shapes.samples.schema import ALIASES, COLUMNS, layout_of
+from valor_cli.data.tape import OBJECT, Bools, Column
 
 _PROMPTFOO: Final = frozenset({"gradingResult", "namedScores", "promptIdx", "testCase", "testIdx"})
 """Keys of promptfoo's results, beside `vars`, that nobody else has; `prompt` anyone may have."""
@@ -37,6 +38,17 @@ _RULE: Final = re.compile(
 def is_promptfoo(names: Collection[str]) -> bool:
     """Whether a row with these keys is a promptfoo result."""
     return "vars" in names and not _PROMPTFOO.isdisjoint(names)
+
+
+def other_tools(names: Collection[str], column: Callable[[str], Column]) -> Bools | None:
+    """(n,) rows that `one_shape` may change; None for none."""
+    shaped = None
+    if is_promptfoo(names):
+        shaped = column("vars").is_of(OBJECT)
+    if "context" in names:
+        context = column("context").is_of(OBJECT)
+        shaped = context if shaped is None else shaped | context
+    return shaped
 
 
 def one_shape(record: Record) -> Record:
@@ -100,8 +112,7 @@ def _from_promptfoo(record: Record) -> Record:
 
 
 _OUTPUTS: Final = ("model", *ALIASES["model"], "response", *ALIASES["response"])
-_NAMES: Final = tuple(ALIASES)
-_SAMPLE_ID, _USER_INPUT, _REFERENCES = map(_NAMES.index, ("sample_id", "user_input", "references"))
+_SAMPLE_ID, _USER_INPUT, _REFERENCES = map(COLUMNS.index, ("sample_id", "user_input", "references"))
 
 
 def _case_number(record: Record) -> str | None:

@@ -1,130 +1,93 @@
-"""Check single JSON values of text samples."""
+"""Say what is wrong with a row of text samples."""
 
 from __future__ import annotations
 
+import ast
+import io
 import json
 import math
-from collections.abc import Callable, Iterator
+import tokenize
+import warnings
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
-from valor_cli.data.json_records import DuplicateKey, Number, said, scalar_text
+from valor_cli.data.column_names import number_in
+from valor_cli.data.json_records import DuplicateKey, Number, parsed, said, scalar_text
+from valor_cli.data.schema import Layout, dotted, value_at
+from valor_cli.data.shapes.samples.other_tools import one_shape
+from valor_cli.data.shapes.samples.sample_file import SampleReading
+from valor_cli.data.shapes.samples.schema import (
+    LOGPROB,
+    LOGPROBS,
+    ROUNDING,
+    SCHEMA,
+    TEXT_KEYS,
+    layout_of,
+    metadata_at,
+)
 from valor_cli.data.values import is_text
 
-Note: TypeAlias = Callable[[str, str], None]
-"""Takes where in the row, and what is wrong there."""
+Faults: TypeAlias = Iterator[tuple[str, str]]
+"""Where in a row, and what is wrong there."""
 
-TEXT_KEYS: Final = ("text", "content", "page_content")
-"""Keys of the text of a context that is an object, in order of preference."""
+TOO_DEEP: Final = "the JSON is nested too deeply to be read"
+NO_LIST: Final = (
+    "expected a JSON list of texts, or a list as Python writes it, for the cell begins with [; "
+    "found neither"
+)
+NO_LOGPROBS: Final = "expected a JSON list of numbers, and null for tokens without one"
 
-
-def text(value: Any, place: str, note: Note) -> str | None:
-    """A text; numbers, true and false as written."""
-    if value is None:
-        return None
-    found = scalar_text(value)
-    if found is None:
-        wanted = "Unicode text" if isinstance(value, str) else "a text"
-        note(place, f"expected {wanted}, found {_named(value)}")
-    return found
+_UNREADABLE: Final = (SyntaxError, ValueError, MemoryError, RecursionError, tokenize.TokenError)
+"""What is raised for a text that is not Python."""
 
 
-def name(value: Any, place: str, note: Note) -> str | None:
-    """A nonblank text; None if absent."""
-    found = text(value, place, note)
-    return found if found and found.strip() else None
+class RowCheck:
+    """Names the faults of rows of a file."""
 
+    def __init__(self, reading: SampleReading) -> None:
+        self._reading = reading
+        self._layouts: dict[tuple[str, ...], Layout] = {}
 
-def sample_id(value: Any, place: str, note: Note) -> str | None:
-    """A sample id: a text, or a number as written."""
-    if value is None:
-        return None
-    found = None if isinstance(value, bool) else scalar_text(value)
-    if found is None:
-        note(place, f"expected a string or a number, found {_named(value)}")
-    elif not found or "\0" in found:
-        what = "one with a NUL character" if found else "an empty text"
-        note(place, f"expected the id of a sample, found {what}")
-    return found
+    def of_record(self, value: Any) -> list[tuple[str, str]]:
+        """The faults of a value of `json_records.parsed`."""
+        try:
+            return faults_of(value) or list(self._of_fields(one_shape(value), _BY_TYPE))
+        except RecursionError:
+            return [("", TOO_DEEP)]
 
+    def of_cells(self, record: Mapping[str, str]) -> list[tuple[str, str]]:
+        """The faults of cells by name."""
+        return list(self._of_fields(record, _BY_TYPE_OF_CELL))
 
-def response(value: Any, place: str, note: Note) -> str | None:
-    """A text; objects and lists as compact JSON."""
-    if not isinstance(value, list | dict):
-        return text(value, place, note)
-    found = compact(value)
-    if not is_text(found):
-        note(place, "expected Unicode text, found half a character in it")
-        return None
-    return found
-
-
-def texts(value: Any, place: str, note: Note) -> tuple[str, ...]:
-    """One text, or a list of texts."""
-    if value is None:
-        return ()
-    if not isinstance(value, list):
-        found = text(value, place, note)
-        return () if found is None else (found,)
-    return tuple(_items(value, place, note))
-
-
-def contexts(value: list[Any], place: str, note: Note) -> tuple[str, ...]:
-    """The texts of a list of texts, or of objects with a text."""
-    found: list[str] = []
-    for position, item in enumerate(value):
-        where = f"{place}[{position}]"
-        if isinstance(item, dict):
-            key = next((key for key in TEXT_KEYS if key in item), None)
-            if key is None:
-                keys = ", ".join(f'"{key}"' for key in TEXT_KEYS)
-                note(where, f"expected a text, or an object with one of {keys}, found none of them")
+    def _of_fields(self, record: Mapping[str, Any], by_type: Mapping[str, _Check]) -> Faults:
+        names = tuple(record)
+        layout = self._layouts.get(names)
+        if layout is None:
+            layout = self._layouts[names] = layout_of(names, self._reading.columns)
+        for field, key in zip(SCHEMA.fields, layout.keys, strict=True):
+            if field.name == LOGPROBS and not self._reading.logprobs:
                 continue
-            item, where = item[key], f"{where}.{key}"
-        found += _items([item], where, note, numbered=False)
-    return tuple(found)
+            path = (key,) if key is not None else layout.paths.get(field.name)
+            value = None if path is None else value_at(record, path)
+            if value is not None and field.type in by_type:
+                yield from by_type[field.type](value, layout.name_of(field.name))
+        for name in self._reading.metadata:
+            path = metadata_at(record, name)
+            if path is not None:
+                yield from _metadata(value_at(record, path), dotted(path))
 
 
-def amount(value: Any, place: str, note: Note) -> float | None:
-    """A non-negative number."""
-    if value is None:
-        return None
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        note(place, f"expected a number, found {_named(value)}")
-    elif not math.isfinite(value):
-        note(place, f"expected a finite number, found {_named(value)}")
-    elif value < 0:
-        note(place, f"expected 0 or more, found {_named(value)}")
-    else:
-        return float(value)
-    return None
+def faults_of(value: Any) -> list[tuple[str, str]]:
+    """The faults of a row as a whole: it is no object, or not JSON."""
+    if not isinstance(value, dict):
+        return [("", f"expected an object, one a sample, found {said(value)}")]
+    try:
+        return list(faults(value))
+    except RecursionError:
+        return [("", TOO_DEEP)]
 
 
-def metadata(value: Any, place: str, note: Note) -> Any:
-    """A scalar value."""
-    if isinstance(value, list | dict):
-        note(place, f"expected a single value, found {_named(value)}")
-    elif isinstance(value, str) and not is_text(value):
-        note(place, f"expected Unicode text, found {_named(value)}")
-    elif isinstance(value, float) and not math.isfinite(value):
-        note(place, f"expected a finite number, found {_named(value)}")
-    else:
-        return value.plain if isinstance(value, Number) else value
-    return None
-
-
-def compact(value: Any) -> str:
-    """A value as compact JSON, numbers as written."""
-    if isinstance(value, Number):
-        return value.text
-    if isinstance(value, dict):
-        pairs = (f"{_string(key)}:{compact(item)}" for key, item in value.items())
-        return "{" + ",".join(pairs) + "}"
-    if isinstance(value, list):
-        return "[" + ",".join(map(compact, value)) + "]"
-    return _string(value) if isinstance(value, str) else json.dumps(value)
-
-
-def faults(value: Any, place: str = "") -> Iterator[tuple[str, str]]:
+def faults(value: Any, place: str = "") -> Faults:
     """Faults anywhere in a parsed value: duplicate keys, invalid numbers."""
     if isinstance(value, dict):
         if isinstance(value, DuplicateKey):
@@ -138,26 +101,221 @@ def faults(value: Any, place: str = "") -> Iterator[tuple[str, str]]:
         yield place, f"{_named(value)} is not a number in JSON; write null where there is none"
 
 
+def json_list(cell: str) -> list[Any] | None:
+    """The list that a cell holds as JSON; None if it holds none."""
+    try:
+        found = parsed(cell.encode())
+    except (json.JSONDecodeError, RecursionError):
+        return None
+    return found if isinstance(found, list) else None
+
+
+def python_strings(cell: str) -> list[str] | None:
+    """The strings of a list as `repr` writes it, of a list or of a numpy array.
+
+    numpy writes no commas. Python itself would join such strings to one.
+    """
+    text = cell.strip()
+    try:
+        with warnings.catch_warnings():
+            # An odd backslash in a string is no affair of whoever runs this.
+            warnings.simplefilter("ignore")
+            found = ast.literal_eval(text)
+            tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
+            strings = [one.string for one in tokens if one.type == tokenize.STRING]
+            commas = any(one.type == tokenize.OP and one.string == "," for one in tokens)
+            apart = [ast.literal_eval(one) for one in strings]
+    except _UNREADABLE:
+        return None
+    if not isinstance(found, list) or not all(isinstance(one, str) for one in [*found, *apart]):
+        return None
+    if len(apart) == len(found):
+        return found
+    return None if commas else apart
+
+
+def logprobs_of(cell: str) -> Any:
+    """The JSON of a cell, where Python may have written None for null.
+
+    Raises:
+        json.JSONDecodeError: It is none.
+        RecursionError: It is nested too deeply.
+    """
+    return parsed((cell if '"' in cell else cell.replace("None", "null")).encode())
+
+
+def _text(value: Any, place: str) -> Faults:
+    if scalar_text(value) is None:
+        wanted = "Unicode text" if isinstance(value, str) else "a text"
+        yield place, f"expected {wanted}, found {_named(value)}"
+
+
+def _sample_id(value: Any, place: str) -> Faults:
+    found = None if isinstance(value, bool) else scalar_text(value)
+    if found is None:
+        yield place, f"expected a string or a number, found {_named(value)}"
+    elif not found or "\0" in found:
+        what = "one with a NUL character" if found else "an empty text"
+        yield place, f"expected the id of a sample, found {what}"
+
+
+def _path(value: Any, place: str) -> Faults:
+    yield from _text(value, place)
+    if "\0" in (scalar_text(value) or ""):
+        yield place, "expected a path, found one with a NUL character"
+
+
+def _any(value: Any, place: str) -> Faults:
+    if not isinstance(value, list | dict):
+        yield from _text(value, place)
+    elif not is_text(json.dumps(value, ensure_ascii=False)):
+        yield place, "expected Unicode text, found half a character in it"
+
+
+def _texts(value: Any, place: str) -> Faults:
+    if not isinstance(value, list):
+        yield from _text(value, place)
+    else:
+        for position, item in enumerate(value):
+            yield from _text(item, f"{place}[{position}]")
+
+
+def _contexts(value: Any, place: str) -> Faults:
+    if isinstance(value, dict):
+        yield place, "expected a list of texts, found an object"
+    elif not isinstance(value, list):
+        yield from _text(value, place)
+    else:
+        for position, item in enumerate(value):
+            where = f"{place}[{position}]"
+            if isinstance(item, dict):
+                key = next((key for key in TEXT_KEYS if key in item), None)
+                if key is None:
+                    keys = ", ".join(f'"{key}"' for key in TEXT_KEYS)
+                    message = f"expected a text, or an object with one of {keys}"
+                    yield where, f"{message}, found none of them"
+                    continue
+                item, where = item[key], f"{where}.{key}"
+            yield from _text(item, where)
+
+
+def _amount(value: Any, place: str) -> Faults:
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        yield place, f"expected a number, found {_named(value)}"
+    elif not math.isfinite(value):
+        yield place, f"expected a finite number, found {_named(value)}"
+    elif value < 0:
+        yield place, f"expected 0 or more, found {_named(value)}"
+
+
+def _logprobs(value: Any, place: str) -> Faults:
+    """The first fault of a list of log-probabilities."""
+    if not isinstance(value, list):
+        yield place, f"expected a list of numbers, found {said(value)}"
+        return
+    for position, item in enumerate(value):
+        where = f"{place}[{position}]"
+        if isinstance(item, dict):
+            if LOGPROB not in item:
+                message = f'expected a number, null, or an object with "{LOGPROB}", found none'
+                yield where, message
+                return
+            item, where = item[LOGPROB], f"{where}.{LOGPROB}"
+        message = ""
+        if item is not None and not isinstance(item, Number):
+            message = "a number or null"
+        elif item is not None and not math.isfinite(item):
+            message = "a finite number"
+        elif item is not None and item > ROUNDING:
+            message = "the natural logarithm of a probability, 0 or less"
+        if message:
+            yield where, f"expected {message}, found {said(item)}"
+            return
+
+
+def _metadata(value: Any, place: str) -> Faults:
+    if isinstance(value, list | dict):
+        yield place, f"expected a single value, found {_named(value)}"
+    elif isinstance(value, str) and not is_text(value):
+        yield place, f"expected Unicode text, found {_named(value)}"
+    elif isinstance(value, float) and not math.isfinite(value):
+        yield place, f"expected a finite number, found {_named(value)}"
+
+
+def _id_in(cell: str, place: str) -> Faults:
+    if not cell or "\0" in cell:
+        found = "one with a NUL character" if cell else "nothing"
+        yield place, f"expected the id of a sample, found {found}"
+
+
+def _texts_in(cell: str, place: str) -> Faults:
+    if cell.lstrip().startswith("[") and (found := json_list(cell)) is not None:
+        yield from _texts(found, place)
+
+
+def _contexts_in(cell: str, place: str) -> Faults:
+    if not cell.lstrip().startswith("["):
+        return
+    found = json_list(cell)
+    if found is not None:
+        yield from faults(found, place)
+        yield from _contexts(found, place)
+    elif python_strings(cell) is None:
+        yield place, NO_LIST
+
+
+def _amount_in(cell: str, place: str) -> Faults:
+    if cell.strip():
+        found, wrong = number_in(cell)
+        if not wrong and found < 0:
+            wrong = f"expected 0 or more, found {cell.strip()}"
+        if wrong:
+            yield place, wrong
+
+
+def _logprobs_in(cell: str, place: str) -> Faults:
+    if cell.strip():
+        try:
+            value = logprobs_of(cell)
+        except (json.JSONDecodeError, RecursionError):
+            yield place, NO_LOGPROBS
+            return
+        yield from list(faults(value, place))[:1] or _logprobs(value, place)
+
+
+def _path_in(cell: str, place: str) -> Faults:
+    if "\0" in cell:
+        yield "artifacts", "expected a path, found one with a NUL character"
+
+
+_Check: TypeAlias = Callable[[Any, str], Faults]
+
+_BY_TYPE: Final[Mapping[str, _Check]] = {
+    "id": _sample_id,
+    "text": _text,
+    "name": _text,
+    "path": _path,
+    "any": _any,
+    "texts": _texts,
+    "contexts": _contexts,
+    "amount": _amount,
+    "logprobs": _logprobs,
+}
+_BY_TYPE_OF_CELL: Final[Mapping[str, _Check]] = {
+    "id": _id_in,
+    "path": _path_in,
+    "texts": _texts_in,
+    "contexts": _contexts_in,
+    "amount": _amount_in,
+    "logprobs": _logprobs_in,
+}
+
+
 def _joined(place: str, key: str) -> str:
     return f"{place}.{key}" if place else key
-
-
-def _items(value: list[Any], place: str, note: Note, *, numbered: bool = True) -> Iterator[str]:
-    for position, item in enumerate(value):
-        found = scalar_text(item)
-        if found is not None:
-            yield found
-            continue
-        where = f"{place}[{position}]" if numbered else place
-        wanted = "Unicode text" if isinstance(item, str) else "a text"
-        note(where, f"expected {wanted}, found {_named(item)}")
 
 
 def _named(value: Any) -> str:
     if isinstance(value, float) and not isinstance(value, Number):
         return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
     return said(value)
-
-
-def _string(value: str) -> str:
-    return json.dumps(value, ensure_ascii=False)
