@@ -8,8 +8,7 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from valor_cli.data.shapes.scores.joined import joined_score_files
-from valor_cli.data.shapes.scores.parts import ScorePart, file_warnings
+from valor_cli.data.shapes.scores.joined import ScorePart, file_warnings, joined_score_files
 from valor_cli.data.shapes.scores.score_file import ScoreFile, Side
 from valor_cli.errors import DataError
 from valor_cli.results import InputFile

@@ -11,11 +11,11 @@ import pytest
 
 from tests.data.png_files import label_map, write
 from valor_cli.data.formats.csv.objects import read_csv
-from valor_cli.data.formats.csv.scores import read_score_csv
 from valor_cli.data.formats.records import read_raw_rows
 from valor_cli.data.inputs.label_map_manifest import read_manifest
 from valor_cli.data.inputs.metadata_names import csv_rows
 from valor_cli.data.inputs.samples import read_samples
+from valor_cli.data.inputs.scores import read_scores
 from valor_cli.data.shapes.samples.sample_file import SampleReading
 from valor_cli.data.shapes.scores.score_file import ScoreReading
 from valor_cli.evaluators.embedding.metrics.bertscore import baselines_in
@@ -35,7 +35,7 @@ READERS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "samples": ("id,response\n1,", lambda path: read_samples(path, SampleReading())),
     "scores": (
         "sample_id,label,prediction,score,note\n1,cat,cat,0.5,",
-        lambda path: read_score_csv(path, "samples", ScoreReading()),
+        lambda path: read_scores(path, "samples", ScoreReading()),
     ),
     "objects": (
         "image_id,label,x,y,width,height,score,note\na,cat,1,2,3,4,0.5,",

@@ -14,10 +14,9 @@ import s3fs
 from tests.scale.web_server import WebServer, cut, serving, status, whole
 from valor_cli.data.formats.folders import files_under, is_folder, text_of
 from valor_cli.data.partition.shards import Gathered, read_shards
+from valor_cli.data.source import remote
 from valor_cli.data.source.files import TextSource
 from valor_cli.data.source.inputs import expanded
-from valor_cli.data.source.remote import files as remote
-from valor_cli.data.source.remote import object_store as remote_objects
 from valor_cli.errors import DataError, MissingExtraError, UnreachableError, ValorError
 
 pytestmark = pytest.mark.scale
@@ -43,8 +42,8 @@ def memory() -> Iterator[fsspec.AbstractFileSystem]:
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[WebServer]:
     """A server that S3 is asked at, in blocks of 1,000 bytes and more."""
     monkeypatch.setattr(remote, "FIRST_WAIT_S", 0.0)
-    monkeypatch.setattr(remote_objects, "FIRST", 1_000)
-    monkeypatch.setattr(remote_objects, "LARGEST", 50_000)
+    monkeypatch.setattr(remote, "FIRST", 1_000)
+    monkeypatch.setattr(remote, "LARGEST", 50_000)
     s3fs.S3FileSystem.clear_instance_cache()
     with serving() as found:
         monkeypatch.setenv("AWS_ENDPOINT_URL", found.url(""))

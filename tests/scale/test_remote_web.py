@@ -16,12 +16,10 @@ from PIL import Image
 from tests.scale.web_server import WebServer, cut, serving, silent, status, whole
 from valor_cli import catalogue
 from valor_cli.config import load_config
+from valor_cli.data.source import remote
 from valor_cli.data.source.files import TextSource
 from valor_cli.data.source.inputs import expanded, head_of
-from valor_cli.data.source.remote import file_systems as remote_stores
-from valor_cli.data.source.remote import files as remote
-from valor_cli.data.source.remote import http as remote_web
-from valor_cli.data.source.remote.files import RemoteFile, content_of
+from valor_cli.data.source.remote import content_of, open_url
 from valor_cli.errors import DataError, UnreachableError, ValorError
 from valor_cli.pipeline import evaluate, make_plan
 from valor_cli.results import InputFile
@@ -170,7 +168,7 @@ def test_a_file_that_is_too_large(server: WebServer, monkeypatch: pytest.MonkeyP
 
 def test_a_file_that_never_ends(server: WebServer, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = itertools.count(0, 1000)
-    monkeypatch.setattr(remote_web, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(remote, "monotonic", lambda: next(clock))
     server.answers["/a"] = [whole(TEXT)]
     assert "the file took longer than 3600 s\nSet VALOR_HTTP_S" in error_of(server.url("/a"))
     monkeypatch.setenv("VALOR_HTTP_S", "1e9")
@@ -207,7 +205,7 @@ def test_secrets_are_in_no_message(server: WebServer) -> None:
 
 
 def test_a_server_that_says_nothing(server: WebServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remote_stores, "SILENCE_S", 0.05)
+    monkeypatch.setattr(remote, "SILENCE_S", 0.05)
     monkeypatch.setattr(remote, "TRIES", 2)
     stopped = threading.Event()
     server.answers["/a"] = [silent(stopped)]
@@ -241,7 +239,7 @@ def test_patterns_and_heads(server: WebServer) -> None:
 
 def test_seeking(server: WebServer) -> None:
     server.answers["/a"] = [whole(TEXT)]
-    with RemoteFile(server.url("/a")) as file:
+    with open_url(server.url("/a")) as file:
         assert file.read(5) == TEXT[:5]
         assert file.seek(-7, 2) == len(TEXT) - 7
         assert file.read() == TEXT[-7:]

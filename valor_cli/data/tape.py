@@ -1,8 +1,8 @@
 """Values of rows as columns, whatever format they come from.
 
-A tape is a list of nodes, one for each value, in the order of the text, with where its text stands
-(as in simdjson). A column is one node for each row. The compiled kernel makes tapes of JSON lines and
-of CSV cells; `tape_of` makes one of Python values, and is what both are compared with.
+A tape is a list of nodes, one for each value, with where its text is (as in simdjson). A column is
+one node for each row. The compiled kernel makes tapes of JSON lines and of CSV cells; `tape_of`
+makes one of Python values, and is what both are compared with.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ OBJECT: Final = 7
 DUPLICATE: Final = 8
 """An object with a duplicate key."""
 INVALID: Final = 9
-"""A text, or an object with a key, that holds half a character; a number that JSON does not have."""
+"""A text that holds half a character; NaN and infinities."""
 
 SCALARS: Final = (FALSE, TRUE, NUMBER, TEXT)
 NOTHING: Final = (ABSENT, NULL)
@@ -296,14 +296,22 @@ class Column:
     def _inside(self) -> tuple[Nodes, Nodes]:
         """The values in lists and objects, row after row, and the row of each."""
         if self._children is None:
-            owner = self._rows()[self.tape.parent[:-1]]
-            children = np.flatnonzero(owner >= 0)
-            owner = owner[children]
-            if (owner[1:] < owner[:-1]).any():
-                order = np.argsort(owner, kind="stable")
-                children, owner = children[order], owner[order]
-            self._children = children, owner.astype(np.int64)
+            self._children = _inside(self.tape.parent[:-1], self._rows())
         return self._children
+
+
+def _inside(parent: Spans, rows: Spans) -> tuple[Nodes, Nodes]:
+    """The nodes whose parent is the value of a row, row after row, and the row of each."""
+    if engine.compiled is not None:
+        children, owner = np.empty(len(parent), np.int64), np.empty(len(parent), np.int64)
+        count = engine.compiled.inside(parent, rows, children, owner)
+        if count >= 0:
+            return children[:count], owner[:count]
+    of = rows[parent]
+    children = np.flatnonzero(of >= 0)
+    owner = of[children].astype(np.int64)
+    order = np.argsort(owner, kind="stable")
+    return children[order], owner[order]
 
 
 def nth(count: Ints, items: Column, position: int) -> Column:
@@ -329,6 +337,7 @@ class JsonLines(Struct, frozen=True):
         line: (k,) the number of each, from 0.
         begin, end: (k,) where its bytes are.
         left: Number and bytes of lines that Python must read: they are unusual, or wrong.
+        count: How many lines there are, blank ones included.
     """
 
     values: Column
@@ -336,6 +345,7 @@ class JsonLines(Struct, frozen=True):
     begin: Spans
     end: Spans
     left: Sequence[tuple[int, bytes]]
+    count: int
 
     def content(self, block: bytes, row: int) -> bytes:
         """The bytes of a line."""
@@ -345,21 +355,20 @@ class JsonLines(Struct, frozen=True):
 def json_tape(block: bytes) -> JsonLines:
     """The values of whole lines; blank ones are none."""
     if engine.compiled is None:
-        lines = enumerate(block.split(b"\n"))
-        left = [(number, line) for number, line in lines if line.strip()]
+        every = block.removesuffix(b"\n").split(b"\n")
+        left = [(number, line) for number, line in enumerate(every) if line.strip()]
         none = np.zeros(0, np.int32)
-        return JsonLines(tape_of([]), np.zeros(0, np.int64), none, none, left)
+        return JsonLines(tape_of([]), np.zeros(0, np.int64), none, none, left, len(every))
     text = bytearray(block)
     nodes, lines, names = len(block) // 2 + 2, len(block) // 2 + 2, len(block) // 4 + 2
     kind, number = np.empty(nodes, np.uint8), np.empty(nodes)
-    spans = [np.empty(nodes, np.int32) for _ in range(4)]
+    start, end, parent, key = (np.empty(nodes, np.int32) for _ in range(4))
     line, begin, stop, root = (np.empty(lines, np.int32) for _ in range(4))
-    key_spans = [np.empty(names, np.int32) for _ in range(2)]
-    count, rows, keys = engine.compiled.json_tape(
-        text, kind, *spans, number, line, begin, stop, root, *key_spans
+    key_spans = (np.empty(names, np.int32), np.empty(names, np.int32))
+    count, rows, keys, total = engine.compiled.json_tape(
+        text, kind, start, end, parent, key, number, line, begin, stop, root, *key_spans
     )
     kind[count], number[count] = ABSENT, np.nan
-    start, end, parent, key = spans
     start[count] = end[count] = 0
     parent[count] = key[count] = -1
     known = zip(key_spans[0][:keys].tolist(), key_spans[1][:keys].tolist(), strict=True)
@@ -375,11 +384,13 @@ def json_tape(block: bytes) -> JsonLines:
         {text[at:to].decode(): code for code, (at, to) in enumerate(known)},
         *(side[:keys] for side in key_spans),
     )
-    root, line = root[:rows], line[:rows].astype(np.int64)
+    root, line = root[:rows], line[:rows]
     read = root >= 0
     left = [(int(line[at]), block[begin[at] : stop[at]]) for at in np.flatnonzero(~read).tolist()]
     values = Column(tape, root[read].astype(np.int64))
-    return JsonLines(values, line[read], begin[:rows][read], stop[:rows][read], left)
+    return JsonLines(
+        values, line[read].astype(np.int64), begin[:rows][read], stop[:rows][read], left, total
+    )
 
 
 class _Nodes:
@@ -398,9 +409,11 @@ class _Nodes:
         start, self.length = self.length, self.length + len(text)
         self.text.append(text)
         self.rows.append((kind, start, self.length, number, parent, key))
-        if isinstance(value, dict) and kind != INVALID:
+        if isinstance(value, dict):
             for name, one in value.items():
-                self.add(one, node, self.keys.setdefault(name, len(self.keys)))
+                # A key that holds half a character is none.
+                known = name if is_text(name) else ""
+                self.add(one, node, self.keys.setdefault(known, len(self.keys)))
         elif isinstance(value, list | tuple):
             for one in value:
                 self.add(one, node, -1)
@@ -452,8 +465,7 @@ def _node(value: Any) -> tuple[int, bytes, float]:
             return INVALID, b"", math.nan
         return NUMBER, repr(value).encode(), float(value)
     if isinstance(value, dict):
-        kind = DUPLICATE if isinstance(value, DuplicateKey) else OBJECT
-        return kind if all(map(is_text, value)) else INVALID, b"", math.nan
+        return DUPLICATE if isinstance(value, DuplicateKey) else OBJECT, b"", math.nan
     if isinstance(value, list | tuple):
         return LIST, b"", math.nan
     return INVALID, b"", math.nan

@@ -191,7 +191,7 @@ class Kernel(Protocol):
         key_start: Column,
         key_end: Column,
         /,
-    ) -> tuple[int, int, int]: ...
+    ) -> tuple[int, int, int, int]: ...
     def csv_tape(
         self,
         text: Column,
@@ -224,3 +224,4 @@ class Kernel(Protocol):
     def held(
         self, key: Column, parent: Column, row: Column, node: Column, code: int, /
     ) -> None: ...
+    def inside(self, parent: Column, row: Column, child: Column, owner: Column, /) -> int: ...

@@ -188,11 +188,12 @@ def scores_said(found: ScoreFile) -> dict[str, Any]:
         **_places(samples),
         **_without_empty(
             label_key=keys if found.keys != (None,) else (),
-            label_keys=found.keys if found.keys != (None,) else (),
+            label_keys=sorted(map(str, found.keys)) if found.keys != (None,) else (),
             truth=truth and [None if code < 0 else found.labels[code] for code in truth],
         ),
         **_listed(found),
-        "labels": found.labels,
+        # Their order is that of codes, which nothing else depends on.
+        "labels": sorted(found.labels),
         **_without_empty(
             classes=found.classes,
             metadata={name: list(values) for name, values in found.metadata.items()},

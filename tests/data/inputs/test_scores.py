@@ -1,4 +1,4 @@
-"""Inputs of labels and scores, whatever their format: all say the same, quickly or not."""
+"""Inputs of labels and scores: every format, with the compiled kernel or without."""
 
 from __future__ import annotations
 
@@ -13,18 +13,16 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import msgspec
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.data.scored import error, listed, read, said, written
-from valor_cli import kernels
 from valor_cli.data.inputs.scores import format_of, read_scores
-from valor_cli.data.shapes.scores.parse import ParsedScores, ScoreFields, ScoreParser
 from valor_cli.data.shapes.scores.score_file import ScoreFile, ScoreReading, Side
 from valor_cli.errors import DataError
+from valor_cli.kernels import engine
 from valor_cli.kernels.ranking.scores import DenseScores, SparseScores
 
 pytestmark = pytest.mark.usefixtures("in_a_folder")
@@ -156,30 +154,17 @@ def rows_of_one(one: Sample, at: int) -> Sample:
 
 
 @contextmanager
-def slowly(engine: str = "rows") -> Iterator[None]:
-    """Every row is read by itself, or all of them without the compiled kernel."""
-
-    def nothing(self: ScoreParser, fields: ScoreFields, read: Any = PARSE) -> ParsedScores:
-        every = np.ones(len(fields.line), np.bool_)
-        return read(self, msgspec.structs.replace(fields, unusable=every))  # type: ignore[no-any-return]
-
+def plainly() -> Iterator[None]:
+    """Without the compiled kernel."""
     with pytest.MonkeyPatch.context() as patch:
-        if engine == "rows":
-            patch.setattr(ScoreParser, "parse", nothing)
-        else:
-            patch.setattr(kernels.engine, "compiled", None)
+        patch.setattr(engine, "compiled", None)
         yield
 
 
-PARSE = ScoreParser.parse
-
-
 def both(text: str, side: Side, name: str, **options: Any) -> tuple[ScoreFile, ScoreFile]:
-    """What is read as columns, and row by row; without the kernel it is the same."""
+    """What is read with the compiled kernel, and without."""
     quick = read(text, side, name, **options)
-    with slowly("numpy"):
-        same(quick, read(text, side, name, **options))
-    with slowly():
+    with plainly():
         return quick, read(text, side, name, **options)
 
 
@@ -195,13 +180,13 @@ def same(quick: ScoreFile, slow: ScoreFile) -> None:
 
 
 @pytest.mark.parametrize("name", FORMS)
-def test_quick_and_slow_find_the_same(name: str) -> None:
+def test_the_kernel_changes_nothing(name: str) -> None:
     rows = [one._replace(scores=one.scores[:2]) for one in samples(6, 3000)]
     rows = [one for one in rows if len(one.scores) == 2]
     same(*both(FORMS[name](rows), "samples", name, metadata=["site"]))
 
 
-def test_quick_and_slow_find_the_same_classes() -> None:
+def test_the_kernel_changes_nothing_classes() -> None:
     rng = np.random.default_rng(7)
     rows = [[f"s{row}", NAMES[row % 3], *rng.random(3).tolist()] for row in range(500)]
     text = table([["id", "label", *NAMES[:3]], *rows])
@@ -235,8 +220,9 @@ CELLS = st.sampled_from(
     "head", ["id,label,pred,score,site", "id,label,pred0,score0,key", "id,label,cat,dog,site",
              "id,pred1,score1,pred2,score2"]
 )  # fmt: skip
-def test_quick_and_slow_agree_on_anything(head: str, rows: list[tuple[str, ...]]) -> None:
-    """What the quick reading takes, the slow one takes, and finds the same."""
+def test_the_kernel_changes_nothing_whatever_the_cells(
+    head: str, rows: list[tuple[str, ...]]
+) -> None:
     text = head + "\n" + "".join(",".join(row) + "\n" for row in rows)
     side: Side = "predictions" if "label" not in head else "samples"
     options: dict[str, Any] = {"metadata": ["site"]} if "site" in head else {}
@@ -244,9 +230,7 @@ def test_quick_and_slow_agree_on_anything(head: str, rows: list[tuple[str, ...]]
         options["classes"] = ["cat", "dog"]
     for invalid in ("skip", "error"):
         options["invalid"] = invalid
-        quick = outcome(text, side, options)
-        assert quick == outcome(text, side, options, slow="rows")
-        assert quick == outcome(text, side, options, slow="numpy")
+        assert outcome(text, side, options) == outcome(text, side, options, plain=True)
 
 
 FAULTS = {
@@ -274,7 +258,7 @@ FAULTS = {
 
 @pytest.mark.parametrize("name", FAULTS)
 @pytest.mark.parametrize("seed", range(8))
-def test_odd_rows_among_many_are_read_as_if_alone(name: str, seed: int) -> None:
+def test_the_kernel_changes_nothing_whatever_is_wrong(name: str, seed: int) -> None:
     """Whatever is wrong with some rows: the others, all messages, and the order are the same."""
     rng = random.Random(seed)
     end = "\r\n" if seed == 7 else "\n"
@@ -291,14 +275,13 @@ def test_odd_rows_among_many_are_read_as_if_alone(name: str, seed: int) -> None:
     text = head + end.join(rows) + end * (seed % 2)
     for options in ({}, {"invalid": "skip"}, {"invalid": "skip", "probabilities": True}):
         quick = outcome(text, "samples", options, name=name)
-        assert quick == outcome(text, "samples", options, slow="rows", name=name)
-        assert quick == outcome(text, "samples", options, slow="numpy", name=name)
+        assert quick == outcome(text, "samples", options, plain=True, name=name)
 
 
 def outcome(
-    text: str, side: Side, options: dict[str, Any], *, slow: str = "", name: str = "a.csv"
+    text: str, side: Side, options: dict[str, Any], *, plain: bool = False, name: str = "a.csv"
 ) -> object:
-    with slowly(slow) if slow else nullcontext():
+    with plainly() if plain else nullcontext():
         try:
             return said(read(text, side, name, **options))
         except DataError as fault:

@@ -16,13 +16,13 @@ import pytest
 from valor_cli.data.partition.pieces import (
     Piece,
     Span,
-    SpanSource,
     cut,
     line_above,
     seamless,
     sha256_of,
     span_of_lines,
 )
+from valor_cli.data.source.files import TextSource
 from valor_cli.errors import DataError
 
 pytestmark = pytest.mark.usefixtures("in_a_folder")
@@ -42,7 +42,7 @@ def test_lines_of_pieces_are_the_lines_of_the_file(size: int) -> None:
     assert seamless([Span(piece.start, piece.end or 0) for piece in pieces], len(LINES))
     spans = [span_of_lines(piece) for piece in pieces]
     assert seamless(spans, len(LINES))
-    texts = [SpanSource("a.txt", span).whole() for span in spans]
+    texts = [TextSource("a.txt", span).whole() for span in spans]
     assert b"".join(texts) == LINES
     for piece, text, span in zip(pieces, texts, spans, strict=True):
         # A piece has the lines that begin in it, none of them cut.
@@ -100,27 +100,27 @@ def test_pieces_travel() -> None:
 def test_a_mark_at_the_beginning_is_left_out_and_elsewhere_is_text() -> None:
     mark = b"\xef\xbb\xbf"
     Path("a.txt").write_bytes(mark + b"a\n" + mark + b"b\n")
-    assert SpanSource("a.txt", Span(0, 5)).whole() == b"a\n"
-    assert SpanSource("a.txt", Span(5, 10)).whole() == mark + b"b\n"
+    assert TextSource("a.txt", Span(0, 5)).whole() == b"a\n"
+    assert TextSource("a.txt", Span(5, 10)).whole() == mark + b"b\n"
 
 
 def test_lines_that_look_like_another_encoding_are_text_in_the_middle() -> None:
     # The first is how frames of zstd may begin, the second how UTF-32 does.
     for line in (b"P*M\x18\n", b"\0\0\n"):
         Path("a.txt").write_bytes(b"a\n" + line)
-        assert SpanSource("a.txt", Span(2, 2 + len(line))).whole() == line
+        assert TextSource("a.txt", Span(2, 2 + len(line))).whole() == line
 
 
 def test_what_is_no_text_is_named_by_its_place_in_the_file() -> None:
     Path("a.txt").write_bytes(b"abc\nde\xfff\n")
     with pytest.raises(DataError, match="byte 0xff at offset 6"):
-        SpanSource("a.txt", Span(4, 9)).whole()
+        TextSource("a.txt", Span(4, 9)).whole()
 
 
 def test_a_character_that_chunks_divide_is_text() -> None:
     text = "éé漢é\n".encode()
     Path("a.txt").write_bytes(b"a\n" + text)
-    source = SpanSource("a.txt", Span(2, 2 + len(text)))
+    source = TextSource("a.txt", Span(2, 2 + len(text)))
     for size in range(1, len(text)):
         assert b"".join(source.chunks(size)) == text
 
@@ -128,9 +128,9 @@ def test_a_character_that_chunks_divide_is_text() -> None:
 def test_a_file_that_shrinks_is_named() -> None:
     Path("a.txt").write_bytes(b"abc\n")
     with pytest.raises(DataError, match=r"^a\.txt: the file became shorter while it was read"):
-        SpanSource("a.txt", Span(0, 9)).whole()
+        TextSource("a.txt", Span(0, 9)).whole()
     with pytest.raises(DataError, match=r"^b\.txt: no such file"):
-        SpanSource("b.txt", Span(0, 9)).whole()
+        TextSource("b.txt", Span(0, 9)).whole()
     with pytest.raises(DataError, match="no such file"):
         span_of_lines(Piece("b.txt", 0, 4))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import pickle
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -11,9 +11,7 @@ import pytest
 from valor_cli.data.partition.shards import (
     SKIP_FILES_HINT,
     combined_error,
-    gathered,
     minority_parts,
-    outcome,
     pieces_error,
     read_shards,
     some_of_each,
@@ -36,6 +34,18 @@ def read(name: str) -> str:
     if name == "07.csv":
         raise broken(name, 2, 5, hint=SKIP_HINT)
     return name.upper()
+
+
+def reader(outcomes: Mapping[str, str | DataError]) -> Callable[[str], str]:
+    """Reads each file with the outcome that is given for it."""
+
+    def read(name: str) -> str:
+        found = outcomes[name]
+        if isinstance(found, DataError):
+            raise found
+        return found
+
+    return read
 
 
 def error(invalid: InvalidRows, names: list[str]) -> list[str]:
@@ -89,8 +99,8 @@ def test_files_that_cannot_be_used_are_left_out(
 
 
 def test_a_warning_names_three_files() -> None:
-    outcomes = [broken(name, 1) if at % 2 else name for at, name in enumerate(NAMES)]
-    _, left_out = gathered("*.csv", NAMES, outcomes, "skip")
+    outcomes = {name: broken(name, 1) if at % 2 else name for at, name in enumerate(NAMES)}
+    _, left_out = read_shards("*.csv", NAMES, reader(outcomes), "skip")
     shown = "01.csv:1: wrong; 03.csv:1: wrong; 05.csv:1: wrong; and 2 more"
     assert left_out.warnings == [f"left out: 5 of 10 files: {shown}"]
     assert len(left_out.files) == 5
@@ -118,9 +128,9 @@ def test_of_many_problems_every_file_gets_some() -> None:
 
 def test_problems_that_are_not_listed_are_counted() -> None:
     errors = [broken("a", *range(20), total=500), broken("b", 1)]
-    outcomes = [*errors, "c"]
+    outcomes = dict(zip("abc", [*errors, "c"], strict=True))
     with pytest.raises(DataError) as caught:
-        gathered("*", ["a", "b", "c"], outcomes, "error")
+        read_shards("*", ["a", "b", "c"], reader(outcomes), "error")
     assert caught.value.total == 501
     assert len(caught.value.problems) == LISTED
     assert caught.value.problems[-1].place == "b:1"
@@ -135,26 +145,18 @@ def test_what_is_not_the_fault_of_a_file_is_raised_at_once() -> None:
         read_shards("*", ["a", "b"], lacking, "skip")
 
 
-def test_an_outcome_goes_through_a_pickle() -> None:
-    """Workers send it."""
-    found = pickle.loads(pickle.dumps(outcome(read, "07.csv")))  # noqa: S301
-    assert isinstance(found, DataError)
-    assert str(found) == str(outcome(read, "07.csv"))
-    assert outcome(read, "00.csv") == "00.CSV"
-
-
 def test_parts_that_do_not_go_with_the_others() -> None:
     def odd(parts: object) -> dict[int, DataError]:
         assert parts == ["a", "c", "d"]
         return {1: DataError(Problem("c", "other columns"))}
 
-    outcomes = ["a", broken("b", 1), "c", "d"]
-    parts, left_out = gathered("*", ["a", "b", "c", "d"], outcomes, "skip", odd)
+    outcomes = {"a": "a", "b": broken("b", 1), "c": "c", "d": "d"}
+    parts, left_out = read_shards("*", list("abcd"), reader(outcomes), "skip", odd)
     assert parts == ["a", "d"]
     told = "left out: 2 of 4 files: b:1: wrong; c: other columns"
     assert left_out.warnings == [told]
     with pytest.raises(DataError, match=r"^c: other columns\n"):
-        gathered("*", ["a", "c", "d"], ["a", "c", "d"], "error", odd)
+        read_shards("*", list("acd"), reader(outcomes), "error", odd)
 
 
 def test_what_most_are_is_right() -> None:

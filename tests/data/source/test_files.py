@@ -11,11 +11,12 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import zstandard
 
-from valor_cli.data.partition.pieces import Span, SpanSource
-from valor_cli.data.source.files import TextSource
+from valor_cli.data.partition.pieces import Span
+from valor_cli.data.source.files import TextSource, blocks_of_lines, lines_at
 from valor_cli.errors import DataError
 
 
@@ -153,7 +154,7 @@ def test_the_line_of_bytes_that_are_no_text(tmp_path: Path, packed: Any, size: i
     if packed is bytes:
         for begin in (0, 3, 7, 11, 13):
             with pytest.raises(DataError, match=said):
-                list(SpanSource(str(path), Span(begin, 16)).chunks(size))
+                list(TextSource(str(path), Span(begin, 16)).chunks(size))
 
 
 def test_a_broken_gzip_file_says_so(tmp_path: Path) -> None:
@@ -248,3 +249,22 @@ def test_a_broken_zstd_file_says_so(tmp_path: Path) -> None:
     for empty in (zstd(b""), b"", SKIPPED):
         path.write_bytes(empty)
         assert failure(TextSource(str(path))) == f"{path}: the file is empty"
+
+
+@pytest.mark.parametrize("size", [1, 4, 7, 1000])
+@pytest.mark.parametrize("text", [b"a\nbcd\n\nefghijkl\nm\n", b"a\nbc", b"\n", b"abc"])
+def test_blocks_end_with_a_line(tmp_path: Path, text: bytes, size: int) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes(text)
+    blocks = list(blocks_of_lines(TextSource(str(path)), size))
+    assert b"".join(blocks) == text
+    assert all(block.endswith(b"\n") for block in blocks[:-1])
+    assert all(blocks)
+
+
+@pytest.mark.parametrize("block", [b"a\nbcd\n\r\n\nefg\n", b"a\nbcd\n\r\n\nefg", b"\n\n", b"a"])
+def test_single_lines_of_a_block(block: bytes) -> None:
+    lines = block.removesuffix(b"\n").split(b"\n")
+    for chosen in ([], [0], [len(lines) - 1], list(range(len(lines)))):
+        found = lines_at(block, np.array(chosen, np.int64))
+        assert found == [lines[at] for at in chosen]

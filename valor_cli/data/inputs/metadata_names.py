@@ -17,9 +17,8 @@ from typing import Any, Final
 import msgspec
 
 from valor_cli.data.column_names import csv_reader
-from valor_cli.data.source.files import TextSource
+from valor_cli.data.source.files import TextSource, blocks_of_lines
 from valor_cli.data.source.inputs import expanded
-from valor_cli.data.source.text_lines import blocks_of_lines
 from valor_cli.data.values import is_text
 from valor_cli.errors import DataError
 from valor_cli.paths import is_url

@@ -7,8 +7,6 @@ from typing import Any
 
 import msgspec
 
-from valor_cli.data.formats.csv.score_header import read_header
-from valor_cli.data.formats.jsonl.score_head import json_head
 from valor_cli.data.inputs.metadata_names import (
     MetadataNames,
     csv_rows,
@@ -18,6 +16,7 @@ from valor_cli.data.inputs.metadata_names import (
     names_in_all,
 )
 from valor_cli.data.inputs.scores import format_of
+from valor_cli.data.shapes.scores.header import json_head, read_header
 from valor_cli.data.shapes.scores.score_file import (
     ALIASES,
     ITEM_LABELS,
@@ -48,7 +47,7 @@ def score_metadata(
         if found == "csv":
             return _csv_names(one, side, reading)
         if found == "parquet":
-            from valor_cli.data.inputs.parquet_score_metadata import parquet_metadata
+            from valor_cli.data.inputs.parquet_scores import parquet_metadata
 
             standard = {*_standard(reading), *reading.classes}
             return parquet_metadata(one, side, reading, standard)

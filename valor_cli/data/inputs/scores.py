@@ -11,6 +11,7 @@ import numpy as np
 from valor_cli.data.column_names import quoted
 from valor_cli.data.formats.parquet.magic import EXTENSIONS as PARQUET
 from valor_cli.data.formats.parquet.magic import is_parquet
+from valor_cli.data.inputs.score_rows import opened
 from valor_cli.data.partition.shards import read_shards
 from valor_cli.data.shapes.scores.joined import incompatible_score_files, joined_score_files
 from valor_cli.data.shapes.scores.score_file import ScoreFile, ScoreReading, Side
@@ -103,18 +104,27 @@ def read_score_file(
     reading: ScoreReading,
     format: str,  # noqa: A002
 ) -> ScoreFile:
-    """The samples of one file. Readers are imported on use."""
-    if format == "csv":
-        from valor_cli.data.formats.csv.scores import read_score_csv
+    """The samples of one file.
 
-        return read_score_csv(path, side, reading)
+    Args:
+        path: The file, plain or compressed, or "-" for standard input.
+        side: What it holds.
+        reading: How to read it.
+        format: Its format.
+
+    Raises:
+        DataError: The file cannot be read; a column is missing; a row or a value is wrong; there
+            are no samples.
+    """
     if format == "parquet":
-        from valor_cli.data.formats.parquet.scores import read_parquet_scores
+        # Its package is an extra.
+        from valor_cli.data.inputs.parquet_scores import read_parquet_scores
 
         return read_parquet_scores(path, side, reading)
-    from valor_cli.data.formats.jsonl.scores import read_score_json, read_score_jsonl
-
-    return (read_score_json if format == "json" else read_score_jsonl)(path, side, reading)
+    source, file = opened(path, side, reading, format)
+    rows = file.rows()
+    file.read(rows, file.blocks, file.line)
+    return rows.file(source.sha256)
 
 
 def _check_classes(found: ScoreFile) -> None:

@@ -11,31 +11,18 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import BinaryIO, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from msgspec import Struct
 
-from valor_cli.data.source.files import (
-    CHUNK,
-    STDIN,
-    NotUtf8Error,
-    TextSource,
-    checked_text,
-    is_plain,
-    utf8_text,
-)
+from valor_cli.data.source.compression import KINDS
+from valor_cli.data.source.files import STDIN, TextSource, is_plain
 from valor_cli.paths import is_url
 
 _STEP: Final = 1 << 16
 """Bytes that are read at once to find where a line ends."""
-
-_HASHED: Final = 1 << 20
-"""Bytes that are hashed at once."""
-
-_COMPRESSED: Final = (".gz", ".zst")
 
 
 class Piece(Struct, frozen=True):
@@ -106,71 +93,8 @@ def sha256_of(path: str) -> str:
     Raises:
         DataError: The file cannot be read.
     """
-    digest = hashlib.sha256()
-    with SpanSource(path, Span(0, 0)).stored() as raw:
-        while chunk := raw.read(_HASHED):
-            digest.update(chunk)
-    return digest.hexdigest()
-
-
-class SpanSource(TextSource):
-    """The text of a byte range that begins and ends at character boundaries.
-
-    Its `sha256` is empty: a range alone cannot tell that of the file.
-    """
-
-    __slots__ = ("_span",)
-
-    def __init__(self, path: str, span: Span) -> None:
-        super().__init__(path)
-        self._span = span
-
-    @property
-    def sha256(self) -> str:
-        """An empty string: the whole file is hashed elsewhere."""
-        return ""
-
-    def chunks(self, size: int = CHUNK) -> Generator[bytes, None, None]:
-        """The text in chunks of up to `size` bytes, divided anywhere; none for an empty range.
-
-        Raises:
-            DataError: The file is missing, unreadable, shorter than the range, or no UTF-8 text.
-        """
-        begin, end = self._span
-        if begin >= end:
-            return
-        try:
-            with self.stored() as raw:
-                stored = self._bytes(raw, size)
-                if begin:
-                    yield from utf8_text(stored, begin)
-                else:
-                    yield from checked_text(stored, self.path)
-        except NotUtf8Error as error:
-            raise self._not_utf8(error) from None
-
-    def _bytes(self, raw: BinaryIO, size: int) -> Iterator[bytes]:
-        at, end = self._span
-        raw.seek(at)
-        while at < end:
-            chunk = raw.read(min(size, end - at))
-            if not chunk:
-                raise self._error("the file became shorter while it was read")
-            at += len(chunk)
-            yield chunk
-
-    @contextmanager
-    def stored(self) -> Iterator[BinaryIO]:
-        """The whole file, for seeking.
-
-        Raises:
-            DataError: They cannot be read.
-        """
-        try:
-            with self._open() as raw:
-                yield raw
-        except OSError as error:
-            raise self._os_error(error) from error
+    with TextSource(path).stored() as raw:
+        return hashlib.file_digest(raw, "sha256").hexdigest()
 
 
 def span_of_lines(piece: Piece) -> Span:
@@ -181,8 +105,7 @@ def span_of_lines(piece: Piece) -> Span:
     """
     if piece.end is None:
         raise ValueError("all of an input has no range of bytes")
-    with SpanSource(piece.path, Span(0, 0)).stored() as raw:
-        return Span(_line_from(raw, piece.start), _line_from(raw, piece.end))
+    return Span(_line_from(piece.path, piece.start), _line_from(piece.path, piece.end))
 
 
 def rest_of(path: str, at: int) -> Span:
@@ -191,7 +114,7 @@ def rest_of(path: str, at: int) -> Span:
     Raises:
         DataError: The file cannot be read.
     """
-    with SpanSource(path, Span(0, 0)).stored() as raw:
+    with TextSource(path).stored() as raw:
         return Span(at, raw.seek(0, os.SEEK_END))
 
 
@@ -205,35 +128,32 @@ def line_above(path: str, at: int) -> Span:
     Raises:
         DataError: The file cannot be read.
     """
-    with SpanSource(path, Span(0, 0)).stored() as raw:
-        begin = end = at - 1
+    begin = at - 1
+    with TextSource(path).stored() as raw:
         while begin:
             step = min(_STEP, begin)
             raw.seek(begin - step)
             place = raw.read(step).rfind(b"\n")
             if place >= 0:
-                return Span(begin - step + place + 1, end + 1)
+                return Span(begin - step + place + 1, at)
             begin -= step
-    return Span(0, end + 1)
+    return Span(0, at)
 
 
-def _line_from(raw: BinaryIO, at: int) -> int:
+def _line_from(path: str, at: int) -> int:
     """Where the first line begins that does not begin before a byte."""
     if not at:
         return 0
-    at -= 1
-    raw.seek(at)
-    while chunk := raw.read(_STEP):
-        place = chunk.find(b"\n")
-        if place >= 0:
-            return at + place + 1
-        at += len(chunk)
-    return at
+    with TextSource(path).stored() as raw:
+        raw.seek(at - 1)
+        while (text := raw.readline(_STEP)) and not text.endswith(b"\n"):
+            pass
+        return raw.tell()
 
 
 def _plain_size(path: str) -> int:
     """Bytes of a file that can be cut; 0 of anything else."""
-    if path == STDIN or is_url(path) or path.endswith(_COMPRESSED):
+    if path == STDIN or is_url(path) or path.endswith(tuple(KINDS)):
         return 0
     try:
         found = os.stat(path)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import Final, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import Final, Generic, NamedTuple, TypeVar
 
 from valor_cli.data.partition.pieces import sha256_of
 from valor_cli.data.table import SKIP_HINT, InvalidRows
@@ -19,9 +19,6 @@ from valor_cli.errors import LISTED, DataError, Problem
 from valor_cli.results import InputFile
 
 P = TypeVar("P")
-
-Outcome: TypeAlias = P | DataError
-"""The result of reading a file: its part of the input, or an error. It can be pickled."""
 
 SKIP_FILES_HINT = (
     "Fix these files, or set `on_invalid: skip` under `data:` to leave out what cannot be used."
@@ -54,77 +51,46 @@ class Gathered(NamedTuple, Generic[P]):
     left_out: SkippedFiles
 
 
-Odd: TypeAlias = Callable[[Sequence[P]], Mapping[int, DataError]]
-"""Finds parts (positions) that cannot be joined with the others, and says why."""
-
-
 def read_shards(
     path: str,
     names: Sequence[str],
     read: Callable[[str], P],
     invalid: InvalidRows,
-    incompatible: Odd[P] | None = None,
+    incompatible: Callable[[Sequence[P]], Mapping[int, DataError]] | None = None,
 ) -> Gathered[P]:
-    """The parts of an input, one file after the other; each is read once, good or not.
+    """The parts of an input in file order; each file is read once, good or not.
+
+    Errors that no file causes are raised at once.
 
     Args:
         path: What the user wrote for all of them.
         names: The files that it names.
         read: Reads one of them.
-        invalid: What to do with those that cannot be used.
-        incompatible: Finds the incompatible parts.
-
-    Raises:
-        DataError: As `gathered`.
-    """
-    return gathered(path, names, (outcome(read, name) for name in names), invalid, incompatible)
-
-
-def outcome(read: Callable[[str], P], name: str) -> Outcome[P]:
-    """The result of reading one file; errors not caused by the file are raised at once."""
-    try:
-        return read(name)
-    except DataError as error:
-        return error
-
-
-def gathered(
-    path: str,
-    names: Sequence[str],
-    outcomes: Iterable[Outcome[P]],
-    invalid: InvalidRows,
-    incompatible: Odd[P] | None = None,
-) -> Gathered[P]:
-    """The readable parts, in file order.
-
-    Args:
-        path: What the user wrote for all of them.
-        names: The files.
-        outcomes: What became of each.
-        invalid: Whether files without a part may be left out; not all of them, though.
-        incompatible: Finds the incompatible parts.
+        invalid: Whether files that cannot be used may be left out; not all of them, though.
+        incompatible: Finds parts (positions) that cannot be joined with the others, and says why.
 
     Raises:
         DataError: The problems of all files that cannot be used.
     """
-    parts: list[tuple[int, P]] = []
+    parts: dict[int, P] = {}
     broken: dict[int, DataError] = {}
-    for at, found in enumerate(outcomes):
-        if isinstance(found, DataError):
-            broken[at] = found
-        elif not broken or invalid == "skip":
-            parts.append((at, found))
+    for at, name in enumerate(names):
+        try:
+            parts[at] = read(name)
+        except DataError as error:
+            broken[at] = error
         if broken and invalid == "error":
             # Nobody will ask for them, and they may be large.
             parts.clear()
     if incompatible is not None and len(parts) > 1:
-        rejected = incompatible([part for _, part in parts])
-        broken |= {parts[one][0]: error for one, error in rejected.items()}
+        rejected = incompatible(list(parts.values()))
+        numbers = list(parts)
+        broken |= {numbers[one]: error for one, error in rejected.items()}
     errors = {names[at]: broken[at] for at in sorted(broken)}
-    kept = [part for at, part in parts if at not in broken]
+    kept = [part for at, part in parts.items() if at not in broken]
     if errors and (invalid == "error" or not kept):
         raise _of_input(path, names, errors, invalid)
-    return Gathered(kept, left_out(names, errors) if errors else NOTHING)
+    return Gathered(kept, _left_out(names, errors) if errors else NOTHING)
 
 
 def minority_parts(
@@ -162,29 +128,30 @@ def pieces_error(read: Iterable[tuple[str, str, DataError | None]]) -> DataError
     return combined_error(found)
 
 
-def _of_file(errors: Sequence[DataError]) -> DataError:
-    """The errors of a file, from those of its pieces."""
-    problems = [problem for error in errors for problem in error.problems]
-    hints = dict.fromkeys(error.hint for error in errors if error.hint)
-    total = sum(error.total for error in errors)
-    return DataError(problems[:LISTED], total=total, hint="\n".join(hints))
-
-
 def combined_error(errors: Sequence[DataError]) -> DataError:
     """Combine errors into one: some problems of each, and all hints without duplicates."""
     errors = list({(error.problems, error.hint): error for error in errors}.values())
-    hints = dict.fromkeys(line for error in errors for line in error.hint.split("\n") if line)
-    total = sum(error.total for error in errors)
-    return DataError(some_of_each(errors), total=total, hint="\n".join(hints))
+    return _joined(errors, some_of_each(errors), _hints(errors))
 
 
-def left_out(names: Sequence[str], broken: dict[str, DataError]) -> SkippedFiles:
-    """Records of the skipped files, and a warning.
+def _of_file(errors: Sequence[DataError]) -> DataError:
+    """The errors of a file, from those of its pieces."""
+    problems = [problem for error in errors for problem in error.problems]
+    return _joined(errors, problems[:LISTED], _hints(errors))
 
-    Args:
-        names: All files of the input.
-        broken: What is wrong, by file.
-    """
+
+def _joined(
+    errors: Sequence[DataError], problems: Sequence[Problem], hints: Sequence[str]
+) -> DataError:
+    return DataError(problems, total=sum(error.total for error in errors), hint="\n".join(hints))
+
+
+def _hints(errors: Sequence[DataError]) -> list[str]:
+    return [error.hint for error in errors if error.hint]
+
+
+def _left_out(names: Sequence[str], broken: dict[str, DataError]) -> SkippedFiles:
+    """Records of the skipped files, by what is wrong with each, and a warning."""
     shown = [_summary(error, str(error.problems[0])) for error in broken.values()][:_SHOWN]
     more = len(broken) - len(shown)
     rest = f"; and {more:,} more" if more else ""
@@ -222,15 +189,13 @@ def _of_input(
     errors = list(broken.values())
     if len(names) == 1:
         return errors[0]
-    hints = dict.fromkeys(error.hint for error in errors if error.hint)
+    hints = _hints(errors)
     whole = [error for error in errors if SKIP_HINT not in error.hint]
-    lines = [f"These are in {len(broken):,} of the {len(names):,} files of {path}.", *hints]
     if whole and invalid == "error" and len(broken) < len(names):
         # It tells of rows as well.
-        lines = [*(line for line in lines if line != SKIP_HINT), SKIP_FILES_HINT]
-    return DataError(
-        some_of_each(errors), total=sum(error.total for error in errors), hint="\n".join(lines)
-    )
+        hints = [*(hint for hint in hints if hint != SKIP_HINT), SKIP_FILES_HINT]
+    where = f"These are in {len(broken):,} of the {len(names):,} files of {path}."
+    return _joined(errors, some_of_each(errors), [where, *hints])
 
 
 def some_of_each(errors: Sequence[DataError]) -> list[Problem]:

@@ -1,46 +1,35 @@
-"""Open UTF-8 text inputs (path, URL or "-") and hash what is read."""
+"""Read UTF-8 text inputs (path, URL or "-") in chunks or blocks of whole lines, and hash them."""
 
 from __future__ import annotations
 
 import codecs
-import gzip
 import hashlib
 import os
 import stat
 import sys
-import zlib
-from collections.abc import Generator, Iterable, Iterator
-from io import BytesIO
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from io import BufferedReader, BytesIO
 from itertools import chain
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, TypeAlias, cast
 
-from valor_cli.data.source.decompression import UnpackLimit
+import numpy as np
+from numpy.typing import NDArray
+
+from valor_cli.data.source.compression import is_packed, unpacked
 from valor_cli.errors import DataError, Problem, did_you_mean
-from valor_cli.paths import bare, is_url
+from valor_cli.paths import is_url
 
 STDIN = "-"
 CHUNK = 1 << 17
 """Bytes per chunk. 128 KiB and what is parsed from it stay in a core's own cache: 480k detections
 load a quarter faster than in chunks of 4 MiB."""
 
-_GZIP_MAGIC = b"\x1f\x8b"
-_ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
-_ZSTD_SKIPPABLE = b"\x2a\x4d\x18"
-"""Bytes 2 to 4 of a frame without text, as parallel compressors put first."""
+Stored: TypeAlias = BufferedReader | BytesIO
+"""The stored bytes of an input, for reading and seeking."""
 
-_ZSTD_WINDOW = 1 << 31
-"""The largest a file may ask for; by default those of `zstd --long` above 27 are refused."""
-
-_ZSTD_RATIO = 8
-"""About what JSON of numbers shrinks by: pieces of 1/8 chunk become chunks of full size."""
-
-_ZSTD_PIECE = 1 << 11
-"""Bytes that are unpacked at once: they become 64 MiB at most."""
-
-_MOST_AT_ONCE = 1 << 22
-"""Bytes of text that come out of a gzip at once."""
-
+_NEW_LINE = ord("\n")
 _UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -55,46 +44,46 @@ class TextSource:
         is_empty: Whether it was read and holds no byte.
     """
 
-    __slots__ = ("_kept", "_sha256", "is_empty", "path")
+    __slots__ = ("_kept", "_sha256", "_span", "is_empty", "path")
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, span: tuple[int, int] | None = None) -> None:
+        """Name the input.
+
+        Args:
+            path: A path, a URL, or "-".
+            span: The bytes of a plain file to read, from the first to below the second; they begin
+                and end at character boundaries. None for the whole input.
+        """
         self.path = path
         self.is_empty = False
+        self._span = span
         self._kept: bytes | None = None
-        self._sha256 = ""
+        self._sha256 = None if span is None else ""
 
     @property
     def sha256(self) -> str:
-        """Hex digest of the stored (still compressed) bytes.
+        """Hex digest of the stored (still compressed) bytes; empty for a part of them.
 
         Raises:
             ValueError: The input has not been read to its end yet.
         """
-        if not self._sha256:
+        if self._sha256 is None:
             raise ValueError(f"{self.path} has not been read to its end")
         return self._sha256
 
     def chunks(self, size: int = CHUNK) -> Generator[bytes, None, None]:
-        """The text in chunks of up to `size` bytes, divided anywhere.
+        """The text in chunks of up to `size` bytes, divided anywhere; none for an empty span.
 
         Raises:
-            DataError: The input is missing, a folder, unreadable, empty, a broken gzip or zstd
-                file, one that unpacks to too much, or no UTF-8 text.
+            DataError: The input is missing, a folder, unreadable, empty, shorter than the span, a
+                broken gzip or zstd file, one that unpacks to too much, or no UTF-8 text.
         """
-        try:
-            with self._open() as raw:
-                magic = raw.read(4)
-                self.is_empty = not magic
-                raw.seek(0)
-                stored = _HashedReader(raw)
-                yield from checked_text(self._decompressed(stored, magic, size), self.path)
-                self._sha256 = stored.sha256()
-        except NotUtf8Error as error:
-            raise self._not_utf8(error) from None
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise self._error(f"the gzip file is damaged or cut off ({error})") from error
-        except OSError as error:
-            raise self._os_error(error) from error
+        begin, end = self._span or (0, None)
+        if end is not None and begin >= end:
+            return
+        with self.stored() as raw:
+            chunks = self._all(raw, size) if end is None else self._part(raw, begin, end, size)
+            yield from self._checked(chunks, begin)
 
     def whole(self) -> bytes:
         """The whole text. Raises as `chunks` does."""
@@ -104,25 +93,38 @@ class TextSource:
             size = CHUNK
         return b"".join(self.chunks(max(size, CHUNK)))
 
-    def _open(self) -> BinaryIO:
+    @contextmanager
+    def stored(self) -> Iterator[Stored]:
+        """The stored bytes of the whole input, for seeking.
+
+        Raises:
+            DataError: They cannot be read.
+        """
+        try:
+            with self._open() as raw:
+                yield raw
+        except OSError as error:
+            raise self._os_error(error) from error
+
+    def _open(self) -> Stored:
         if self._kept is None and self.path == STDIN:
             self._kept = self._standard_input()
         if self._kept is not None:
             return BytesIO(self._kept)
         if is_url(self.path):
             # Its packages are an extra, and their imports cost a tenth of a second.
-            from valor_cli.data.source.remote.files import RemoteFile
+            from valor_cli.data.source.remote import open_url
 
-            return cast(BinaryIO, RemoteFile(self.path))
+            return open_url(self.path)
         try:
-            raw = open(self.path, "rb", buffering=0)  # noqa: SIM115 - the caller closes it
+            raw = open(self.path, "rb")  # noqa: SIM115 - the caller closes it
         except ValueError:
             held = "a NUL character" if "\0" in self.path else "half a character"
             raise self._error(f"no such file (the name holds {held})") from None
         if stat.S_ISREG(os.fstat(raw.fileno()).st_mode):
             return raw
         with raw:
-            self._kept = raw.readall()
+            self._kept = raw.read()
         return BytesIO(self._kept)
 
     def _standard_input(self) -> bytes:
@@ -140,71 +142,65 @@ class TextSource:
         content: bytes = stream.read()
         return content
 
-    def _decompressed(self, stored: _HashedReader, magic: bytes, size: int) -> Iterator[bytes]:
-        name = bare(self.path)
-        if magic.startswith(_GZIP_MAGIC):
-            yield from self._bounded(self._gzip(stored, size), stored)
-        elif _is_zstd(magic):
-            size = min(size, CHUNK)
-            yield from _of_size(self._bounded(self._zstd(stored, size), stored), size)
-        elif magic and name.endswith((".gz", ".zst")):
-            suffix, kind = (".gz", "gzip") if name.endswith(".gz") else (".zst", "zstd")
-            raise self._error(
-                f"the name ends in {suffix}, but this is not a {kind} file; rename it"
-            )
-        else:
-            while chunk := stored.read(size):
-                yield chunk
+    def _all(self, raw: Stored, size: int) -> Iterator[bytes]:
+        magic = raw.read(4)
+        self.is_empty = not magic
+        raw.seek(0)
+        hashed = _HashedReader(raw)
+        yield from unpacked(cast(BinaryIO, hashed), magic, self.path, size)
+        self._sha256 = hashed.sha256()
 
-    def _bounded(self, texts: Iterator[bytes], stored: _HashedReader) -> Iterator[bytes]:
-        """What is unpacked, as far as an input may grow."""
-        limit, unpacked = UnpackLimit(self.path), 0
-        for text in texts:
-            unpacked += len(text)
-            limit.check(stored.read_bytes, unpacked)
-            yield text
+    def _part(self, raw: Stored, begin: int, end: int, size: int) -> Iterator[bytes]:
+        raw.seek(begin)
+        while begin < end:
+            chunk = raw.read(min(size, end - begin))
+            if not chunk:
+                raise self._error("the file became shorter while it was read")
+            begin += len(chunk)
+            yield chunk
 
-    def _gzip(self, stored: _HashedReader, size: int) -> Iterator[bytes]:
-        with gzip.GzipFile(fileobj=cast(BinaryIO, stored)) as plain:
-            while chunk := plain.read(min(size, _MOST_AT_ONCE)):
-                yield chunk
+    def _checked(self, chunks: Iterator[bytes], offset: int) -> Iterator[bytes]:
+        """The text that begins at an offset, once it is known to be UTF-8.
 
-    def _zstd(self, stored: _HashedReader, size: int) -> Iterator[bytes]:
-        """The text of consecutive zstd frames, in chunks of any size.
-
-        The package's own stream reader ends without a word where a file is cut off.
+        Raises:
+            DataError: It is UTF-16, UTF-32, no text, or nothing.
         """
-        # Its import costs 10 ms, which most runs can save.
-        import zstandard
+        if not offset:
+            head = next(chunks, b"")
+            while len(head) < 4 and (more := next(chunks, b"")):
+                head += more
+            if _is_wide(head):
+                raise self._error("this looks like UTF-16 or UTF-32; save it as UTF-8 text")
+            text = head.removeprefix(codecs.BOM_UTF8)
+            if not text:
+                raise self._error("the file is empty")
+            chunks, offset = chain([text], chunks), len(head) - len(text)
+        decoder = codecs.getincrementaldecoder("utf-8")()
+        for text in chain(chunks, [b""]):
+            pending = decoder.getstate()[0]
+            # Nearly all text is ASCII, and isascii() is fifty times as fast as decoding.
+            if pending or not (text and text.isascii()):
+                try:
+                    decoder.decode(text, final=not text)
+                except UnicodeDecodeError as error:
+                    at = offset - len(pending) + error.start
+                    raise self._not_utf8(error.object[error.start], at) from None
+            if text:
+                yield text
+            offset += len(text)
 
-        unpacker = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW)
-        frame = unpacker.decompressobj()
-        try:
-            while block := stored.read(max(size // _ZSTD_RATIO, 1)):
-                for at in range(0, len(block), _ZSTD_PIECE):
-                    piece = block[at : at + _ZSTD_PIECE]
-                    while piece:
-                        frame = unpacker.decompressobj() if frame.eof else frame
-                        if text := frame.decompress(piece):
-                            yield text
-                        piece = frame.unused_data
-        except zstandard.ZstdError as error:
-            raise self._error(f"the zstd file is damaged or cut off ({error})") from error
-        if not frame.eof:
-            message = "the zstd file is damaged or cut off (it ends before the end of a frame)"
-            raise self._error(message)
-
-    def _not_utf8(self, error: NotUtf8Error) -> DataError:
+    def _not_utf8(self, byte: int, offset: int) -> DataError:
         """The error with its line: line ends are counted only where something is wrong."""
-        line, left = 1, error.offset
+        line, left = 1, offset
         with self._open() as raw:
             magic = raw.read(4)
             raw.seek(0)
-            chunks = self._decompressed(_HashedReader(raw), magic, CHUNK)
+            chunks = unpacked(raw, magic, self.path, CHUNK)
             while left and (chunk := next(chunks, b"")):
                 line += chunk[:left].count(b"\n")
                 left -= min(left, len(chunk))
-        return DataError(Problem(f"{self.path}:{line}", str(error)))
+        message = f"not UTF-8 text (byte 0x{byte:02x} at offset {offset:,}); save it as UTF-8 text"
+        return DataError(Problem(f"{self.path}:{line}", message))
 
     def _error(self, message: str) -> DataError:
         return DataError(Problem(self.path, message))
@@ -219,44 +215,18 @@ class TextSource:
         return self._error(f"cannot be read: {error.strerror or error}")
 
 
-def _of_size(texts: Iterator[bytes], size: int) -> Iterator[bytes]:
-    """The text in chunks of a size, the last one shorter."""
-    waiting, length = [], 0
-    for text in texts:
-        waiting.append(text)
-        length += len(text)
-        if length >= size:
-            joined = b"".join(waiting)
-            end = length - length % size
-            yield from (joined[at : at + size] for at in range(0, end, size))
-            waiting, length = [joined[end:]], length - end
-    if rest := b"".join(waiting):
-        yield rest
-
-
-class NotUtf8Error(Exception):
-    """Bytes that are not UTF-8; `offset` is that of the first, from 0."""
-
-    def __init__(self, byte: int, offset: int) -> None:
-        super().__init__(
-            f"not UTF-8 text (byte 0x{byte:02x} at offset {offset:,}); save it as UTF-8 text"
-        )
-        self.offset = offset
-
-
 class _HashedReader:
     """A binary file that hashes what is read from it."""
 
-    __slots__ = ("_hash", "_raw", "read_bytes")
+    __slots__ = ("_hash", "_raw", "tell")
 
-    def __init__(self, raw: BinaryIO) -> None:
-        self.read_bytes = 0
+    def __init__(self, raw: Stored) -> None:
         self._raw = raw
         self._hash = hashlib.sha256()
+        self.tell = raw.tell
 
     def read(self, size: int) -> bytes:
         content = self._raw.read(size)
-        self.read_bytes += len(content)
         self._hash.update(content)
         return content
 
@@ -264,68 +234,46 @@ class _HashedReader:
         return self._hash.hexdigest()
 
 
-def _is_zstd(magic: bytes) -> bool:
-    return magic == _ZSTD_MAGIC or (magic[1:] == _ZSTD_SKIPPABLE and magic[0] >> 4 == 5)
+def blocks_of_lines(source: TextSource, size: int = CHUNK) -> Iterator[bytes]:
+    """The text, cut after line ends alone; every block but the last ends with one.
+
+    A block is as long as a chunk, unless a line is longer. Raises as `TextSource.chunks` does.
+    """
+    waiting: list[bytes] = []
+    for chunk in source.chunks(size):
+        end = chunk.rfind(b"\n") + 1
+        if not end:
+            waiting.append(chunk)
+            continue
+        yield b"".join([*waiting, chunk[:end]])
+        waiting = [chunk[end:]]
+    if rest := b"".join(waiting):
+        yield rest
+
+
+def lines_at(block: bytes, chosen: NDArray[Any]) -> list[bytes]:
+    """Select lines of a block, without line ends.
+
+    Args:
+        block: Whole lines.
+        chosen: (k,) which, from 0.
+    """
+    ends = np.flatnonzero(np.frombuffer(block, np.uint8) == _NEW_LINE)
+    if not block.endswith(b"\n"):
+        ends = np.append(ends, len(block))
+    end = ends[chosen]
+    start = np.where(chosen > 0, ends[chosen - 1] + 1, 0)
+    return [block[a:b] for a, b in zip(start.tolist(), end.tolist(), strict=True)]
 
 
 def is_plain(head: bytes) -> bool:
     """Whether a file starting with these four bytes may be uncompressed UTF-8."""
-    packed = head.startswith(_GZIP_MAGIC) or _is_zstd(head)
-    return not (packed or _is_wide(head))
+    return not (is_packed(head) or _is_wide(head))
 
 
 def _is_wide(head: bytes) -> bool:
     """Whether a text that begins so is UTF-16 or UTF-32."""
     return head.startswith(_UTF16_MARKS) or b"\0" in head[:4]
-
-
-def checked_text(chunks: Iterator[bytes], path: str) -> Iterator[bytes]:
-    """Check UTF-8 and remove the byte order mark.
-
-    Raises:
-        DataError: The bytes are UTF-16, UTF-32, or nothing.
-        NotUtf8Error: They are no text at all.
-    """
-    head = next(chunks, b"")
-    while len(head) < 4 and (more := next(chunks, b"")):
-        head += more
-    if _is_wide(head):
-        raise DataError(Problem(path, "this looks like UTF-16 or UTF-32; save it as UTF-8 text"))
-    text = head.removeprefix(codecs.BOM_UTF8)
-    if not text:
-        raise DataError(Problem(path, "the file is empty"))
-    offset = len(head) - len(text)
-    yield from utf8_text(chain([text], chunks), offset)
-
-
-def utf8_text(chunks: Iterable[bytes], offset: int) -> Iterator[bytes]:
-    """Check UTF-8.
-
-    Args:
-        chunks: The text, none of them empty.
-        offset: Where in the file it begins.
-
-    Raises:
-        NotUtf8Error: The bytes are no UTF-8.
-    """
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    for text in chunks:
-        _check_utf8(decoder, text, offset)
-        yield text
-        offset += len(text)
-    _check_utf8(decoder, b"", offset)
-
-
-def _check_utf8(decoder: codecs.IncrementalDecoder, text: bytes, offset: int) -> None:
-    pending = decoder.getstate()[0]
-    # Nearly all text is ASCII, and isascii() is fifty times as fast as decoding.
-    if text.isascii() and text and not pending:
-        return
-    try:
-        decoder.decode(text, final=not text)
-    except UnicodeDecodeError as error:
-        at = offset - len(pending) + error.start
-        raise NotUtf8Error(error.object[error.start], at) from None
 
 
 def _missing(path: str) -> str:

@@ -8,14 +8,13 @@ import sys
 from io import BytesIO, TextIOWrapper
 from typing import Final
 
+from valor_cli.data.source.compression import KINDS
 from valor_cli.data.source.files import STDIN, TextSource
 from valor_cli.errors import DataError, Problem
 from valor_cli.paths import bare, is_url
 
 HEAD: Final = 1 << 16
 """Bytes of an input that are read to detect its format, at most."""
-
-_COMPRESSED = (".gz", ".zst")
 
 
 def expanded(path: str) -> list[str]:
@@ -28,31 +27,27 @@ def expanded(path: str) -> list[str]:
     if not any(mark in path for mark in "*?["):
         return [path]
     if is_url(path):
-        from valor_cli.data.source.remote.listing import matching
+        from valor_cli.data.source.remote import matching
 
         found = matching(path)
     elif os.path.lexists(path):
         return [path]
     else:
-        found = _on_disk(path)
+        try:
+            found = sorted(glob.glob(path, recursive=True))
+        except ValueError:
+            # The name of a folder in it holds what no name can.
+            found = []
     if not found:
         message = "no file matches (* is any text, ** any folders, ? a character, [..] one of some)"
         raise DataError(Problem(path, message))
     return found
 
 
-def _on_disk(pattern: str) -> list[str]:
-    try:
-        return sorted(glob.glob(pattern, recursive=True))
-    except ValueError:
-        # The name of a folder in it holds what no name can.
-        return []
-
-
 def extension_of(path: str) -> str:
     """The lower-case extension, without compression suffix or URL query."""
     stem, extension = os.path.splitext(bare(path))
-    if extension.lower() in _COMPRESSED:
+    if extension.lower() in KINDS:
         extension = os.path.splitext(stem)[1]
     return extension.lower()
 
@@ -63,26 +58,19 @@ def head_of(path: str) -> bytes:
     Raises:
         DataError: It cannot be read.
     """
-    if is_url(path):
-        return _head_of(path)
-    if path != STDIN and os.path.exists(path) and not os.path.isfile(path):
+    if path == STDIN:
+        if not _rewindable():
+            return b""
+    elif not is_url(path) and os.path.exists(path) and not os.path.isfile(path):
         return b""
-    if path == STDIN and not _rewindable():
-        return b""
-    try:
-        return _head_of(path)
-    finally:
-        if path == STDIN:
-            sys.stdin.buffer.seek(0)
-
-
-def _head_of(path: str) -> bytes:
     chunks = TextSource(path).chunks(HEAD)
     try:
         return next(chunks)
     finally:
         # Not read to the end, so nothing is said of its end here.
         chunks.close()
+        if path == STDIN:
+            sys.stdin.buffer.seek(0)
 
 
 def _rewindable() -> bool:

@@ -105,6 +105,7 @@ FUNCTION(valor_csv_tape);
 FUNCTION(valor_decimals);
 FUNCTION(valor_coded);
 FUNCTION(valor_held);
+FUNCTION(valor_inside);
 FUNCTION(valor_padded);
 
 #endif

@@ -88,6 +88,7 @@ static PyMethodDef functions[] = {
     TAKES_COLUMNS("decimals", valor_decimals),
     TAKES_COLUMNS("coded", valor_coded),
     TAKES_COLUMNS("held", valor_held),
+    TAKES_COLUMNS("inside", valor_inside),
     TAKES_COLUMNS("padded", valor_padded),
     {NULL, NULL, 0, NULL},
 };

@@ -109,7 +109,9 @@ typedef struct {
     Names names;
     Table table;
     uint32_t *seen; /* by code of a key, the number of the object that had it last */
+    int32_t *next;  /* by code of a key, the one that came after it last; -1 for none */
     int64_t seen_room;
+    int32_t last; /* the key before */
     uint32_t objects;
     bool failed; /* no memory */
 } Tape;
@@ -212,22 +214,47 @@ static bool read_word(Tape *tape, const char *word, size_t length) {
     return true;
 }
 
+/* Whether a key is the one with that code. */
+static inline bool is_key(const Tape *tape, int32_t code, int32_t start, int32_t end) {
+    const Names *names = &tape->names;
+    int32_t length = end - start;
+    if (code < 0 || names->end[code] - names->start[code] != length) return false;
+    const char *one = tape->begin + names->start[code], *other = tape->begin + start;
+    return length <= 8 ? word_of(one, length) == word_of(other, length)
+                       : !memcmp(one, other, (size_t)length);
+}
+
+/* Room for one more key. */
+static bool widen(Tape *tape) {
+    int64_t room = tape->seen_room ? tape->seen_room * 2 : 256;
+    uint32_t *seen = realloc(tape->seen, (size_t)room * sizeof *seen);
+    if (seen) tape->seen = seen;
+    int32_t *next = realloc(tape->next, (size_t)room * sizeof *next);
+    if (next) tape->next = next;
+    if (!seen || !next) return !(tape->failed = true);
+    memset(seen + tape->seen_room, 0, (size_t)(room - tape->seen_room) * sizeof *seen);
+    memset(next + tape->seen_room, -1, (size_t)(room - tape->seen_room) * sizeof *next);
+    tape->seen_room = room;
+    return true;
+}
+
 /* The code of the key of an object; false if it has it already. */
 static bool read_key(Tape *tape, uint32_t object, int32_t *key) {
     int32_t start, end;
     if (next_letter(&tape->text) != '"') return false;
     tape->text.at++;
     if (!read_string(tape, &start, &end)) return false;
-    *key = code_of(&tape->table, &tape->names, start, end);
-    if (*key < 0) return !(tape->failed = true);
-    if (*key >= tape->seen_room) {
-        int64_t room = tape->seen_room * 2;
-        uint32_t *seen = realloc(tape->seen, (size_t)room * sizeof *seen);
-        if (!seen) return !(tape->failed = true);
-        memset(seen + tape->seen_room, 0, (size_t)(room - tape->seen_room) * sizeof *seen);
-        tape->seen = seen;
-        tape->seen_room = room;
+    /* Most rows have their keys in the same order. */
+    int32_t likely = tape->last < 0 ? -1 : tape->next[tape->last];
+    if (is_key(tape, likely, start, end)) {
+        *key = likely;
+    } else {
+        *key = code_of(&tape->table, &tape->names, start, end);
+        if (*key < 0) return !(tape->failed = true);
+        if (*key >= tape->seen_room && !widen(tape)) return false;
+        if (tape->last >= 0) tape->next[tape->last] = *key;
     }
+    tape->last = *key;
     if (tape->seen[*key] == object) return false;
     tape->seen[*key] = object;
     return read_letter(&tape->text, ':');
@@ -287,12 +314,13 @@ static bool is_blank(const char *at, const char *end) {
     return at == end;
 }
 
-/* All lines; returns how many have something on them. */
+/* All lines, of which there are `lines`; returns how many have something on them. */
 static int64_t read_lines(Tape *tape, int64_t length, int32_t *line, int32_t *begin, int32_t *stop,
-                          int32_t *root) {
+                          int32_t *root, int64_t *lines) {
     const char *at = tape->begin, *end = at + length;
     int64_t rows = 0;
-    for (int32_t number = 0; at < end && !tape->failed; number++) {
+    int32_t number = 0;
+    for (; at < end && !tape->failed; number++) {
         const char *over = memchr(at, '\n', (size_t)(end - at));
         if (!over) over = end;
         if (!is_blank(at, over)) {
@@ -312,6 +340,7 @@ static int64_t read_lines(Tape *tape, int64_t length, int32_t *line, int32_t *be
         }
         at = over + 1;
     }
+    *lines = number;
     return rows;
 }
 
@@ -328,7 +357,7 @@ static bool have_room(const Columns *columns, int from, int to, int64_t room) {
 }
 
 /* json_tape(text, kind, start, end, parent, key, number, line, begin, stop, root, key_start,
-   key_end): (nodes, rows, keys).
+   key_end): (nodes, rows, keys, lines).
 
    text: n bytes of whole lines, decoded in place. By node (room for n / 2 + 2): its kind; start, end
    of its text; parent, -1 for a line; the code of its key, -1 for none; its number. By line with
@@ -344,7 +373,7 @@ FUNCTION(valor_json_tape) {
         {"key_end", COUNTS, true}};
     Columns columns;
     if (!open_columns(&columns, args, given, wanted, 13)) return NULL;
-    int64_t n = items(&columns, 0), rows = 0;
+    int64_t n = items(&columns, 0), rows = 0, lines = 0;
     bool sound = n < INT32_MAX / 2 && are_narrow(&columns, 2, 6) && are_narrow(&columns, 7, 13) &&
                  have_room(&columns, 1, 11, n / 2 + 2) && have_room(&columns, 11, 13, n / 4 + 2);
     PyObject *answer = NULL;
@@ -356,18 +385,19 @@ FUNCTION(valor_json_tape) {
                      .end = views[3].buf, .parent = views[4].buf, .key = views[5].buf,
                      .number = views[6].buf, .room = n / 2 + 2,
                      .names = {views[0].buf, views[11].buf, views[12].buf},
-                     .seen_room = 256};
-        tape.seen = calloc((size_t)tape.seen_room, sizeof *tape.seen);
-        tape.failed = !make_table(&tape.table, 256) || !tape.seen;
+                     .last = -1};
+        tape.failed = !make_table(&tape.table, 256) || !widen(&tape);
         tape.text.thread = PyEval_SaveThread();
         if (!tape.failed)
-            rows = read_lines(&tape, n, views[7].buf, views[8].buf, views[9].buf, views[10].buf);
+            rows = read_lines(&tape, n, views[7].buf, views[8].buf, views[9].buf, views[10].buf,
+                              &lines);
         PyEval_RestoreThread(tape.text.thread);
         answer = tape.failed ? PyErr_NoMemory()
-                             : Py_BuildValue("LLL", (long long)tape.count, (long long)rows,
-                                             (long long)tape.table.count);
+                             : Py_BuildValue("LLLL", (long long)tape.count, (long long)rows,
+                                             (long long)tape.table.count, (long long)lines);
         free(tape.table.slots);
         free(tape.seen);
+        free(tape.next);
     }
     close_columns(&columns);
     return answer;
@@ -400,6 +430,38 @@ FUNCTION(valor_held) {
     close_columns(&columns);
     if (!sound) return refused("nodes with a parent among them, and rows");
     Py_RETURN_NONE;
+}
+
+/* inside(parent, row, child, owner): the values that rows hold.
+
+   parent: (m,) int32 by node. row: (m + 1,) int32, the row whose value a node is, -1 for none. child,
+   owner: (m,) int64; the nodes whose parent is such a value, in their order, and its row. Returns how
+   many, below 0 if the owners are not in order. */
+FUNCTION(valor_inside) {
+    (void)self;
+    static const Wanted wanted[] = {{"parent", COUNTS, false}, {"row", COUNTS, false},
+                                    {"child", INTS, true}, {"owner", INTS, true}};
+    Columns columns;
+    if (!open_columns(&columns, args, given, wanted, 4)) return NULL;
+    Py_buffer *views = columns.views;
+    int64_t m = items(&columns, 0), rows = items(&columns, 1), count = 0;
+    const int32_t *parent = views[0].buf, *row = views[1].buf;
+    int64_t *child = views[2].buf, *owner = views[3].buf;
+    bool sound = are_narrow(&columns, 0, 2) && have_room(&columns, 2, 4, m), ordered = true;
+    int32_t last = -1;
+    for (int64_t i = 0; sound && i < m; i++) {
+        if (parent[i] < 0) continue;
+        sound = parent[i] < rows;
+        int32_t own = sound ? row[parent[i]] : -1;
+        if (own < 0) continue;
+        ordered &= own >= last;
+        last = own;
+        child[count] = i;
+        owner[count++] = own;
+    }
+    close_columns(&columns);
+    if (!sound) return refused("nodes with a parent among them, and rows");
+    return PyLong_FromLongLong(ordered ? count : -1 - count);
 }
 
 /* ---- CSV. ---- */

@@ -20,8 +20,9 @@ from valor_cli.data.formats.coco.decode import BOUNDARY, chunk_size, masks_liste
 from valor_cli.data.formats.coco.masks import AT_ONCE
 from valor_cli.data.formats.coco.reader import collector_paused
 from valor_cli.data.formats.coco.tables import Request, Rows, results
-from valor_cli.data.partition.pieces import Piece, Span, SpanSource, seamless
+from valor_cli.data.partition.pieces import Piece, Span, seamless
 from valor_cli.data.shapes.objects.object_file import ObjectFile, Wanted
+from valor_cli.data.source.files import TextSource
 
 _OPENING: Final = re.compile(rb"(\xef\xbb\xbf)?[ \t\n\r]*\[")
 _NEAR: Final = 1 << 16
@@ -79,7 +80,7 @@ def read_results_piece(
         return None
     with collector_paused():
         rows = _rows(piece.path, found, request)
-    source = SpanSource(piece.path, found.span)
+    source = TextSource(piece.path, found.span)
     return None if rows is None else _part(results(source, rows), found.span)
 
 
@@ -128,7 +129,7 @@ def _objects(piece: Piece) -> _Objects | None:
     """Where the objects of a range of bytes stand: those in front of which an object ends in it."""
     if piece.end is None:
         return None
-    with SpanSource(piece.path, Span(0, 0)).stored() as raw:
+    with TextSource(piece.path).stored() as raw:
         opening = _OPENING.match(raw.read(_NEAR))
         if opening is None:
             return None
@@ -167,7 +168,7 @@ def _rows(path: str, found: _Objects, request: Request) -> Rows | None:
     """The detections; None if anything about one is unusual."""
 
     def texts(size: int) -> Iterator[bytes]:
-        yield from SpanSource(path, found.text).chunks(size)
+        yield from TextSource(path, found.text).chunks(size)
         if not found.closed:
             yield b"]"
 

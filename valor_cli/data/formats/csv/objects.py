@@ -32,8 +32,7 @@ from valor_cli.data.shapes.objects.rows import (
     object_file,
     text_column,
 )
-from valor_cli.data.source.files import TextSource
-from valor_cli.data.source.text_lines import blocks_of_lines
+from valor_cli.data.source.files import TextSource, blocks_of_lines
 from valor_cli.data.table import SKIP_HINT, InvalidRows, Table
 from valor_cli.data.values import LineProblems, stop_on
 from valor_cli.errors import DataError, Problem

@@ -27,8 +27,7 @@ from valor_cli.data.shapes.samples.parse import FaultyRow, SampleBatch, SamplePa
 from valor_cli.data.shapes.samples.part import check_names, whole_file
 from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading
 from valor_cli.data.shapes.samples.schema import SCHEMA
-from valor_cli.data.source.files import TextSource
-from valor_cli.data.source.text_lines import blocks_of_lines
+from valor_cli.data.source.files import TextSource, blocks_of_lines
 from valor_cli.data.tape import Ints
 from valor_cli.data.values import LineProblems
 from valor_cli.errors import DataError, Problem

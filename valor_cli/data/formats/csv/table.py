@@ -13,8 +13,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from valor_cli.data.column_names import csv_reader, not_csv
-from valor_cli.data.source.files import TextSource
-from valor_cli.data.source.text_lines import blocks_of_lines
+from valor_cli.data.source.files import TextSource, blocks_of_lines
 from valor_cli.data.tape import ABSENT, NULL, TEXT, Column, Ints, Tape
 from valor_cli.errors import DataError, Problem
 from valor_cli.kernels import engine

@@ -27,8 +27,7 @@ from valor_cli.data.shapes.objects.rows import (
     joined_pieces,
     object_file,
 )
-from valor_cli.data.source.files import TextSource
-from valor_cli.data.source.text_lines import blocks_of_lines
+from valor_cli.data.source.files import TextSource, blocks_of_lines
 from valor_cli.data.table import LINE, SKIP_HINT, InvalidRows
 from valor_cli.data.values import LineProblems, stop_on
 from valor_cli.errors import DataError, Problem

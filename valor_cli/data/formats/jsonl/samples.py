@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from valor_cli.data.json_records import parsed
-from valor_cli.data.partition.pieces import Piece, SpanSource, span_of_lines
+from valor_cli.data.partition.pieces import Piece, span_of_lines
 from valor_cli.data.shapes.samples.parse import (
     FaultyRow,
     SampleBatch,
@@ -24,8 +24,7 @@ from valor_cli.data.shapes.samples.parse import (
 from valor_cli.data.shapes.samples.part import PartOfFile, PieceProblems, whole_file
 from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading
 from valor_cli.data.shapes.samples.values import TOO_DEEP, faults_of
-from valor_cli.data.source.files import TextSource
-from valor_cli.data.source.text_lines import blocks_of_lines
+from valor_cli.data.source.files import TextSource, blocks_of_lines
 from valor_cli.data.tape import Ints, json_tape
 from valor_cli.data.values import LineProblems
 
@@ -61,7 +60,7 @@ def read_jsonl_part(piece: Piece, reading: SampleReading) -> PartOfFile:
     """
     span = span_of_lines(piece)
     parser = SampleParser(reading, PieceProblems(piece.path, span.begin))
-    behind = read_lines(parser, blocks_of_lines(SpanSource(piece.path, span), BLOCK), 1)
+    behind = read_lines(parser, blocks_of_lines(TextSource(piece.path, span), BLOCK), 1)
     return parser.part(behind - 1, span)
 
 
@@ -104,7 +103,7 @@ def read_lines(parser: SampleParser, blocks: Iterable[bytes], line: int) -> int:
             batches.append(python_batch(values, line + at_line, number, wrong))
         parser.add(batches, wrong)
         rows += len(there)
-        line += block.count(b"\n") + (not block.endswith(b"\n"))
+        line += lines.count
     return line
 
 

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.data.formats.parquet.files import pa, pc
-from valor_cli.data.shapes.scores.fields import LONGEST_ID
 
 Kind: TypeAlias = Literal[
     "text", "whole", "decimal", "float", "truth", "date", "none", "list", "struct", "map", "other"
@@ -27,6 +26,9 @@ NAMES: Final = frozenset({"text", "whole", "decimal", "truth", "none"})
 """What may be the name of a class. No numbers with a point: 17 and 17.0 would be two."""
 IDS: Final = NAMES - {"truth"}
 SCALARS: Final = NAMES | {"float", "date"}
+
+LONGEST_ID: Final = 64
+"""Bytes. Ids are kept at the width of the longest, so that a few long ones would cost much."""
 
 _UNEVEN: Final = 4
 """So many times the room that they need is what ids of several lengths may take."""

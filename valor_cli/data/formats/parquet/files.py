@@ -17,8 +17,9 @@ from typing import Any, BinaryIO, Final, NamedTuple, cast
 
 from valor_cli.data.column_names import duplicate_columns
 from valor_cli.data.formats.parquet.magic import ENCRYPTED, MAGIC
-from valor_cli.data.partition.pieces import Piece, Span, SpanSource
-from valor_cli.data.source.decompression import UnpackLimit
+from valor_cli.data.partition.pieces import Piece, Span
+from valor_cli.data.source.compression import check_unpacked
+from valor_cli.data.source.files import TextSource
 from valor_cli.data.values import LineProblems
 from valor_cli.errors import LISTED, DataError, Problem
 from valor_cli.extras import extra
@@ -108,7 +109,7 @@ class ParquetSource:
                 too much, or two of its columns have one name.
         """
         self.path = path
-        self._stored = SpanSource(path, Span(0, 0))
+        self._stored = TextSource(path)
         self._local = self._fetched() if is_url(path) else None
         with self._opened() as raw:
             size = _checked_size(raw, path)
@@ -120,7 +121,7 @@ class ParquetSource:
                 )
                 groups = [self._footer.row_group(one) for one in range(self._footer.num_row_groups)]
                 self._groups = [int(one.num_rows) for one in groups]
-            UnpackLimit(path).check(size, sum(one.total_byte_size for one in groups))
+            check_unpacked(path, size, sum(one.total_byte_size for one in groups))
         self.count = sum(self._groups)
         self.span, self.numbers = Span(0, size), range(1, self.count + 1)
         if piece is not None and piece.end is not None:

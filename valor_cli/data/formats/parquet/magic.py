@@ -6,8 +6,7 @@ import os
 import sys
 from typing import Final
 
-from valor_cli.data.partition.pieces import Span, SpanSource
-from valor_cli.data.source.files import STDIN
+from valor_cli.data.source.files import STDIN, TextSource
 from valor_cli.paths import is_url
 
 MAGIC: Final = b"PAR1"
@@ -27,7 +26,7 @@ def is_parquet(path: str) -> bool:
         return _is_magic(_waiting())
     if not is_url(path) and not os.path.isfile(path):
         return False
-    with SpanSource(path, Span(0, 0)).stored() as raw:
+    with TextSource(path).stored() as raw:
         return _is_magic(raw.read(len(MAGIC)))
 
 

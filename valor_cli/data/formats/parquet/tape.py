@@ -54,13 +54,20 @@ class _Nodes:
         self.keys: dict[str, int] = {}
         self.duplicate: list[int] = []
 
-    def add(self, array: Any, parent: Ints, key: int | Ints = -1) -> Ints:
+    def add(
+        self,
+        array: Any,
+        parent: Ints,
+        key: int | Ints = -1,
+        only: Mapping[str, str] | None = None,
+    ) -> Ints:
         """Add the values of an array; their nodes.
 
         Args:
             array: A `pyarrow.Array`.
             parent: (n,) nodes that hold them; -1 for rows.
             key: The code of their key, or of the key of each.
+            only: The fields of structs in lists to read, and their keys.
         """
         array = stored(array)
         n, kind = len(array), kind_of(array.type)
@@ -93,10 +100,13 @@ class _Nodes:
                 # Pairs, so that a duplicate key is seen.
                 self._pairs(entry["key"], entry["value"], owner)
             else:
-                self.add(inside, owner)
+                self.add(inside, owner, only=only)
         elif kind == "struct":
             for name, held in fields(array).items():
+                if only is not None and name not in only:
+                    continue
                 said = held.is_valid().to_numpy(zero_copy_only=False) & there
+                name = name if only is None else only[name]
                 code = self.keys.setdefault(name, len(self.keys))
                 self.add(held.filter(pa.array(said)), node[said], code)
         return node
@@ -167,12 +177,16 @@ class _Nodes:
         return Tape(text, kind, start, end, number, parent, key, self.keys, ends[:-1], ends[1:])
 
 
-def tape_of_arrow(arrays: Sequence[Any]) -> list[Column]:
+def tape_of_arrow(arrays: Sequence[Any], only: Mapping[str, str] | None = None) -> list[Column]:
     """Arrow arrays of equal length as columns of one tape.
 
     The fields of a struct that are null are left out; a map is a list of pairs.
+
+    Args:
+        arrays: The arrays.
+        only: Of structs in lists, the fields to read, and what they are called.
     """
-    return _columns(_Nodes(json=False), arrays)
+    return _columns(_Nodes(json=False), arrays, only)
 
 
 def tape_of_json(arrays: Sequence[Any]) -> list[Column]:
@@ -180,7 +194,9 @@ def tape_of_json(arrays: Sequence[Any]) -> list[Column]:
     return _columns(_Nodes(json=True), arrays)
 
 
-def _columns(nodes: _Nodes, arrays: Sequence[Any]) -> list[Column]:
-    rows = [nodes.add(array, np.full(len(array), -1)) for array in arrays]
+def _columns(
+    nodes: _Nodes, arrays: Sequence[Any], only: Mapping[str, str] | None = None
+) -> list[Column]:
+    rows = [nodes.add(array, np.full(len(array), -1), only=only) for array in arrays]
     tape = nodes.tape()
     return [Column(tape, row) for row in rows]

@@ -7,7 +7,7 @@ import stat
 import warnings
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from io import BufferedReader, BytesIO
+from io import BytesIO
 from threading import RLock
 from typing import IO, TYPE_CHECKING
 
@@ -24,8 +24,6 @@ _LABEL_MODES = ("1", "L", "P", "I", "I;16", "I;16B", "I;16L")
 """Pillow's names of images with one whole number a pixel."""
 
 _PNG = b"\x89PNG\r\n\x1a\n"
-
-_BUFFER = 1 << 16
 
 _PILLOW = RLock()
 """Held while an image is open: which warnings are errors is one setting for all threads."""
@@ -66,7 +64,7 @@ def png_content(path: str) -> bytes:
 
 def _content(path: str) -> bytes:
     if is_url(path):
-        from valor_cli.data.source.remote.files import content_of
+        from valor_cli.data.source.remote import content_of
 
         return content_of(path, LARGEST_FILE)
     _check_file(path)
@@ -132,9 +130,9 @@ def _readable(file: str | BytesIO) -> AbstractContextManager[str | IO[bytes]]:
     if not isinstance(file, str):
         return nullcontext(file)
     if is_url(file):
-        from valor_cli.data.source.remote.files import RemoteFile
+        from valor_cli.data.source.remote import open_url
 
-        return BufferedReader(RemoteFile(file), _BUFFER)
+        return open_url(file)
     _check_file(file)
     return nullcontext(file)
 

@@ -9,11 +9,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from valor_cli.data.column_names import listed, missing_columns
-from valor_cli.data.partition.pieces import Span, SpanSource
+from valor_cli.data.partition.pieces import Span
 from valor_cli.data.schema import path_of
 from valor_cli.data.shapes.samples.columns import SampleColumns
 from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading, SampleRow
 from valor_cli.data.shapes.samples.schema import SCHEMA
+from valor_cli.data.source.files import TextSource
 from valor_cli.data.table import LINE, SKIP_HINT
 from valor_cli.data.values import LineProblems, Problems, stop_on
 from valor_cli.errors import DataError, Problem
@@ -169,7 +170,7 @@ def lines_above(path: str, byte: int) -> int:
         DataError: The file cannot be read.
     """
     count = 0
-    with SpanSource(path, ALL).stored() as raw:
+    with TextSource(path).stored() as raw:
         while byte > 0 and (chunk := raw.read(min(_AT_ONCE, byte))):
             count += chunk.count(b"\n")
             byte -= len(chunk)

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from valor_cli.data.column_names import listed
-from valor_cli.data.shapes.scores.checks import Named
 from valor_cli.data.shapes.scores.columns import GatheredScores
-from valor_cli.data.shapes.scores.samples import one_a_sample
+from valor_cli.data.shapes.scores.samples import Named, one_a_sample
 from valor_cli.data.shapes.scores.score_file import ScoreFile
 from valor_cli.data.table import LINE, SKIP_HINT, Columns, InvalidRows, Table
 from valor_cli.data.values import Problems, stop_on

@@ -7,18 +7,22 @@ chunk as it is copied, so that a file is in memory about once.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from valor_cli.data.shapes.scores.pieces import too_wide
-from valor_cli.data.shapes.scores.rows import Ints, ScorePiece
+from valor_cli.data.shapes.scores.parse import ScorePiece
+from valor_cli.data.tape import Ints
 from valor_cli.kernels.columns.grouping import spread
 
 Codes = NDArray[np.int32]
+
+_WIDE: Final = 64
+_LARGE: Final = 64 << 20
+"""Ids wider than so many bytes are objects where the column would be larger than this."""
 
 
 class ScoreColumns(Struct, frozen=True):
@@ -160,6 +164,11 @@ class GatheredScores:
             for value in values.tolist()
         ]
         return column
+
+
+def too_wide(width: int, count: int) -> bool:
+    """Whether so many ids of that width should be objects."""
+    return width > _WIDE and width * count > _LARGE
 
 
 def _joined(chunks: list[NDArray[Any] | None]) -> NDArray[Any] | None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 
-from valor_cli.data.shapes.scores.fields import probable
-from valor_cli.data.shapes.scores.rows import Ints, ScorePiece
+from valor_cli.data.shapes.scores.header import probable
 from valor_cli.data.shapes.scores.score_file import ITEM_LABELS, ITEM_SCORES, Side
 from valor_cli.data.tape import (
     ABSENT,
@@ -25,9 +25,34 @@ from valor_cli.data.tape import (
     Bools,
     Column,
     Floats,
+    Ints,
     nth,
 )
 from valor_cli.kernels.columns.spans import Spans, Vocabulary
+
+
+class ScorePiece(Struct, frozen=True):
+    """Some lines as columns; a sample may continue in another piece.
+
+    Attributes:
+        sample_id: (n,) UTF-8, of kind `S`, or objects that hold bytes.
+        line: (n,) number of each line, from 1.
+        key: (n,) code of the label key; None without label keys.
+        truth: (n,) code of the true label, -1 for none; None where the file says none.
+        count: (n,) how many labels each line lists; None for all classes, in their order.
+        label: (e,) codes of the labels listed, line after line; None with `count`.
+        score: (e,) their scores, or (n, classes); None for ground truth alone.
+        metadata: Values by name, (n,) each, objects.
+    """
+
+    sample_id: NDArray[Any]
+    line: Ints
+    key: Ints | None
+    truth: Ints | None
+    count: Ints | None
+    label: Ints | None
+    score: Floats | None
+    metadata: Mapping[str, NDArray[Any]]
 
 
 class ScoreFields(Struct, frozen=True):
@@ -85,8 +110,14 @@ class _Rows(NamedTuple):
 
     def take(self, chosen: Bools) -> _Rows:
         """Select rows."""
-        columns = (column.take(chosen) for column in self[2:])
-        return _Rows(self.line[chosen], self.key[chosen], *columns)
+        return _Rows(
+            self.line[chosen],
+            self.key[chosen],
+            self.truth.take(chosen),
+            self.many.take(chosen),
+            self.single.take(chosen),
+            self.score.take(chosen),
+        )
 
 
 class _Listed(NamedTuple):
@@ -109,7 +140,14 @@ class _Listed(NamedTuple):
 
     def take(self, chosen: Bools | Ints) -> _Listed:
         """Select labels."""
-        return _Listed(*(column[chosen] for column in self))
+        return _Listed(
+            self.row[chosen],
+            self.start[chosen],
+            self.end[chosen],
+            self.code[chosen],
+            self.score[chosen],
+            self.read[chosen],
+        )
 
 
 class ScoreParser:
@@ -185,78 +223,53 @@ class ScoreParser:
 
     def _by_key(self, rows: _Rows, wrong: Bools) -> _Rows:
         """Lines whose labels are objects by label key become a row for each key."""
-        nested = [column.is_of(OBJECT) for column in (rows.truth, rows.many, rows.single)]
-        inside = [
-            None if not one.any() else column.items()
-            for one, column in zip(nested, (rows.truth, rows.many, rows.single), strict=True)
-        ]
-        if inside[1] is not None:
-            # An object of scores is none by label key.
-            count, items = inside[1]
-            deep = items.is_of(OBJECT, LIST, DUPLICATE)
-            owner = np.repeat(np.arange(len(count)), count)
-            nested[1] &= np.bincount(owner[deep], minlength=len(count)) > 0
-        if inside[2] is not None:
-            count, items = inside[2]
-            nested[2] &= count > 0
-            owner = np.repeat(np.arange(len(count)), count)
-            wrong[owner[items.is_of(NUMBER)]] = True
-        if inside[0] is not None:
-            wrong |= nested[0] & (inside[0][0] == 0)
-        keyed = nested[0] | nested[1] | nested[2]
+        held = [_members(column) for column in (rows.truth, rows.many, rows.single)]
+        # An object of scores is none by label key.
+        held[1] = held[1].take(_any(held[1], held[1].value.is_of(OBJECT, LIST, DUPLICATE)))
+        keyed = np.zeros(len(rows.line), np.bool_)
+        for one in held:
+            keyed[one.row] = True
+        empty = rows.truth.is_of(OBJECT)
+        empty[held[0].row] = False
+        wrong |= empty
         if not keyed.any():
             return rows
-        wrong |= keyed & (rows.key >= 0)
-        wrong |= keyed & ~nested[0] & (rows.truth.length > 0)
-        lists = rows.many.is_of(OBJECT, LIST) & (rows.many.items()[0] > 0)
-        wrong |= keyed & ~nested[1] & ~nested[2] & (lists | (rows.single.length > 0))
+        wrong[held[2].row[held[2].value.is_of(NUMBER)]] = True
+        for one, kinds in zip(held, (SCALARS, (OBJECT, LIST), SCALARS), strict=True):
+            wrong[one.row[~one.value.is_of(*kinds, NULL) | (one.start == one.end)]] = True
+        # Labels of a line are by label key, all or none.
+        wrong |= keyed & ((rows.key >= 0) | (rows.truth.length > 0) | (rows.single.length > 0))
+        by_key = np.zeros(len(rows.line), np.bool_)
+        by_key[held[1].row] = True
+        listing = rows.many.is_of(OBJECT, LIST) & (rows.many.items()[0] > 0)
+        wrong |= keyed & ~by_key & listing
         chosen = keyed & ~wrong
-        line, code, node, which = [], [], [], []
-        for number, (one, held) in enumerate(zip(nested, inside, strict=True)):
-            if held is None:
-                continue
-            count, items = held
-            owner = np.repeat(np.arange(len(count)), count)
-            start, end = items.key_spans()
-            own = one[owner]
-            wrong[owner[own & (start == end)]] = True
-            if number != 1:
-                wrong[owner[own & ~items.is_of(*SCALARS, NULL)]] = True
-            else:
-                wrong[owner[own & ~items.is_of(OBJECT, LIST, NULL)]] = True
-            chosen = keyed & ~wrong
-            own &= chosen[owner]
-            line.append(owner[own])
-            code.append(self._keys.codes(items.tape.text, start[own], end[own]))
-            node.append(items.node[own])
-            which.append(np.full(len(line[-1]), number))
-        chosen = keyed & ~wrong
-        every = [np.concatenate(part) for part in (line, code, node, which)]
-        good = chosen[every[0]]
-        lines, codes, nodes, kinds = (part[good] for part in every)
+        held = [one.take(chosen[one.row]) for one in held]
+        codes = [self._keys.codes(one.value.tape.text, one.start, one.end) for one in held]
         width = len(self._keys) + 1
-        plain = np.flatnonzero(~chosen)
-        cell = np.concatenate([plain * width, lines * width + codes + 1])
-        cells, first = np.unique(cell, return_index=True)
-        cells = cells[np.lexsort((first, cells // width))]
-        order = np.argsort(cells)
-        at = order[np.searchsorted(cells[order], lines * width + codes + 1)]
-        row = cells // width
-        key = np.where(chosen[row], cells % width - 1, rows.key[row])
+        own = [one.row * width + code + 1 for one, code in zip(held, codes, strict=True)]
+        cells, first = np.unique(
+            np.concatenate([np.flatnonzero(~chosen) * width, *own]), return_index=True
+        )
+        # The keys of a line in the order of their appearance.
+        order = np.lexsort((first, cells // width))
+        place = np.empty(len(cells), np.int64)
+        place[order] = np.arange(len(cells))
+        row, key = cells[order] // width, cells[order] % width - 1
         columns = []
-        for number, column in enumerate((rows.truth, rows.many, rows.single)):
-            own = np.where(chosen[row], -1, column.node[row])
-            own[at[kinds == number]] = nodes[kinds == number]
-            columns.append(Column(column.tape, own))
-        score = rows.score.take(row)
-        return _Rows(row, key, *columns, _scores_by_key(score, chosen[row], key, self._keys))
+        for column, one, cell in zip((rows.truth, rows.many, rows.single), held, own, strict=True):
+            node = np.where(chosen[row], -1, column.node[row])
+            node[place[np.searchsorted(cells, cell)]] = one.value.node
+            columns.append(Column(column.tape, node))
+        truth, many, single = columns
+        score = _scores_by_key(rows.score.take(row), chosen[row], key, self._keys)
+        return _Rows(row, np.where(chosen[row], key, rows.key[row]), truth, many, single, score)
 
     def _by_class(self, fields: ScoreFields, wrong: Bools) -> Floats:
         """(n, classes) the scores of each class; all of them 0 without a prediction."""
-        score = np.empty((len(fields.line), len(fields.wide)))
-        read = np.empty(score.shape, np.bool_)
-        for at, column in enumerate(fields.wide):
-            score[:, at], read[:, at] = column.numbers()
+        node = np.stack([column.node for column in fields.wide], axis=1)
+        value, finite = Column(fields.sample_id.tape, node.ravel()).numbers()
+        score, read = value.reshape(node.shape), finite.reshape(node.shape)
         left = np.flatnonzero(~read.all(axis=1))
         if len(left):
             empty = np.ones(len(left), np.bool_)
@@ -336,10 +349,10 @@ class ScoreParser:
             listed = listed._replace(row=(np.cumsum(good) - 1)[listed.row])
             rows = rows.take(good)
         truth = None if self._side == "predictions" else rows.truth.codes(self._labels)
-        code = listed.code
-        if (code < 0).any():
-            named = self._labels.codes(fields.sample_id.tape.text, listed.start, listed.end)
-            code = np.where(code < 0, named, code) if (code >= 0).any() else named
+        code = listed.code.copy()
+        named = code < 0
+        spans = listed.start[named], listed.end[named]
+        code[named] = self._labels.codes(fields.sample_id.tape.text, *spans)
         count = np.bincount(listed.row, minlength=len(rows.line))
         wrong[rows.line[_twice(listed.row, code, count)]] = True
         line, listing = rows.line, self._side != "ground_truth" and score is None
@@ -366,6 +379,35 @@ _NONE = _Listed(
     np.zeros(0),
     np.zeros(0, np.bool_),
 )
+
+
+class _Members(NamedTuple):
+    """Members of objects: the row of each, where its key is, and its value."""
+
+    row: Ints
+    start: Spans
+    end: Spans
+    value: Column
+
+    def take(self, chosen: Bools) -> _Members:
+        """Select members."""
+        return _Members(
+            self.row[chosen], self.start[chosen], self.end[chosen], self.value.take(chosen)
+        )
+
+
+def _members(column: Column) -> _Members:
+    """The members of all objects in a column."""
+    chosen = np.flatnonzero(column.is_of(OBJECT))
+    count, items = column.take(chosen).items()
+    return _Members(np.repeat(chosen, count), *items.key_spans(), items)
+
+
+def _any(members: _Members, some: Bools) -> Bools:
+    """Which members are of an object with some member for which something holds."""
+    found = np.zeros(int(members.row.max(initial=-1)) + 1, np.bool_)
+    found[members.row[some]] = True
+    return found[members.row]
 
 
 def _pair(
@@ -423,6 +465,6 @@ def _twice(row: Ints, code: Ints, count: Ints) -> Ints:
     if count.max(initial=0) < 2:
         return row[:0]
     width = int(code.max()) + 1
-    cell = row * width + code
-    cell.sort()
-    return cell[1:][cell[1:] == cell[:-1]] // width
+    cell = np.sort(row * width + code)
+    twice: Ints = cell[1:][cell[1:] == cell[:-1]] // width
+    return twice

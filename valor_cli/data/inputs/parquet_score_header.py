@@ -13,7 +13,6 @@ from typing import Any, Final
 from msgspec import Struct
 
 from valor_cli.data.column_names import missing_columns
-from valor_cli.data.formats.csv.score_header import header_of
 from valor_cli.data.formats.parquet.columns import (
     IDS,
     NAMES,
@@ -24,8 +23,7 @@ from valor_cli.data.formats.parquet.columns import (
     kind_of,
 )
 from valor_cli.data.json_records import first_of
-from valor_cli.data.shapes.scores.prediction_columns import Columns
-from valor_cli.data.shapes.scores.rows import ScoreHeader
+from valor_cli.data.shapes.scores.header import Columns, ScoreHeader, header_of
 from valor_cli.data.shapes.scores.score_file import (
     ITEM_LABELS,
     ITEM_SCORES,
@@ -70,6 +68,11 @@ class ParquetHeader(Struct, frozen=True):
     top: int
     kinds: Sequence[Kind]
     inside: tuple[str, str] = ("", "")
+
+    @property
+    def is_long(self) -> bool:
+        """Whether a row is one label of a sample, so that a sample may have several."""
+        return self.listed < 0 and self.columns.is_long
 
     @property
     def used(self) -> list[int]:

@@ -16,15 +16,14 @@ import zstandard
 from valor_cli.data.formats.class_names import read_names
 from valor_cli.data.formats.coco.reader import read_ground_truth
 from valor_cli.data.formats.csv.objects import read_csv
-from valor_cli.data.formats.csv.scores import read_score_csv
 from valor_cli.data.formats.jsonl.objects import read_jsonl
-from valor_cli.data.formats.jsonl.scores import read_score_jsonl
 from valor_cli.data.formats.parquet.files import ParquetSource
 from valor_cli.data.inputs.label_map_manifest import read_manifest
 from valor_cli.data.inputs.samples import read_samples
+from valor_cli.data.inputs.scores import read_scores
 from valor_cli.data.shapes.samples.sample_file import SampleReading
 from valor_cli.data.shapes.scores.score_file import ScoreReading
-from valor_cli.data.source import decompression as unpacking
+from valor_cli.data.source import compression
 from valor_cli.data.source.files import TextSource
 from valor_cli.errors import ConfigError, DataError
 
@@ -37,8 +36,8 @@ READERS: dict[str, Callable[[str], Any]] = {
     "a.json": read_ground_truth,
     "o.jsonl": lambda path: read_jsonl(path, "ground_truth"),
     "o.csv": lambda path: read_csv(path, "ground_truth"),
-    "t.csv": lambda path: read_score_csv(path, "samples", ScoreReading()),
-    "t.jsonl": lambda path: read_score_jsonl(path, "samples", ScoreReading()),
+    "t.csv": lambda path: read_scores(path, "samples", ScoreReading()),
+    "t.jsonl": lambda path: read_scores(path, "samples", ScoreReading()),
     "s.json": lambda path: read_samples(path, SampleReading()),
     "s.jsonl": lambda path: read_samples(path, SampleReading()),
     "s.csv": lambda path: read_samples(path, SampleReading()),
@@ -53,7 +52,7 @@ READERS: dict[str, Callable[[str], Any]] = {
 def test_every_reader_stops_at_the_ratio(
     name: str, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(unpacking, "FREE", 1 << 16)
+    monkeypatch.setattr(compression, "FREE", 1 << 16)
     heads = {
         "t.csv": b"sample_id,label,prediction,score\n",
         "o.csv": b"image_id,label,x,y,width,height\n",
@@ -67,7 +66,7 @@ def test_every_reader_stops_at_the_ratio(
 
 @pytest.mark.parametrize("kind", PACKED)
 def test_a_bomb_is_never_in_memory(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unpacking, "FREE", 1 << 22)
+    monkeypatch.setattr(compression, "FREE", 1 << 22)
     Path(f"a.json.{kind}").write_bytes(PACKED[kind](b" " * (1 << 28)))
     tracemalloc.start()
     try:
@@ -83,7 +82,7 @@ def test_the_size_is_bounded_whatever_the_ratio(kind: str, monkeypatch: pytest.M
     text = b"[" + b" " * (1 << 20) + b"]"
     Path(f"a.json.{kind}").write_bytes(PACKED[kind](text))
     assert TextSource(f"a.json.{kind}").whole() == text  # below what is free
-    monkeypatch.setenv(unpacking.SIZE, "0.0005")
+    monkeypatch.setenv(compression.SIZE, "0.0005")
     with pytest.raises(DataError) as caught:
         TextSource(f"a.json.{kind}").whole()
     assert str(caught.value) == (
@@ -92,7 +91,7 @@ def test_the_size_is_bounded_whatever_the_ratio(kind: str, monkeypatch: pytest.M
 
 
 def test_members_and_frames_count_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(unpacking.SIZE, "0.0005")
+    monkeypatch.setenv(compression.SIZE, "0.0005")
     for kind, packed in PACKED.items():
         Path(f"a.{kind}").write_bytes(packed(b"x\n" * 100_000) * 5)
         with pytest.raises(DataError, match=r"more than 0\.0005 GiB"):
@@ -100,11 +99,11 @@ def test_members_and_frames_count_together(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_ratio_that_was_raised(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unpacking, "FREE", 0)
+    monkeypatch.setattr(compression, "FREE", 0)
     Path("a.gz").write_bytes(gzip.compress(b" " * 100_000 + b"[]"))
     with pytest.raises(DataError, match="times as many"):
         TextSource("a.gz").whole()
-    monkeypatch.setenv(unpacking.RATIO, "1040")
+    monkeypatch.setenv(compression.RATIO, "1040")
     assert TextSource("a.gz").whole().endswith(b" []")
 
 
@@ -112,19 +111,19 @@ def test_parquet(monkeypatch: pytest.MonkeyPatch) -> None:
     table = pa.table({"response": ["x" * 1_000_000], "id": ["1"]})
     pq.write_table(table, "a.parquet", compression="zstd", use_dictionary=False)
     ParquetSource("a.parquet")
-    monkeypatch.setattr(unpacking, "FREE", 0)
+    monkeypatch.setattr(compression, "FREE", 0)
     with pytest.raises(DataError, match=r"a.parquet: unpacks to .* more than 200 times as many"):
         ParquetSource("a.parquet")
 
 
 def test_plain_text_has_no_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(unpacking.SIZE, "1e-9")
+    monkeypatch.setenv(compression.SIZE, "1e-9")
     Path("a.json").write_text("[1, 2, 3]")
     assert TextSource("a.json").whole() == b"[1, 2, 3]"
 
 
 @pytest.mark.parametrize("said", ["", "x", "0", "-1", "nan", "inf"])
-@pytest.mark.parametrize("name", [unpacking.SIZE, unpacking.RATIO])
+@pytest.mark.parametrize("name", [compression.SIZE, compression.RATIO])
 def test_bounds_that_are_none(said: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(name, said)
     Path("a.gz").write_bytes(gzip.compress(b"[]"))

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.data.scored import error, read
-from valor_cli.data.formats.csv.score_header import read_header
 from valor_cli.data.inputs.scores import read_scores
-from valor_cli.data.shapes.scores.rows import ScoreHeader
+from valor_cli.data.shapes.scores.header import ScoreHeader, read_header
 from valor_cli.data.shapes.scores.score_file import ALIASES, ScoreReading, Side
 from valor_cli.errors import DataError
 

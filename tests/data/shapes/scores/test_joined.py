@@ -14,11 +14,12 @@ import pytest
 from tests.data.joined_parts import joined_parts
 from tests.data.odd_scores import OddFile, odd_csv, odd_jsonl
 from tests.data.scored import said, written
-from valor_cli.data.inputs import score_part_reader
-from valor_cli.data.inputs.score_part_reader import read_score_piece
+from valor_cli.data.inputs import score_pieces
+from valor_cli.data.inputs.score_pieces import read_score_piece
+from valor_cli.data.inputs.score_rows import LineFile
 from valor_cli.data.inputs.scores import read_score_file
 from valor_cli.data.partition.pieces import Piece, cut, seamless
-from valor_cli.data.shapes.scores.parts import ScorePart, file_warnings
+from valor_cli.data.shapes.scores.joined import ScorePart, file_warnings
 from valor_cli.data.shapes.scores.score_file import ScoreFile, ScoreReading, Side
 from valor_cli.errors import DataError, Problem
 
@@ -293,11 +294,11 @@ def test_a_file_that_changes_meanwhile_is_left_to_the_whole_reader(
     bad = "id,label\n1,cat\n2,c,t\n"
     piece = cut(written(bad, "a.csv"), 12)[1]
 
-    lines = score_part_reader._Csv.lines
+    lines_above = score_pieces.lines_above
 
-    def counted(self: Any, end: int) -> int | None:
+    def counted(path: str, file: LineFile, end: int) -> int | None:
         written(bad.replace("c,t", "cat"), "a.csv")
-        return lines(self, end)
+        return lines_above(path, file, end)
 
-    monkeypatch.setattr(score_part_reader._Csv, "lines", counted)
+    monkeypatch.setattr(score_pieces, "lines_above", counted)
     assert read_score_piece(piece, "ground_truth", ScoreReading()) is None

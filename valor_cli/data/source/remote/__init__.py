@@ -1,1 +1,0 @@
-"""Remote sources: web servers and object stores."""
