@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple, TypeAlias
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
 
@@ -35,30 +35,6 @@ class Field(Struct, frozen=True):
     single: bool = False
 
 
-class Layout(NamedTuple):
-    """The meaning of a row's keys.
-
-    Attributes:
-        keys: The key of each field, in their order; None where there is none.
-        paths: For those that are nested, by standard name, the way to them.
-        names: The standard names of the fields.
-    """
-
-    keys: tuple[str | None, ...]
-    paths: Mapping[str, Path]
-    names: tuple[str, ...]
-
-    def has(self, standard: str) -> bool:
-        """Whether a field is present."""
-        return standard in self.paths or self.keys[self.names.index(standard)] is not None
-
-    def name_of(self, standard: str) -> str:
-        """The file's name of a field, for messages."""
-        if standard in self.paths:
-            return dotted(self.paths[standard])
-        return self.keys[self.names.index(standard)] or standard
-
-
 class Schema:
     """The fields of a shape.
 
@@ -75,63 +51,52 @@ class Schema:
 
     def candidates(
         self, names: Collection[str], columns: Mapping[str, str]
-    ) -> dict[str, list[str | Path]]:
-        """The keys, or the path, at which each field may be: the first that a row has holds.
+    ) -> dict[str, list[Path]]:
+        """The ways to each field, in the order of looking: the first that a row has is read.
 
         Args:
             names: All keys, in order of appearance.
-            columns: Standard name to the file's own name or path.
+            columns: Standard name to the file's own name or path, in place of the known ones.
         """
         taken = {key for name in columns.values() for key in (name, path_of(name)[0])}
         plain: dict[str, list[str]] = {}
         for name in names:
             if name not in taken:
                 plain.setdefault(plain_name(name), []).append(name)
-        found: dict[str, list[str | Path]] = {}
+        found: dict[str, list[Path]] = {}
         for field in self.fields:
             if field.name in columns:
-                found[field.name] = list(_mapped(columns[field.name], names))
+                found[field.name] = _mapped(columns[field.name], names)
                 continue
-            known: dict[str | Path, None] = {}
+            known: dict[str, None] = {}
             for alias in (field.name, *field.aliases):
-                alike = plain.get(plain_name(alias), ())
-                if alias in alike:
-                    known[alias] = None
-                if alias.startswith("__"):
-                    alike = [name for name in alike if name.startswith("__")]
-                known |= dict.fromkeys(alike)
-            found[field.name] = list(known)
+                alike = plain.get(plain_name(alias), [])
+                known |= dict.fromkeys(
+                    one
+                    for one in sorted(alike, key=lambda one: one != alias)
+                    if one.startswith("__") or not alias.startswith("__")
+                )
+            found[field.name] = [(name,) for name in known]
         return found
 
-    def layout(self, names: Sequence[str], columns: Mapping[str, str]) -> Layout:
-        """The key of each field: the mapped one, its own name, or the first alias."""
-        found = self.candidates(names, columns)
-        first = {name: next(iter(found[name]), None) for name in self.names}
-        return Layout(
-            tuple(one if isinstance(one, str) else None for one in first.values()),
-            {name: one for name, one in first.items() if isinstance(one, tuple)},
-            self.names,
-        )
+    def layout(self, names: Collection[str], columns: Mapping[str, str]) -> dict[str, Path]:
+        """The way to each field that a row with some keys has."""
+        candidates = self.candidates(names, columns)
+        return {field: ways[0] for field, ways in candidates.items() if ways}
 
-    def known(self, names: Collection[str], columns: Mapping[str, str]) -> int:
-        """Number of fields among names."""
-        return sum(map(bool, self.candidates(names, columns).values()))
-
-    def ambiguous(
-        self, names: Collection[str], columns: Mapping[str, str]
-    ) -> dict[str, list[str | Path]]:
+    def ambiguous(self, names: Collection[str], columns: Mapping[str, str]) -> dict[str, list[str]]:
         """Single fields with several candidates, in the order of looking.
 
         A column of the standard name itself, or one that is mapped, leaves no doubt.
         """
-        firsts = list({plain_name(name): name for name in reversed(list(names))}.values())
-        spelled = {plain_name(name) for name in names}
-        return {
-            field.name: several
-            for field in self.fields
-            if field.single and field.name not in columns and plain_name(field.name) not in spelled
-            if len(several := self.candidates(firsts, {})[field.name]) > 1
-        }
+        firsts = {plain_name(name): name for name in reversed(list(names))}
+        found = {}
+        for field in self.fields:
+            if field.single and field.name not in columns and plain_name(field.name) not in firsts:
+                ways = self.candidates(firsts.values(), {})[field.name]
+                if len(ways) > 1:
+                    found[field.name] = [str(way[0]) for way in ways]
+        return found
 
 
 def path_of(name: str) -> Path:
@@ -158,7 +123,7 @@ def value_at(record: Mapping[str, Any], path: Path) -> Any:
     return value
 
 
-def column_at(column: Column, path: Path) -> Column:
+def column_at(column: Column, path: Sequence[str | int]) -> Column:
     """The values at a path inside of objects and lists; absent where there are none."""
     for key in path:
         if isinstance(key, str):
@@ -169,12 +134,10 @@ def column_at(column: Column, path: Path) -> Column:
     return column
 
 
-def _mapped(name: str, names: Collection[str]) -> Iterator[str | Path]:
-    if name in names:
-        yield name
+def _mapped(name: str, names: Collection[str]) -> list[Path]:
     path = path_of(name)
-    if len(path) > 1 and path[0] in names:
-        yield path
+    nested = len(path) > 1 and path[0] in names
+    return [(name,)] * (name in names) + [path] * nested
 
 
 def plain_name(name: str) -> str:

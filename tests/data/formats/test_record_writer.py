@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from valor_cli.data.formats.record_writer import rows_as
-from valor_cli.data.formats.records import RowForm, read_raw_rows
+from valor_cli.data.formats.records import RowForm, read_raw_rows, rows_as
 
 ROWS: list[dict[str, Any]] = [{"a": "x", "b": [1, None]}, {"c": "ü, y", "a": None}]
 

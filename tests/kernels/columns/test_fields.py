@@ -10,10 +10,10 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
+from valor_cli.kernels.columns.templates import LONGEST, spans, template
 
 from valor_cli.kernels.columns.fields import FieldText, Ints, field_words, fixed_width
 from valor_cli.kernels.columns.numbers import decimal_numbers, leading_zeros
-from valor_cli.kernels.columns.templates import LONGEST, spans, template
 
 PLAIN = re.compile(rb"-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 

@@ -19,13 +19,13 @@ from valor_cli.data.inputs.metadata_names import (
 from valor_cli.data.inputs.samples import format_of
 from valor_cli.data.shapes.samples.other_tools import one_shape
 from valor_cli.data.shapes.samples.sample_file import SampleReading
-from valor_cli.data.shapes.samples.schema import COLUMNS, LOGPROBS, NESTED, PEER_METADATA, layout_of
+from valor_cli.data.shapes.samples.schema import LOGPROBS, NESTED, PEER_METADATA, SCHEMA
 from valor_cli.data.source.files import TextSource
 
 KINDS: Final = ("condition", "categories", LOGPROBS)
 """Standard columns that say what kind of sample one is, where it is a single text."""
 
-_OF_PROMPTFOO: Final = ("vars", "testCase")
+_OF_PROMPTFOO: Final = {"vars", "testCase"}
 
 PEOPLE: Final = "human_"
 """What columns begin with that hold people's word on an answer: to find that bad answers are bad
@@ -47,11 +47,9 @@ def sample_metadata(
 
     @cache
     def standard(names: tuple[str, ...]) -> frozenset[str]:
-        layout = layout_of(names, reading.columns)
-        held = {
-            key for name, key in zip(COLUMNS, layout.keys, strict=True) if key and name not in KINDS
-        }
-        return frozenset({*held, *(str(way[0]) for way in layout.paths.values()), *_OF_PROMPTFOO})
+        layout = SCHEMA.layout(names, reading.columns)
+        own = {str(way[0]) for name, way in layout.items() if len(way) > 1 or name not in KINDS}
+        return frozenset(own | _OF_PROMPTFOO)
 
     def names_of(one: str) -> frozenset[str]:
         names = MetadataNames()

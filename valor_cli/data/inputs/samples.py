@@ -134,7 +134,7 @@ def read_sample_file(path: str, reading: SampleReading, format: str) -> SampleFi
         from valor_cli.data.formats.json.samples import read_sample_json
 
         return read_sample_json(path, reading)
-    from valor_cli.data.formats.jsonl.samples import read_sample_jsonl
+    from valor_cli.data.formats.json.samples import read_sample_jsonl
 
     return read_sample_jsonl(path, reading)
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from valor_cli.data.formats.jsonl.samples import read_lines
+from valor_cli.data.formats.json.samples import read_lines
 from valor_cli.data.inputs.samples import read_samples
 from valor_cli.data.json_records import parsed
 from valor_cli.data.shapes.samples.parse import SampleParser
@@ -308,7 +308,7 @@ NAMES = (
 def test_rows_are_left_out_exactly_if_they_have_faults(records: list[dict[str, Any]]) -> None:
     reading = SampleReading(metadata=["m", "a"], logprobs=True)
     check = RowCheck(reading)
-    faults = [check.of_record(parsed(json.dumps(record).encode())) for record in records]
+    faults = [check.faults(parsed(json.dumps(record).encode())) for record in records]
     text = b"".join(json.dumps(record).encode() + b"\n" for record in records)
     for blocks in ([text], text.splitlines(True)):
         problems = LineProblems("a.jsonl")

@@ -148,4 +148,4 @@ def delimiter_of(first: str, reading: SampleReading) -> tuple[str, bool]:
 def _delimiter_rank(line: str, delimiter: str, reading: SampleReading) -> tuple[int, int]:
     """How many names are known with a delimiter, then how many there are."""
     names = [name.strip() for name in fields_of(line, delimiter)]
-    return SCHEMA.known(names, reading.columns), len(names)
+    return len(SCHEMA.layout(names, reading.columns)), len(names)

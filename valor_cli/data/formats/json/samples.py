@@ -1,30 +1,43 @@
-"""Read text samples from JSON.
+"""Read text samples from JSON and JSONL.
 
-A file is a list of samples; an object that holds such a list, possibly nested ("results.results");
-an object of columns of equal length; or a single sample.
+A line of JSONL is `{"sample_id": …, "user_input": …, "response": …, "references": […], …}`;
+`data/shapes/samples/schema.py` lists the accepted aliases. A JSON file is a list of samples; an
+object that holds such a list, possibly nested ("results.results"); an object of columns of equal
+length; or a single sample.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 import msgspec
 import numpy as np
 
 from valor_cli.data.formats.json.document import parse_json
-from valor_cli.data.formats.jsonl.samples import BLOCK, python_batch, read_lines
 from valor_cli.data.json_records import DuplicateKey, Record, parsed, said
+from valor_cli.data.partition.pieces import Piece, span_of_lines
 from valor_cli.data.shapes.samples.other_tools import has_lab_rows, is_lab, lab_rows
-from valor_cli.data.shapes.samples.parse import FaultyRow, SampleParser
-from valor_cli.data.shapes.samples.part import whole_file
+from valor_cli.data.shapes.samples.parse import (
+    FaultyRow,
+    SampleBatch,
+    SampleParser,
+    json_batch,
+    tape_of_some,
+)
+from valor_cli.data.shapes.samples.part import PartOfFile, PieceProblems, whole_file
 from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading
 from valor_cli.data.shapes.samples.schema import SCHEMA
-from valor_cli.data.shapes.samples.values import TOO_DEEP
-from valor_cli.data.source.files import TextSource
-from valor_cli.data.values import Problems
+from valor_cli.data.shapes.samples.values import TOO_DEEP, faults_of
+from valor_cli.data.source.files import TextSource, blocks_of_lines
+from valor_cli.data.tape import Ints, JsonLines, json_tape
+from valor_cli.data.values import LineProblems, Problems
 from valor_cli.errors import DataError, Problem, printable
+
+BLOCK: Final = 1 << 18
+"""Bytes that are read at once."""
 
 ROW_LISTS: Final = (
     "results",
@@ -44,6 +57,38 @@ ROW_LISTS: Final = (
 _DEEPEST = 3
 _ROWS: Final = 1 << 10
 _RAW: Final = msgspec.json.Decoder(list[msgspec.Raw])
+
+
+def read_sample_jsonl(path: str, reading: SampleReading) -> SampleFile:
+    """The samples of a JSONL file.
+
+    Args:
+        path: The file, plain or compressed, or "-" for standard input.
+        reading: How to read it.
+
+    Raises:
+        DataError: The file cannot be read; a line is not such JSON; a value is wrong; there are no
+            samples, or no column of a known name.
+    """
+    source = TextSource(path)
+    parser = SampleParser(reading, LineProblems(path))
+    read_lines(parser, blocks_of_lines(source, BLOCK), 1)
+    return whole_file(path, parser.part(), reading, source.sha256)
+
+
+def read_jsonl_part(piece: Piece, reading: SampleReading) -> PartOfFile:
+    """The samples of some lines of a plain JSONL file.
+
+    Lines and rows are counted from the first of the piece; what is said of faults, from the first
+    of the file.
+
+    Raises:
+        DataError: The file cannot be read, or is no UTF-8.
+    """
+    span = span_of_lines(piece)
+    parser = SampleParser(reading, PieceProblems(piece.path, span.begin))
+    behind = read_lines(parser, blocks_of_lines(TextSource(piece.path, span), BLOCK), 1)
+    return parser.part(behind - 1, span)
 
 
 def read_sample_json(path: str, reading: SampleReading) -> SampleFile:
@@ -73,6 +118,77 @@ def read_sample_json(path: str, reading: SampleReading) -> SampleFile:
         parser.add([batch], wrong)
     place = f": {printable(found.name).replace('{', '{{').replace('}', '}}')}[{{row}}]"
     return whole_file(path, parser.part(), reading, source.sha256, place)
+
+
+def read_lines(parser: SampleParser, blocks: Iterable[bytes], line: int) -> int:
+    """Read whole lines of JSON.
+
+    Args:
+        parser: Takes the rows.
+        blocks: The lines.
+        line: Number of the first.
+
+    Returns:
+        The number of the line behind the last.
+    """
+    rows = 0
+    for block in blocks:
+        lines = json_tape(block)
+        left = np.array([at for at, _ in lines.left], np.int64)
+        number = rows + 1 + np.argsort(np.argsort(np.concatenate([lines.line, left])))
+        own, others = np.split(number, [len(lines.line)])
+        batch = json_batch(lines.values, line + lines.line, own, partial(_lines_of, lines, block))
+        wrong: list[FaultyRow] = []
+        values = _values_of(lines.left, line, wrong)
+        kept = np.array(list(values), np.int64)
+        other = python_batch(list(values.values()), line + left[kept], others[kept], wrong)
+        parser.add([batch, other], wrong)
+        rows += len(number)
+        line += lines.count
+    return line
+
+
+def _lines_of(lines: JsonLines, block: bytes, some: Sequence[int]) -> list[Any]:
+    return [parsed(lines.content(block, at)) for at in some]
+
+
+def _values_of(
+    lines: Sequence[tuple[int, bytes]], line: int, wrong: list[FaultyRow]
+) -> dict[int, Any]:
+    """The values of lines by their position; what is wrong with others is added to `wrong`."""
+    values = {}
+    for position, (at, content) in enumerate(lines):
+        try:
+            values[position] = parsed(content)
+        except json.JSONDecodeError as error:
+            message = f"not JSON ({error.msg}, column {error.colno}); each line is one JSON object"
+            wrong.append((line + at, [("", message)]))
+        except RecursionError:
+            wrong.append((line + at, [("", TOO_DEEP)]))
+    return values
+
+
+def python_batch(
+    values: Sequence[Any], line: Ints, number: Ints, wrong: list[FaultyRow]
+) -> SampleBatch:
+    """A batch of values of `json_records.parsed`; those that are wrong as a whole are left out.
+
+    Args:
+        values: One a row.
+        line, number: As in `SampleBatch`.
+        wrong: Where the faults of the others are added.
+    """
+    found = [faults_of(value) for value in values]
+    sound = [None if told else one for one, told in zip(values, found, strict=True)]
+    column, deep = tape_of_some(sound)
+    for at in np.flatnonzero(deep).tolist():
+        found[at] = [("", TOO_DEEP)]
+    wrong += [(at, told) for at, told in zip(line.tolist(), found, strict=True) if told]
+    kept = np.flatnonzero([not told for told in found])
+    own = [values[at] for at in kept.tolist()]
+    return json_batch(
+        column.take(kept), line[kept], number[kept], lambda some: [own[at] for at in some]
+    )
 
 
 def records_in(content: bytes, path: str, reading: SampleReading) -> Sequence[Any]:
@@ -153,7 +269,7 @@ def _rows_in(content: bytes, path: str, reading: SampleReading) -> _Found:
     if found is not None:
         shaped = has_lab_rows(found.rows)
         return found._replace(rows=lab_rows(document, found.rows)) if shaped else found
-    if SCHEMA.known(document, reading.columns):
+    if SCHEMA.layout(document, reading.columns):
         return _Found("", list(_columns(document)) or [document])
     shown = ", ".join(printable(key) for key in list(document)[:12])
     message = f"there is no list of samples in this object; there is: {shown or 'nothing'}"

@@ -141,8 +141,7 @@ def _wanted(schema: Any, reading: SampleReading) -> list[str]:
     wanted = []
     for standard, keys in SCHEMA.candidates(names, reading.columns).items():
         if standard != LOGPROBS or reading.logprobs:
-            for key in keys:
-                wanted.append(key if isinstance(key, str) else _path(schema, *key))
+            wanted += [_path(schema, *key) for key in keys]
     for name in reading.metadata:
         own = [key for key in (name, PEER_METADATA + name) if key in names]
         wanted += own
@@ -186,7 +185,7 @@ def _check_types(schema: Any, wanted: Sequence[str], path: str, reading: SampleR
         kind = schema.field(name).type
         problems += unsupported(kind, f"{path}: {name}")
         # 17 and 17.0 would be two samples.
-        if kind_of(kind) == "float" and name in ids:
+        if kind_of(kind) == "float" and (name,) in ids:
             message = f"expected a column of texts or whole numbers, found one of {kind}"
             problems.append(Problem(f"{path}: {name}", message))
     if problems:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final
 
 from valor_cli.data.json_records import Record, scalar_text
-from valor_cli.data.shapes.samples.schema import ALIASES, COLUMNS, layout_of
+from valor_cli.data.shapes.samples.schema import ALIASES, SCHEMA
 from valor_cli.data.tape import OBJECT, Bools, Column
 
 _PROMPTFOO: Final = frozenset({"gradingResult", "namedScores", "promptIdx", "testCase", "testIdx"})
@@ -88,19 +88,19 @@ def _from_promptfoo(record: Record) -> Record:
     provider = record.get("provider")
     case = record.get("testCase")
     case = case if isinstance(case, dict) else {}
-    layout = layout_of([name for name in variables if name not in _OUTPUTS], {})
-    shaped: Record = {name: variables[name] for name in layout.keys if name is not None}
-    if layout.keys[_USER_INPUT] is None:
+    layout = SCHEMA.layout([name for name in variables if name not in _OUTPUTS], {})
+    shaped: Record = {str(key): variables[key] for (key,) in layout.values()}
+    if "user_input" not in layout:
         prompt = record.get("prompt")
         shaped["user_input"] = prompt.get("raw") if isinstance(prompt, dict) else prompt
-    if layout.keys[_REFERENCES] is None:
+    if "references" not in layout:
         shaped["references"] = _answers(case.get("assert"))
     shaped["response"] = response.get("output") if isinstance(response, dict) else response
     if isinstance(provider, dict):
         shaped["model"] = provider.get("label") or provider.get("id")
     else:
         shaped["model"] = provider
-    if layout.keys[_SAMPLE_ID] is None:
+    if "sample_id" not in layout:
         shaped["sample_id"] = _case_number(record)
     if isinstance(response, dict) and "logProbs" in response:
         shaped["token_logprobs"] = response["logProbs"]
@@ -112,7 +112,6 @@ def _from_promptfoo(record: Record) -> Record:
 
 
 _OUTPUTS: Final = ("model", *ALIASES["model"], "response", *ALIASES["response"])
-_SAMPLE_ID, _USER_INPUT, _REFERENCES = map(COLUMNS.index, ("sample_id", "user_input", "references"))
 
 
 def _case_number(record: Record) -> str | None:

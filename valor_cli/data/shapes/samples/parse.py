@@ -31,10 +31,9 @@ from valor_cli.data.shapes.samples.schema import (
 )
 from valor_cli.data.shapes.samples.values import (
     RowCheck,
+    Unread,
     faults,
-    json_list,
-    logprobs_of,
-    python_strings,
+    value_of_cell,
 )
 from valor_cli.data.tape import (
     DUPLICATE,
@@ -131,7 +130,6 @@ class SampleParser:
         self._count = len(names)
         self._reading = reading
         self._problems = problems
-        self._check = RowCheck(reading)
         self._found: set[str] = set()
         self._plain_contexts = 0
         self._faulty = 0
@@ -204,7 +202,7 @@ class SampleParser:
         if not len(rejected):
             parts.append((columns, batch.number))
             return
-        check = self._check.of_cells if batch.cells else self._check.of_record
+        check = RowCheck(self._reading, cells=batch.cells).faults
         lines, records = batch.line[rejected].tolist(), batch.records(rejected.tolist())
         for line, record in zip(lines, records, strict=True):
             told.append((line, check(record) or [("", "this row cannot be read")]))
@@ -286,13 +284,16 @@ def _of_one_shape(batch: SampleBatch) -> Iterator[SampleBatch]:
         yield batch
         return
     at_row = rows[changed]
-    left = np.ones(len(batch), np.bool_)
-    left[at_row] = False
-    kept = np.flatnonzero(left)
+    kept = np.setdiff1d(np.arange(len(batch)), at_row)
+    names = {}
+    for name in batch.names:
+        there = kept[batch.column(name).node[kept] >= 0]
+        if len(there):
+            names[name] = int(batch.line[there[0]])
     yield SampleBatch(
         batch.line[kept],
         batch.number[kept],
-        batch.names,
+        names,
         lambda name: batch.column(name).take(kept),
         lambda some: batch.records(kept[some].tolist()),
         batch.cells,
@@ -307,19 +308,15 @@ def _of_one_shape(batch: SampleBatch) -> Iterator[SampleBatch]:
     )
 
 
-def _found(batch: SampleBatch, candidates: Sequence[str | Path]) -> _Found | None:
-    """The first of some keys or paths that each row has."""
-    if not candidates:
+def _found(batch: SampleBatch, ways: Sequence[Path]) -> _Found | None:
+    """The first value of each row on some ways."""
+    if not ways:
         return None
-    nodes, which = np.full(len(batch), -1, np.int64), np.full(len(batch), -1, np.int64)
-    column = None
-    for at, key in enumerate(candidates):
-        path = (key,) if isinstance(key, str) else key
-        column = column_at(batch.column(str(path[0])), path[1:])
-        fresh = (nodes < 0) & (column.node >= 0)
-        nodes[fresh], which[fresh] = column.node[fresh], at
-    names = [key if isinstance(key, str) else dotted(key) for key in candidates]
-    return None if column is None else _Found(Column(column.tape, nodes), names, which)
+    columns = [column_at(batch.column(str(key)), path) for key, *path in ways]
+    which = np.full(len(batch), -1, np.int64)
+    for at, column in reversed(list(enumerate(columns))):
+        which[column.node >= 0] = at
+    return _Found(reduce(Column.or_else, columns), [dotted(way) for way in ways], which)
 
 
 def _metadata_of(batch: SampleBatch, name: str) -> Column:
@@ -504,49 +501,28 @@ def _written(values: Column) -> list[str]:
 def _listed_cells(column: Column, kind: str, joined_by: str) -> tuple[Column, Bools]:
     """Cells that hold lists as these, others as texts; and which are no such list."""
     cells = column.texts()
-    bare = [cell.lstrip()[:1] != "[" for cell in cells]
-    unread = np.zeros(len(cells), np.bool_)
-    if all(bare) and kind != "logprobs" and not joined_by:
-        return column, unread
-    if kind != "logprobs":
+    listed = [cell.lstrip()[:1] == "[" for cell in cells]
+    if kind != "logprobs" and not joined_by:
+        if not any(listed):
+            return column, np.zeros(len(cells), np.bool_)
         lines = [
-            _json_of(cell, joined_by if kind == "contexts" else "") if plain else cell.encode()
-            for cell, plain in _pairs(cells, bare)
+            cell.encode() if one else orjson.dumps(cell or None)
+            for cell, one in zip(cells, listed, strict=True)
         ]
         found = json_tape(b"\n".join(lines))
-        if len(found.values) == len(cells):
-            return found.values, unread
-    values: list[Any] = []
-    for at, cell in enumerate(cells):
-        value, read = _value_of(cell, kind, joined_by, bare=bare[at])
-        values.append(value)
-        unread[at] = not read
-    found_values, deep = tape_of_some(values)
-    return found_values, unread | deep
+        if not found.left and len(found.values) == len(cells):
+            return found.values, np.zeros(len(cells), np.bool_)
+    values = [value_of_cell(kind, cell, joined_by) for cell in cells]
+    read, deep = tape_of_some(values)
+    unread = [isinstance(one, Unread) or _has_faults(one) for one in values]
+    return read, deep | np.array(unread, np.bool_)
 
 
-def _json_of(cell: str, joined_by: str) -> bytes:
-    """A cell that holds no list as JSON."""
-    if not cell:
-        return b"null"
-    return orjson.dumps(cell.split(joined_by) if joined_by and cell.strip() else cell)
-
-
-def _value_of(cell: str, kind: str, joined_by: str, *, bare: bool) -> tuple[Any, bool]:
-    """The value of a cell, and whether it can be read."""
-    if kind == "logprobs":
-        try:
-            value = logprobs_of(cell) if cell.strip() else None
-        except (json.JSONDecodeError, RecursionError):
-            return None, False
-        return value, not any(faults(value))
-    if bare:
-        return json.loads(_json_of(cell, joined_by if kind == "contexts" else "")), True
-    value = json_list(cell)
-    if value is not None:
-        return value, kind != "contexts" or not any(faults(value))
-    value = python_strings(cell)
-    return (cell, kind != "contexts") if value is None else (value, True)
+def _has_faults(value: Any) -> bool:
+    try:
+        return any(faults(value))
+    except RecursionError:
+        return True
 
 
 def tape_of_some(values: Sequence[Any]) -> tuple[Column, Bools]:

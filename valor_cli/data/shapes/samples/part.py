@@ -131,7 +131,7 @@ def file_of_parts(path: str, parts: Sequence[PartOfFile], reading: SampleReading
     plain = sum(part.plain_contexts for part in parts)
     warnings = [_PLAIN_CONTEXTS.format(count=plain)] if plain else []
     warnings += [
-        f"{listed([str(one) for one in several])} could each be the {standard}; of these the first "
+        f"{listed(several)} could each be the {standard}; of these the first "
         "that a row has is read. To settle it, name one under `columns:`"
         for standard, several in SCHEMA.ambiguous(names, reading.columns).items()
     ]
@@ -158,7 +158,7 @@ def check_names(names: Sequence[str], reading: SampleReading, place: str) -> Non
     }
     if problems := missing_columns(mapped, names, place):
         raise DataError(problems)
-    if not SCHEMA.known(names, reading.columns):
+    if not SCHEMA.layout(names, reading.columns):
         message = f"no column is one that text samples have; there is: {listed(names)}"
         raise DataError(Problem(place, message), hint=COLUMNS_HINT)
 

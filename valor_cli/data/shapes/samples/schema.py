@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
-from valor_cli.data.schema import Field, Layout, Path, Schema, plain_name, value_at
+from valor_cli.data.schema import Field, Path, Schema, plain_name, value_at
 
 SCHEMA: Final = Schema(
     Field("sample_id", "id", ("id", "uid")),
@@ -62,11 +62,6 @@ NESTED: Final = ("metadata", "additional_metadata", "additionalMetadata")
 
 PEER_METADATA: Final = "__metadata:"
 """The prefix of promptfoo's metadata columns."""
-
-
-def layout_of(names: Sequence[str], columns: Mapping[str, str]) -> Layout:
-    """The key of each column of a row with these names."""
-    return SCHEMA.layout(names, columns)
 
 
 def other_names(standard: str) -> str:

@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias
 
 from valor_cli.data.column_names import number_in
 from valor_cli.data.json_records import DuplicateKey, Number, parsed, said, scalar_text
-from valor_cli.data.schema import Layout, dotted, value_at
+from valor_cli.data.schema import Path, dotted, value_at
 from valor_cli.data.shapes.samples.other_tools import one_shape
 from valor_cli.data.shapes.samples.sample_file import SampleReading
 from valor_cli.data.shapes.samples.schema import (
@@ -22,7 +22,6 @@ from valor_cli.data.shapes.samples.schema import (
     ROUNDING,
     SCHEMA,
     TEXT_KEYS,
-    layout_of,
     metadata_at,
 )
 from valor_cli.data.values import is_text
@@ -41,40 +40,53 @@ _UNREADABLE: Final = (SyntaxError, ValueError, MemoryError, RecursionError, toke
 """What is raised for a text that is not Python."""
 
 
+class Unread(str):
+    """What is wrong with a cell, in place of its value."""
+
+    __slots__ = ()
+
+
 class RowCheck:
     """Names the faults of rows of a file."""
 
-    def __init__(self, reading: SampleReading) -> None:
+    def __init__(self, reading: SampleReading, *, cells: bool = False) -> None:
+        """Initialise; `cells` is whether rows are cells by name, not values of JSON."""
         self._reading = reading
-        self._layouts: dict[tuple[str, ...], Layout] = {}
+        self._cells = cells
+        self._layouts: dict[tuple[str, ...], dict[str, Path]] = {}
 
-    def of_record(self, value: Any) -> list[tuple[str, str]]:
-        """The faults of a value of `json_records.parsed`."""
+    def faults(self, record: Any) -> list[tuple[str, str]]:
+        """The faults of cells, or of a value of `json_records.parsed`."""
         try:
-            return faults_of(value) or list(self._of_fields(one_shape(value), _BY_TYPE))
+            if self._cells:
+                return list(self._of_fields(record))
+            return faults_of(record) or list(self._of_fields(one_shape(record)))
         except RecursionError:
             return [("", TOO_DEEP)]
 
-    def of_cells(self, record: Mapping[str, str]) -> list[tuple[str, str]]:
-        """The faults of cells by name."""
-        return list(self._of_fields(record, _BY_TYPE_OF_CELL))
-
-    def _of_fields(self, record: Mapping[str, Any], by_type: Mapping[str, _Check]) -> Faults:
+    def _of_fields(self, record: Mapping[str, Any]) -> Faults:
         names = tuple(record)
-        layout = self._layouts.get(names)
-        if layout is None:
-            layout = self._layouts[names] = layout_of(names, self._reading.columns)
-        for field, key in zip(SCHEMA.fields, layout.keys, strict=True):
+        if names not in self._layouts:
+            self._layouts[names] = SCHEMA.layout(names, self._reading.columns)
+        layout = self._layouts[names]
+        for field in SCHEMA.fields:
+            path = layout.get(field.name, ("",))
+            value = value_at(record, path)
             if field.name == LOGPROBS and not self._reading.logprobs:
                 continue
-            path = (key,) if key is not None else layout.paths.get(field.name)
-            value = None if path is None else value_at(record, path)
-            if value is not None and field.type in by_type:
-                yield from by_type[field.type](value, layout.name_of(field.name))
+            place = dotted(path)
+            if self._cells and value is not None:
+                value = value_of_cell(field.type, value)
+                if wrong := list(faults(value, place)):
+                    yield from wrong[:1] if field.type == "logprobs" else wrong
+                    continue
+            if isinstance(value, Unread):
+                yield place, value
+            elif value is not None:
+                yield from _CHECKS[field.type](value, place)
         for name in self._reading.metadata:
-            path = metadata_at(record, name)
-            if path is not None:
-                yield from _metadata(value_at(record, path), dotted(path))
+            if way := metadata_at(record, name):
+                yield from _metadata(value_at(record, way), dotted(way))
 
 
 def faults_of(value: Any) -> list[tuple[str, str]]:
@@ -101,16 +113,36 @@ def faults(value: Any, place: str = "") -> Faults:
         yield place, f"{_named(value)} is not a number in JSON; write null where there is none"
 
 
-def json_list(cell: str) -> list[Any] | None:
-    """The list that a cell holds as JSON; None if it holds none."""
+def value_of_cell(kind: str, cell: str, joined_by: str = "") -> Any:
+    """The value that a cell of a type of field has, as in JSON; `Unread` if it has none."""
+    if kind == "id":
+        return cell or Unread("expected the id of a sample, found nothing")
+    if kind == "amount":
+        message = number_in(cell)[1] if cell.strip() else ""
+        return Unread(message) if message else Number(cell.strip()) if cell.strip() else None
+    if kind == "logprobs":
+        # Python writes None for null.
+        found = _parsed(cell if '"' in cell else cell.replace("None", "null"))
+        return Unread(NO_LOGPROBS) if found is None and cell.strip() else found
+    if kind not in ("texts", "contexts") or not cell.lstrip().startswith("["):
+        joined = kind == "contexts" and joined_by and cell.strip()
+        return cell.split(joined_by) if joined else cell or None
+    found = _parsed(cell)
+    if not isinstance(found, list):
+        found = _python_strings(cell)
+    if found is None:
+        return Unread(NO_LIST) if kind == "contexts" else cell
+    return found
+
+
+def _parsed(cell: str) -> Any:
     try:
-        found = parsed(cell.encode())
+        return parsed(cell.encode())
     except (json.JSONDecodeError, RecursionError):
         return None
-    return found if isinstance(found, list) else None
 
 
-def python_strings(cell: str) -> list[str] | None:
+def _python_strings(cell: str) -> list[str] | None:
     """The strings of a list as `repr` writes it, of a list or of a numpy array.
 
     numpy writes no commas. Python itself would join such strings to one.
@@ -132,16 +164,6 @@ def python_strings(cell: str) -> list[str] | None:
     if len(apart) == len(found):
         return found
     return None if commas else apart
-
-
-def logprobs_of(cell: str) -> Any:
-    """The JSON of a cell, where Python may have written None for null.
-
-    Raises:
-        json.JSONDecodeError: It is none.
-        RecursionError: It is nested too deeply.
-    """
-    return parsed((cell if '"' in cell else cell.replace("None", "null")).encode())
 
 
 def _text(value: Any, place: str) -> Faults:
@@ -242,55 +264,7 @@ def _metadata(value: Any, place: str) -> Faults:
         yield place, f"expected a finite number, found {_named(value)}"
 
 
-def _id_in(cell: str, place: str) -> Faults:
-    if not cell or "\0" in cell:
-        found = "one with a NUL character" if cell else "nothing"
-        yield place, f"expected the id of a sample, found {found}"
-
-
-def _texts_in(cell: str, place: str) -> Faults:
-    if cell.lstrip().startswith("[") and (found := json_list(cell)) is not None:
-        yield from _texts(found, place)
-
-
-def _contexts_in(cell: str, place: str) -> Faults:
-    if not cell.lstrip().startswith("["):
-        return
-    found = json_list(cell)
-    if found is not None:
-        yield from faults(found, place)
-        yield from _contexts(found, place)
-    elif python_strings(cell) is None:
-        yield place, NO_LIST
-
-
-def _amount_in(cell: str, place: str) -> Faults:
-    if cell.strip():
-        found, wrong = number_in(cell)
-        if not wrong and found < 0:
-            wrong = f"expected 0 or more, found {cell.strip()}"
-        if wrong:
-            yield place, wrong
-
-
-def _logprobs_in(cell: str, place: str) -> Faults:
-    if cell.strip():
-        try:
-            value = logprobs_of(cell)
-        except (json.JSONDecodeError, RecursionError):
-            yield place, NO_LOGPROBS
-            return
-        yield from list(faults(value, place))[:1] or _logprobs(value, place)
-
-
-def _path_in(cell: str, place: str) -> Faults:
-    if "\0" in cell:
-        yield "artifacts", "expected a path, found one with a NUL character"
-
-
-_Check: TypeAlias = Callable[[Any, str], Faults]
-
-_BY_TYPE: Final[Mapping[str, _Check]] = {
+_CHECKS: Final[Mapping[str, Callable[[Any, str], Faults]]] = {
     "id": _sample_id,
     "text": _text,
     "name": _text,
@@ -300,14 +274,6 @@ _BY_TYPE: Final[Mapping[str, _Check]] = {
     "contexts": _contexts,
     "amount": _amount,
     "logprobs": _logprobs,
-}
-_BY_TYPE_OF_CELL: Final[Mapping[str, _Check]] = {
-    "id": _id_in,
-    "path": _path_in,
-    "texts": _texts_in,
-    "contexts": _contexts_in,
-    "amount": _amount_in,
-    "logprobs": _logprobs_in,
 }
 
 
