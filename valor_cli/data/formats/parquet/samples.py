@@ -138,7 +138,8 @@ def _wanted(schema: Any, reading: SampleReading) -> list[str]:
     names = schema.names
     if is_promptfoo(names):
         return list(names)
-    wanted = []
+    chats = "messages" in names and kind_of(schema.field("messages").type) == "list"
+    wanted = ["messages"] * chats
     for standard, keys in SCHEMA.candidates(names, reading.columns).items():
         if standard != LOGPROBS or reading.logprobs:
             wanted += [_path(schema, *key) for key in keys]

@@ -1,8 +1,10 @@
 """Convert rows written by other tools to our column names.
 
 Supported: results of promptfoo (`promptfoo eval --output results.json`, or its JSON lines),
-queries of valor-lite (`context` as an object of `groundtruth` and `prediction`), and the test labs
-of H2O Eval Studio and Sonar. Files of ragas and deepeval need only the aliases.
+logs of inspect-ai (`.json`), samples of lm-eval (`--log_samples`), chats as lists of messages (as
+OpenAI, Langfuse and Braintrust have them), queries of valor-lite (`context` as an object of
+`groundtruth` and `prediction`), and the test labs of H2O Eval Studio and Sonar. Files of ragas and
+deepeval, and spans of Phoenix, need only the aliases.
 """
 
 from __future__ import annotations
@@ -10,14 +12,30 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import reduce
+from operator import or_
 from typing import Any, Final
 
 from valor_cli.data.json_records import Record, scalar_text
+from valor_cli.data.schema import value_at
 from valor_cli.data.shapes.samples.schema import ALIASES, SCHEMA
-from valor_cli.data.tape import OBJECT, Bools, Column
+from valor_cli.data.tape import LIST, OBJECT, Bools, Column
 
 _PROMPTFOO: Final = frozenset({"gradingResult", "namedScores", "promptIdx", "testCase", "testIdx"})
 """Keys of promptfoo's results, beside `vars`, that nobody else has; `prompt` anyone may have."""
+
+_LM_EVAL: Final = frozenset({"doc_id", "arguments", "filtered_resps", "target"})
+_INSPECT: Final = frozenset({"id", "epoch", "input", "output", "target"})
+"""Keys of the rows of lm-eval and of inspect-ai."""
+
+_SHAPED: Final = frozenset(
+    {
+        *("vars", "context", "filtered_resps", "messages", "user_input", "response"),
+        *ALIASES["user_input"],
+        *ALIASES["response"],
+    }
+)
+"""Keys of which rows of other tools hold lists or objects."""
 
 _RULES: Final = (
     "answer-relevance|bleu|classifier|contains|contains-all|contains-any|contains-html|"
@@ -42,13 +60,8 @@ def is_promptfoo(names: Collection[str]) -> bool:
 
 def other_tools(names: Collection[str], column: Callable[[str], Column]) -> Bools | None:
     """(n,) rows that `one_shape` may change; None for none."""
-    shaped = None
-    if is_promptfoo(names):
-        shaped = column("vars").is_of(OBJECT)
-    if "context" in names:
-        context = column("context").is_of(OBJECT)
-        shaped = context if shaped is None else shaped | context
-    return shaped
+    columns = [column(name).is_of(LIST, OBJECT) for name in names if name in _SHAPED]
+    return reduce(or_, columns) if columns else None
 
 
 def one_shape(record: Record) -> Record:
@@ -58,7 +71,11 @@ def one_shape(record: Record) -> Record:
     context = record.get("context")
     if isinstance(context, dict) and context and context.keys() <= {"groundtruth", "prediction"}:
         return _from_valor_lite(record, context)
-    return record
+    if record.keys() >= _LM_EVAL and isinstance(record["filtered_resps"], list):
+        return _from_lm_eval(record)
+    if record.keys() >= _INSPECT and isinstance(record["output"], dict):
+        return _from_inspect(record)
+    return _from_chat(record)
 
 
 def expected_answer(text: str) -> str | None:
@@ -79,6 +96,72 @@ def _from_valor_lite(record: Record, context: Record) -> Record:
         "references": context.get("groundtruth"),
         "retrieved_contexts": context.get("prediction"),
     }
+
+
+def _from_lm_eval(record: Record) -> Record:
+    """A document: tasks that score choices have no response. Each filter is a row of its own."""
+    arguments = record["arguments"]
+    call: Any = arguments.get("gen_args_0") if isinstance(arguments, dict) else arguments
+    while isinstance(call, dict | list) and call:
+        call = call.get("arg_0") if isinstance(call, dict) else call[0]
+    number, name = scalar_text(record["doc_id"]), scalar_text(record.get("filter"))
+    response = next(iter(record["filtered_resps"]), None)
+    return {
+        **record,
+        "sample_id": f"{number}.{name}" if number and name not in (None, "none") else number,
+        "user_input": call if isinstance(call, str) else None,
+        "response": response if isinstance(response, str) else None,
+        "references": record["target"],
+    }
+
+
+def _from_inspect(record: Record) -> Record:
+    """A sample of a log; each epoch is a sample of its own."""
+    output, number, epoch = record["output"], *map(scalar_text, (record["id"], record["epoch"]))
+    turns = output.get("choices")
+    choices = turns if isinstance(turns, list) else []
+    said = [one.get("message") for one in choices if isinstance(one, dict)]
+    shown = record["input"]
+    return {
+        **record,
+        "sample_id": f"{number}.{epoch}" if number and epoch not in (None, "1") else number,
+        "user_input": _last(shown, "user") if isinstance(shown, list) else shown,
+        "response": output.get("completion") or _last(said[:1], "assistant"),
+        "references": record["target"] or None,
+        "duration_s": record.get("total_time"),
+    }
+
+
+def _from_chat(record: Record) -> Record:
+    """A chat: its last answer is the response, the last turn of the user the input."""
+    layout = SCHEMA.layout(record, {})
+    turns = record.get("messages")
+    found = {}
+    if "response" not in layout:
+        found["response"] = _last(turns, "assistant")
+    elif _is_message(said := value_at(record, layout["response"])):
+        found["response"] = None if said.get("tool_calls") else _last([said], "assistant")
+    if "user_input" in layout:
+        turns = value_at(record, layout["user_input"])
+        turns = turns.get("messages") if isinstance(turns, dict) else turns
+    found["user_input"] = _last(turns, "user")
+    found = {name: text for name, text in found.items() if text is not None}
+    return {**record, **found} if found else record
+
+
+def _is_message(value: Any) -> bool:
+    return isinstance(value, dict) and "role" in value and "content" in value
+
+
+def _last(turns: Any, role: str) -> str | None:
+    """The text of the last message of a role; None if it has none, or these are no messages."""
+    if not isinstance(turns, list) or not all(map(_is_message, turns)):
+        return None
+    content = next((one["content"] for one in reversed(turns) if one["role"] == role), None)
+    if isinstance(content, list):
+        parts = [one.get("text") for one in content if isinstance(one, dict)]
+        content = "\n".join(part for part in parts if isinstance(part, str)) or None
+    return content if isinstance(content, str) else None
 
 
 def _from_promptfoo(record: Record) -> Record:

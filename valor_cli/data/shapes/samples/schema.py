@@ -8,13 +8,25 @@ from typing import Any, Final
 from valor_cli.data.schema import Field, Path, Schema, plain_name, value_at
 
 SCHEMA: Final = Schema(
-    Field("sample_id", "id", ("id", "uid")),
-    Field("model", "name", ("model_name", "model_key")),
-    Field("user_input", "text", ("question", "query", "input", "prompt"), single=True),
+    Field("sample_id", "id", ("id", "uid", "context.span_id")),
+    Field("model", "name", ("model_name", "model_key", "attributes.llm.model_name")),
+    Field(
+        "user_input",
+        "text",
+        ("question", "query", "input", "prompt", "attributes.input.value"),
+        single=True,
+    ),
     Field(
         "response",
         "any",
-        ("answer", "actual_output", "actual_answer", "prediction", "output"),
+        (
+            "answer",
+            "actual_output",
+            "actual_answer",
+            "prediction",
+            "output",
+            "attributes.output.value",
+        ),
         single=True,
     ),
     Field(
@@ -27,6 +39,8 @@ SCHEMA: Final = Schema(
             "expected_output",
             "expected_answer",
             "__expected",
+            "expected",
+            "target",
         ),
         single=True,
     ),
