@@ -294,17 +294,28 @@ JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-3, 2**70) | st.floats() | st.text(max_size=4),
     lambda inner: (
         st.lists(inner, max_size=3)
-        | st.dictionaries(st.sampled_from(["text", "content", "a"]), inner, max_size=2)
+        | st.dictionaries(
+            st.sampled_from(["text", "content", "a", "role", "messages", "logprob"]),
+            inner,
+            max_size=2,
+        )
     ),
     max_leaves=4,
 )
 NAMES = (
     "id", "model", "question", "answer", "reference", "contexts", "condition", "categories",
     "group", "perturbed_from", "latency_ms", "cost", "artifacts", "token_logprobs", "metadata", "m",
+    "messages", "output", "context", "vars", "testIdx", "epoch", "input", "target", "doc_id",
+    "arguments", "filtered_resps",
 )  # fmt: skip
 
 
-@given(st.lists(st.dictionaries(st.sampled_from(NAMES), JSON, max_size=6), min_size=1, max_size=4))
+RECORDS = st.lists(
+    st.dictionaries(st.sampled_from(NAMES), JSON, max_size=8), min_size=1, max_size=4
+)
+
+
+@given(RECORDS)
 def test_rows_are_left_out_exactly_if_they_have_faults(records: list[dict[str, Any]]) -> None:
     reading = SampleReading(metadata=["m", "a"], logprobs=True)
     check = RowCheck(reading)
@@ -320,7 +331,7 @@ def test_rows_are_left_out_exactly_if_they_have_faults(records: list[dict[str, A
         assert problems.total == sum(map(len, faults))
 
 
-@given(st.lists(st.dictionaries(st.sampled_from(NAMES), JSON, max_size=6), min_size=1, max_size=4))
+@given(RECORDS)
 def test_the_kernel_and_python_read_the_same_rows(records: list[dict[str, Any]]) -> None:
     reading = SampleReading(metadata=["m", "a"], logprobs=True)
     text = b"".join(json.dumps(record).encode() + b"\n" for record in records)

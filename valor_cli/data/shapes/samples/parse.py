@@ -513,9 +513,9 @@ def _listed_cells(column: Column, kind: str, joined_by: str) -> tuple[Column, Bo
         if not found.left and len(found.values) == len(cells):
             return found.values, np.zeros(len(cells), np.bool_)
     values = [value_of_cell(kind, cell, joined_by) for cell in cells]
-    read, deep = tape_of_some(values)
-    unread = [isinstance(one, Unread) or _has_faults(one) for one in values]
-    return read, deep | np.array(unread, np.bool_)
+    unread = np.array([isinstance(one, Unread) or _has_faults(one) for one in values], np.bool_)
+    read, deep = tape_of_some([None if isinstance(one, Unread) else one for one in values])
+    return read, deep | unread
 
 
 def _has_faults(value: Any) -> bool:
