@@ -1,7 +1,7 @@
 """What it costs to read classification files, in whole processes: reading.py DENSE.csv TOPK.jsonl
 
 Each reader gives the same columns: ids as bytes, codes of labels and scores as numbers. They take
-turns, a file of ten rows shows what the import costs. `--worker READER FILE` is one of the
+turns, a file of few rows shows what the import costs. `--worker READER FILE` is one of the
 processes; the environment needs the readers that are compared (polars, pyarrow, duckdb).
 """
 
@@ -15,6 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+FEW = 200
+"""Lines of the small file."""
 
 READERS = ("valor", "valor, no kernel", "csv and json modules", "pyarrow", "polars", "duckdb")
 
@@ -35,9 +38,9 @@ def main() -> None:
 
     for path in options.files:
         with tempfile.TemporaryDirectory() as folder:
-            few = Path(folder, "ten" + Path(path).suffix)
+            few = Path(folder, "few" + Path(path).suffix)
             with open(path) as file:
-                few.write_text("".join(itertools.islice(file, 11)))
+                few.write_text("".join(itertools.islice(file, FEW)))
             for one in (path, str(few)):
                 print(one)
                 commands = {
@@ -116,7 +119,7 @@ def by_modules(path: str, dense: bool) -> tuple[Any, Any, Any, Any]:
 
 
 def _coded(truth: Any, label: Any) -> tuple[Any, Any]:
-    names, code = np.unique(np.concatenate([truth, label]), return_inverse=True)
+    _, code = np.unique(np.concatenate([truth, label]), return_inverse=True)
     return code[: len(truth)], code[len(truth) :]
 
 
@@ -172,19 +175,21 @@ def by_duckdb(path: str, dense: bool) -> tuple[Any, Any, Any, Any]:
     import duckdb
 
     if dense:
-        found = duckdb.sql(f"select * from read_csv('{path}', types={{'id': 'VARCHAR'}})")
+        found = duckdb.read_csv(path, dtype={"id": "VARCHAR"})
         names = found.columns[2:]
         table = found.fetchnumpy()
         where = {name: at for at, name in enumerate(names)}
         truth = np.array([where[name] for name in table["label"]])
         score = np.stack([table[name] for name in names], axis=1)
         return table["id"], truth, np.broadcast_to(np.arange(len(names)), score.shape), score
-    found = duckdb.sql(
-        f"select id, label, list_transform(predictions, lambda p: p.label) l, "
-        f"list_transform(predictions, lambda p: p.score) s "
-        f"from read_json('{path}', format='newline_delimited', "
-        "columns={id: 'VARCHAR', label: 'VARCHAR', "
-        "predictions: 'STRUCT(label VARCHAR, score DOUBLE)[]'})"
+    kinds = {
+        "id": "VARCHAR",
+        "label": "VARCHAR",
+        "predictions": "STRUCT(label VARCHAR, score DOUBLE)[]",
+    }
+    found = duckdb.read_json(path, columns=kinds, format="newline_delimited").project(
+        "id, label, list_transform(predictions, lambda p: p.label) l, "
+        "list_transform(predictions, lambda p: p.score) s"
     )
     table = found.to_arrow_table().combine_chunks()
     n = len(table)

@@ -99,6 +99,17 @@ FORMAT = """\
 One name for all files, or one for each side if they differ. If omitted, the format is detected
 from extension and content."""
 
+EXTRACT = """\
+Where the label is in predicted texts, as in answers of a language model. One of `pattern` and
+`json`, or in place of the mapping `first_label` or `last_label`: the one of `classes` that the text
+names first or last, as a word. A text without a label is no prediction, which counts as wrong."""
+
+EXTRACT_EXAMPLE = """\
+data:
+  samples: answers.jsonl
+  columns: {label: target, prediction: response}
+  extract: {pattern: 'Answer: ([A-D])', match: last}"""
+
 COLUMN_NAMES = """\
 `data.columns` maps the standard name of a column, on the left, to the name in the file.
 Only names that are neither the standard one nor one of these aliases need it. Other columns are
@@ -271,6 +282,8 @@ def config_page(generated: str) -> str:
         table(["task", "evaluates"], [[f"`{one.name}`", one.description] for one in tasks]),
         *("## data", DATA, *_data()),
         *("### format", FORMAT, _formats()),
+        *("### extract", EXTRACT, _keys(_schema(catalogue.inputs("classification"), "Extraction"))),
+        yaml(EXTRACT_EXAMPLE),
         *("### columns", COLUMN_NAMES, *_columns()),
         *("## metrics", METRICS, yaml(METRICS_EXAMPLE)),
         *("## label_map", LABEL_MAP, yaml("label_map: {motorbike: motorcycle, bicycle: cycle}")),

@@ -19,6 +19,7 @@ SECTIONS: Mapping[str, str] = {
     "EmbedderSettings": "embedder",
     "LanguageModelSettings": "language_model",
     "Formats": "format",
+    "Extraction": "extract",
 }
 """The section that lists the keys of each model."""
 

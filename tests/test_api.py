@@ -242,3 +242,22 @@ def test_what_a_model_says_is_no_markup_in_a_notebook(tmp_path: Path) -> None:
     page = run_python(code, tmp_path)
     assert "<script>" not in page
     assert "&lt;script&gt;" in page
+
+
+def test_inputs_in_memory() -> None:
+    rows = [
+        {"id": 1, "label": "cat", "prediction": "cat"},
+        {"id": 2, "label": "dog", "prediction": "cat"},
+    ]
+    config = {"task": "classification", "metrics": ["accuracy"]}
+    alone = evaluate(config, data={"samples": rows})
+    assert [(row.model, row.value) for row in alone.metrics] == [("samples", 0.5)]
+    better = [{**row, "prediction": row["label"]} for row in rows]
+    both = evaluate(config, data={"samples": {"v1.0": rows, "v2.0": better}})
+    assert [(row.model, row.value) for row in both.metrics] == [("v1.0", 0.5), ("v2.0", 1.0)]
+
+
+def test_rows_that_cannot_be_used() -> None:
+    rows = [{"id": 1, "label": "cat", "prediction": "cat"}, {"id": 2}]
+    with pytest.raises(DataError, match=r"samples\.jsonl:2: "):
+        evaluate({"task": "classification"}, data={"samples": rows})

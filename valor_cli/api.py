@@ -10,7 +10,9 @@ import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from valor_cli import catalogue, pipeline
@@ -24,6 +26,7 @@ from valor_cli.results import ComparedRuns, RunResult, Scalar
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
+    from valor_cli.data.source.rows import Rows
     from valor_cli.pipeline import Progress
 
 FilePath: TypeAlias = str | os.PathLike[str]
@@ -40,6 +43,7 @@ font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monosp
 def evaluate(
     config: FilePath | Mapping[str, Any],
     *,
+    data: Mapping[str, Rows | Mapping[str, Rows]] | None = None,
     overrides: Mapping[str, Any] | None = None,
     out: FilePath | None = None,
     formats: Sequence[str] | None = None,
@@ -60,6 +64,9 @@ def evaluate(
     Args:
         config: A YAML file, or a mapping of what one would hold. Paths in it are relative to the
             file's folder; those of a mapping to the current one.
+        data: Inputs in memory, in place of the files under `data:`, as `{"samples": rows}`, or rows
+            of each model: mappings as lines of JSONL have them, or a data frame of pandas or
+            polars, or an Arrow table.
         overrides: Values to put in place of the config's, by their dotted path, as `--set` does:
             `{"gates.0.min": 0.5}`.
         out: Folder for the reports; without it nothing is written.
@@ -80,30 +87,35 @@ def evaluate(
         JudgeError: A judge cannot be reached.
     """
     _show_in_notebooks()
-    changes = [f"{path}={_written(value)}" for path, value in (overrides or {}).items()]
-    source = config if isinstance(config, Mapping) else Path(config)
-    plan = pipeline.make_plan(load_config(source, catalogue, changes))
-    if isinstance(baseline, str | os.PathLike):
-        before, lost = pipeline.read_baseline(plan.config, os.fspath(baseline))
-    else:
-        before, lost = baseline, None
-    result = pipeline.evaluate(
-        plan,
-        command=f"valor_cli.evaluate({str(plan.config.path)!r})",
-        jobs=jobs,
-        engine=engine,
-        scheduler=scheduler,
-        limit=limit,
-        baseline=before,
-        baseline_lost=lost,
-        offline=offline,
-        resume=resume,
-        progress=progress,
-    )
-    if out is None:
-        return result
-    names = plan.config.report.formats if formats is None else formats
-    return reported(plan, result, Path(out), names)[0]
+    values = dict(overrides or {})
+    with ExitStack() as stack:
+        if data:
+            folder = stack.enter_context(TemporaryDirectory(prefix="valor-rows-"))
+            values |= {f"data.{name}": _path(name, rows, folder) for name, rows in data.items()}
+        changes = [f"{path}={_written(value)}" for path, value in values.items()]
+        source = config if isinstance(config, Mapping) else Path(config)
+        plan = pipeline.make_plan(load_config(source, catalogue, changes))
+        if isinstance(baseline, str | os.PathLike):
+            before, lost = pipeline.read_baseline(plan.config, os.fspath(baseline))
+        else:
+            before, lost = baseline, None
+        result = pipeline.evaluate(
+            plan,
+            command=f"valor_cli.evaluate({str(plan.config.path)!r})",
+            jobs=jobs,
+            engine=engine,
+            scheduler=scheduler,
+            limit=limit,
+            baseline=before,
+            baseline_lost=lost,
+            offline=offline,
+            resume=resume,
+            progress=progress,
+        )
+        if out is None:
+            return result
+        names = plan.config.report.formats if formats is None else formats
+        return reported(plan, result, Path(out), names)[0]
 
 
 def read_run(path: FilePath) -> RunResult:
@@ -152,6 +164,21 @@ def rows(result: RunResult) -> list[dict[str, Scalar]]:
     are JSON text.
     """
     return flat_rows(result)
+
+
+def _path(name: str, given: Rows | Mapping[str, Rows], folder: str) -> str | dict[str, str]:
+    """The file of rows that are in memory, or the file of each model."""
+    # Its types alone are needed before.
+    from valor_cli.data.source.rows import write_rows
+
+    if not isinstance(given, Mapping):
+        return write_rows(given, name, folder)
+    paths = {}
+    for number, (model, rows) in enumerate(given.items(), 1):
+        own = os.path.join(folder, str(number))
+        os.mkdir(own)
+        paths[model] = write_rows(rows, name, own)
+    return paths
 
 
 def _run(given: RunResult | FilePath, name: str) -> tuple[RunResult, str]:

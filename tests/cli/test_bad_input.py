@@ -96,7 +96,7 @@ def test_missing_files_and_folders(valor: Valor, project: Path) -> None:
     refused(missing, "dd.json: no such file")
     assert "did you mean 'dt.json'" in missing.stderr
     folder = valor("evaluate", "run.yaml", "--set", "data.predictions=.", cwd=project)
-    refused(folder, ".: this folder holds no .txt (yolo) and no .xml (voc) files")
+    refused(folder, ".: this folder holds no .txt (yolo), .xml (voc) or .json files (labelme)")
     refused(valor("evaluate", "no.yaml", cwd=project), "no.yaml")
 
 

@@ -12,7 +12,7 @@ import pytest
 from tests.data.png_files import label_map, write
 from valor_cli.data.formats.csv.objects import read_csv
 from valor_cli.data.formats.records import read_raw_rows
-from valor_cli.data.inputs.label_map_manifest import read_manifest
+from valor_cli.data.inputs.label_maps import read_manifest
 from valor_cli.data.inputs.metadata_names import csv_rows
 from valor_cli.data.inputs.samples import read_samples
 from valor_cli.data.inputs.scores import read_scores

@@ -13,7 +13,7 @@ from tests.docs.pages import blocks, text_of
 PAGE = "docs/adding-a-reader.md"
 READER = "valor_cli/data/formats/createml.py"
 TEST = "tests/data/formats/test_createml.py"
-CHANGED = ("valor_cli/data/inputs/objects.py", "valor_cli/evaluators/detection/load/inputs.py")
+CHANGED = ("valor_cli/data/inputs/objects.py",)
 
 
 @pytest.fixture(scope="module")

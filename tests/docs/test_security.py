@@ -6,7 +6,7 @@ import pytest
 
 from tests.docs.pages import text_of
 from valor_cli.config import document, nodes
-from valor_cli.data.formats.png import images as image_files
+from valor_cli.data.formats import images as image_files
 from valor_cli.evaluators.structure import artifact_files
 from valor_cli.kernels.geometry import rle
 from valor_cli.kernels.patterns import regex as patterns

@@ -22,7 +22,7 @@ from tests.oracles.problems import random_dataset
 from tests.oracles.text_problems import perfectly_answered, random_texts, reordered
 from tests.oracles.text_samples import samples
 from valor_cli import catalogue
-from valor_cli.data.shapes.label_maps.dataset import SegmentationDataset
+from valor_cli.data.shapes.label_maps import SegmentationDataset
 from valor_cli.data.shapes.objects.dataset import DetectionDataset, Detections
 from valor_cli.data.shapes.samples.dataset import TextDataset
 from valor_cli.data.shapes.scores.dataset import ClassificationDataset

@@ -29,6 +29,7 @@ class Letters(SideFormats[Literal["a", "b"]]):
     [
         ("runs/resnet.v2.csv.gz", "resnet"),
         ("runs/unet/", "unet"),
+        ("runs/detect/yolo11n/labels", "yolo11n"),
         ("-", "stdin"),
         (".hidden", "model"),
         ("..", "model"),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from msgspec.structs import replace
 
-from valor_cli.data.shapes.label_maps.dataset import SegmentationDataset
+from valor_cli.data.shapes.label_maps import SegmentationDataset
 from valor_cli.kernels.geometry.label_maps import IGNORED, UNKNOWN, RawPair
 
 VOID = 255

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.oracles.segmentation import flat
-from valor_cli.data.shapes.label_maps.dataset import SegmentationDataset
+from valor_cli.data.shapes.label_maps import SegmentationDataset
 
 
 class Pixels(NamedTuple):

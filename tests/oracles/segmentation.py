@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from tests.oracles.label_map_problems import InMemory
-from valor_cli.data.shapes.label_maps.dataset import SegmentationDataset
+from valor_cli.data.shapes.label_maps import SegmentationDataset
 from valor_cli.kernels.geometry.label_maps import IGNORED, UNKNOWN, RawPair
 
 Cell = tuple[int, int]

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from tests.oracles.label_map_problems import InMemory, random_maps
 from tests.oracles.segmentation import pooled
-from valor_cli.data.shapes.label_maps.dataset import SegmentationDataset
+from valor_cli.data.shapes.label_maps import SegmentationDataset
 from valor_cli.kernels.geometry.label_maps import RawPair
 
 SEEDS = (20, 21, 22)

@@ -56,6 +56,10 @@ def convert(
         str | None,
         typer.Option(metavar="DIR", help="Folder of the images, if IN has no image sizes."),
     ] = None,
+    split: Annotated[
+        Literal["val", "test", "train"] | None,
+        typer.Option(help="Split of a YOLO data set. By default the first of these."),
+    ] = None,
     ground_truth: Annotated[
         str | None,
         typer.Option(
@@ -91,6 +95,7 @@ def convert(
         geometry=geometry,
         names=names,
         images=images,
+        split=split,
         ground_truth=ground_truth,
         invalid=on_invalid,
         force=force,

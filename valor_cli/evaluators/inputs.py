@@ -42,8 +42,8 @@ def format_given(given: F | SideFormats[F] | None, side: str) -> F | None:
 def model_paths(given: str | Mapping[str, str]) -> Mapping[str, str]:
     """Path of each model's files; a single path is named after its file or folder.
 
-    A glob is named after what stands before its first pattern: `runs/unet-*.csv` is "unet", and
-    `unet/*.csv` too.
+    A glob is named after the text before its first pattern: `runs/unet-*.csv` is "unet", and
+    `unet/*.csv` too. A folder `labels`, as YOLO writes it, is named after the folder that holds it.
     """
     if not isinstance(given, str):
         return given
@@ -54,6 +54,8 @@ def model_paths(given: str | Mapping[str, str]) -> Mapping[str, str]:
         plain = re.split(r"[*?\[]", given, maxsplit=1)[0]
     # The query of a URL is no part of a name: it may be a signature.
     last = stem_source(plain) if is_url(given) else os.path.basename(os.path.normpath(plain))
+    if last == "labels" and not is_url(given):
+        last = os.path.basename(os.path.dirname(os.path.abspath(plain))) or last
     name = last.split(".")[0]
     return {(name if plain == given else name.rstrip("-_ ")) or "model": given}
 

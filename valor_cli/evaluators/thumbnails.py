@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Final, Protocol
 
-from valor_cli.data.inputs.image_folders import ImageFolder
+from valor_cli.data.formats.images import ImageFolder
 from valor_cli.metric import Selection
 from valor_cli.results import EmbeddedImages, ExampleResult
 

@@ -14,8 +14,9 @@ from msgspec.structs import replace
 from valor_cli.data.conversion.formats import Format, format_named, format_of
 from valor_cli.data.conversion.ids import known_images, under_ids_of
 from valor_cli.data.conversion.output import check_place, write_file, write_folder
-from valor_cli.data.inputs.objects import Reading, read_objects
-from valor_cli.data.shapes.objects.object_file import ObjectFile, Role, Wanted
+from valor_cli.data.inputs.objects import read_objects
+from valor_cli.data.shapes.objects.object_file import ObjectFile, Role, SplitName, Wanted
+from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.data.shapes.objects.scene import image_numbers, images_of, sizes_needed
 from valor_cli.data.shapes.objects.written_files import WriteOptions, Written
 from valor_cli.data.source.files import STDIN
@@ -47,6 +48,7 @@ class Conversion(Struct, frozen=True):
         geometry: What every object becomes; None to leave them as they are.
         names: Labels in the order of their numbers, for YOLO: a file, or separated by commas.
         images: Folder of the pictures, for the sizes of images.
+        split: Split of a YOLO data set.
         ground_truth: File that the ids, the labels and the images of predictions come from.
         invalid: What to do with objects that cannot be used.
         force: Whether to replace an existing output.
@@ -60,6 +62,7 @@ class Conversion(Struct, frozen=True):
     geometry: Kind | None = None
     names: str | None = None
     images: str | None = None
+    split: SplitName | None = None
     ground_truth: str | None = None
     invalid: InvalidRows = "error"
     force: bool = False
@@ -115,13 +118,14 @@ def _read(options: Conversion, wanted: Wanted, metadata: Sequence[str] = ()) -> 
         invalid=options.invalid,
         names=() if options.names is None else names_in(options.names),
         images=options.images,
+        split=options.split,
     )
     role = options.role or "ground_truth"
     if options.ground_truth is None:
         objects = read_objects(options.source, role, reading, options.source_format)
     else:
         truth = _truth(options, role, reading)
-        reading = replace(reading, known=known_images(truth))
+        reading = replace(reading, known=known_images(truth), class_names=truth.class_names)
         objects = read_objects(options.source, role, reading, options.source_format)
         objects = under_ids_of(objects, truth, options.invalid)
     return objects if options.images is None else with_sizes(objects, options.images)

@@ -15,8 +15,10 @@ from msgspec.structs import replace
 from valor_cli.data.formats.class_names import NAMES_FILES
 from valor_cli.data.formats.csv.object_header import ALIASES
 from valor_cli.data.formats.folders import files_under, text_of
-from valor_cli.data.formats.yolo.reader import ImageFolder
-from valor_cli.data.inputs.objects import format_of
+from valor_cli.data.formats.images import ImageFolder, image_size
+from valor_cli.data.formats.kitti import SCORED_FIELDS
+from valor_cli.data.formats.yolo_dataset import dataset_file
+from valor_cli.data.inputs.objects import TRUTH_ALONE, format_of
 from valor_cli.data.shapes.objects.object_file import ObjectFile, Role
 from valor_cli.data.shapes.objects.scene import images_of
 from valor_cli.data.source.files import STDIN, TextSource
@@ -63,7 +65,14 @@ def is_single_pass(path: str) -> bool:
 
 def _has_scores(path: str, source_format: str) -> bool:
     if source_format == "yolo":
-        return any(map(_scored_line, _lines_of_labels(path)))
+        return dataset_file(path) is None and any(map(_scored_line, _lines_of_labels(path)))
+    if source_format == "kitti":
+        return any(len(line.split()) == SCORED_FIELDS for line in _lines_of_labels(path))
+    if source_format == "open_images":
+        header = next(TextSource(path).chunks()).split(b"\n", 1)[0]
+        return b"Score" in map(bytes.strip, header.split(b","))
+    if source_format in TRUTH_ALONE:
+        return False
     if source_format == "voc":
         files = files_under(path, ".xml") if os.path.isdir(path) else [""]
         sources = (TextSource(os.path.join(path, file) if file else path) for file in files)
@@ -205,8 +214,8 @@ def with_sizes(objects: ObjectFile, folder: str) -> ObjectFile:
     for at in np.flatnonzero((size == 0).any(axis=1)).tolist():
         name = images.file_names[at]
         for stem in _stems(str(images.ids[at]) if name is None else name):
-            if (file := pictures.file_of(stem)) is not None:
-                size[at] = pictures.size(file)
+            if (file := pictures.by_stem.get(stem)) is not None:
+                size[at] = image_size(os.path.join(folder, file))
                 break
     table = objects.images
     if table is None:

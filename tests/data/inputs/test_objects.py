@@ -13,15 +13,17 @@ import pytest
 import zstandard
 from PIL import Image
 
-from valor_cli.data.inputs.objects import FORMATS, Reading, format_of, read_objects
+from valor_cli.data.inputs.objects import FORMATS, format_of, read_objects
+from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.errors import DataError
 
 pytestmark = pytest.mark.usefixtures("in_a_folder")
 
 HINT = (
     "Formats: coco (JSON), coco_panoptic (JSON beside a folder of PNGs), jsonl (one image a line), "
-    "csv (one box a line), yolo (a folder of .txt files), voc (a folder of .xml files). Name one "
-    "as `format:` under `data:`."
+    "csv (one box a line), yolo (a folder of .txt files, or a data.yaml), voc (a folder of .xml "
+    "files), cvat (.xml), dota and kitti (folders of .txt files), labelme (a folder of .json "
+    "files), open_images (.csv, by name only). Name one as `format:` under `data:`."
 )
 TRUTH = {
     "images": [{"id": 1, "file_name": "a.jpg"}],
@@ -71,8 +73,9 @@ def every_format() -> dict[str, str]:
 
 def test_every_format_by_its_name() -> None:
     paths = every_format()
-    # Panoptic files have tests of their own.
-    assert {*paths, "coco_panoptic"} == set(FORMATS)
+    # Those of panoptic files and of open formats have tests of their own.
+    others = {"coco_panoptic", "cvat", "dota", "kitti", "labelme", "open_images"}
+    assert {*paths, *others} == set(FORMATS)
     for name, path in paths.items():
         assert format_of(path) == name
         for given in (None, name):
@@ -120,6 +123,7 @@ def test_the_content_tells_what_the_name_does_not(content: Any, expected: str, n
     ],
 )
 def test_the_extension_decides(name: str, expected: str) -> None:
+    write(name, "<")
     assert format_of(name) == expected
 
 
@@ -134,7 +138,7 @@ def test_folders() -> None:
     )
     Path("none").mkdir()
     assert error("none") == (
-        f"none: this folder holds no .txt (yolo) and no .xml (voc) files\n{HINT}"
+        f"none: this folder holds no .txt (yolo), .xml (voc) or .json files (labelme)\n{HINT}"
     )
 
 

@@ -13,10 +13,11 @@ import pytest
 from tests.data.damage import DAMAGES, Damage, cut
 from tests.data.readings import listed
 from tests.data.scored import said
-from valor_cli.data.inputs.objects import Reading, read_objects
+from valor_cli.data.inputs.objects import read_objects
 from valor_cli.data.inputs.samples import read_samples
 from valor_cli.data.inputs.scores import read_scores
 from valor_cli.data.shapes.objects.object_file import ObjectFile
+from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading
 from valor_cli.data.shapes.scores.score_file import ScoreFile, ScoreReading
 from valor_cli.data.table import InvalidRows

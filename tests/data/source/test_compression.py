@@ -18,7 +18,7 @@ from valor_cli.data.formats.coco.reader import read_ground_truth
 from valor_cli.data.formats.csv.objects import read_csv
 from valor_cli.data.formats.jsonl.objects import read_jsonl
 from valor_cli.data.formats.parquet.files import ParquetSource
-from valor_cli.data.inputs.label_map_manifest import read_manifest
+from valor_cli.data.inputs.label_maps import read_manifest
 from valor_cli.data.inputs.samples import read_samples
 from valor_cli.data.inputs.scores import read_scores
 from valor_cli.data.shapes.samples.sample_file import SampleReading

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from valor_cli.data.shapes.label_maps.dataset import SegmentationDataset
+from valor_cli.data.shapes.label_maps import SegmentationDataset
 from valor_cli.evaluators.segmentation.evidence.confusions import Confusions, plan_counting
 from valor_cli.evaluators.segmentation.evidence.shards import count_confusions
 from valor_cli.metric import Call, Metric

@@ -10,7 +10,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from tests.data.png_files import label_map, write
-from valor_cli.data.shapes.label_maps.dataset import SegmentationDataset
+from valor_cli.data.shapes.label_maps import SegmentationDataset
 from valor_cli.evaluators.segmentation.load.dataset import load_segmentation
 from valor_cli.evaluators.segmentation.load.inputs import SegmentationInputs
 from valor_cli.metric import Loaded, NoOptions, Selection

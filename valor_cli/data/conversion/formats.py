@@ -7,11 +7,10 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
+from valor_cli.data.formats import voc, yolo
 from valor_cli.data.formats.coco import writer as coco
 from valor_cli.data.formats.csv import object_writer as table_csv
 from valor_cli.data.formats.jsonl import object_writer as jsonl
-from valor_cli.data.formats.voc import writer as voc
-from valor_cli.data.formats.yolo import writer as yolo
 from valor_cli.data.shapes.objects.object_file import ObjectFile
 from valor_cli.data.shapes.objects.written_files import WriteOptions, Written
 from valor_cli.errors import Problem, UnknownNameError, did_you_mean

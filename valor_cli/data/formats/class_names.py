@@ -6,16 +6,16 @@ YAML may have either under `names:`, as the data.yaml of a YOLO data set does.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, NoReturn
 
 import yaml
-from msgspec import Struct
 
 from valor_cli.data.formats.folders import is_file
 from valor_cli.data.formats.json.document import parse_json
+from valor_cli.data.json_records import DuplicateKey, parsed, scalar_text
+from valor_cli.data.shapes.objects.object_file import UnnamedClassesError
 from valor_cli.data.source.files import TextSource
 from valor_cli.data.source.inputs import extension_of
 from valor_cli.data.values import describe, is_text
@@ -80,43 +80,41 @@ def _line_entries(text: bytes, path: str) -> Iterator[_Entry]:
         yield _Entry(f"{path}:{at + 1}", at, line.strip())
 
 
-class _Bare(Struct, frozen=True):
-    """A number, `true` or `false` of JSON, as written."""
-
-    text: str
-
-
-class _Pairs(list[tuple[str, Any]]):
-    """The keys and values of a JSON object, equal keys too."""
-
-
 def _json_entries(text: bytes, path: str) -> Iterator[_Entry]:
     # For its messages; what it gives has lost how numbers are written, and equal keys.
     plain = parse_json(text, path)
     if not isinstance(plain, list | dict):
         _refuse(path, describe(plain))
     try:
-        found = json.loads(text, object_pairs_hook=_Pairs, parse_int=_Bare, parse_float=_Bare)
+        found = parsed(text)
     except RecursionError:
         # Each way to parse has a depth of its own that it reaches.
         _refuse(path, "lists or objects nested too deeply")
-    pairs = found if isinstance(found, _Pairs) else enumerate(found)
-    for index, value in pairs:
+    if isinstance(found, DuplicateKey):
+        key = printable(found.key)
+        problem = Problem(f"{path}: {key}", f"duplicate index {key}")
+        raise DataError(problem, hint=_HINT)
+    for index, value in found.items() if isinstance(found, dict) else enumerate(found):
         place = f"{path}: [{index}]" if isinstance(index, int) else f"{path}: {index}"
-        if isinstance(value, _Bare):
-            yield _Entry(place, index, value.text)
-        elif isinstance(value, bool):
-            yield _Entry(place, index, json.dumps(value))
-        else:
-            yield _Entry(place, index, dict(value) if isinstance(value, _Pairs) else value)
+        text_of_value = scalar_text(value)
+        yield _Entry(place, index, value if text_of_value is None else text_of_value)
 
 
-def _yaml_entries(text: bytes, path: str) -> Iterator[_Entry]:
+def yaml_root(text: bytes, path: str) -> Any:
+    """The root node of a YAML document; None if it is empty.
+
+    Raises:
+        DataError: It is not YAML.
+    """
     try:
-        root = yaml.compose(text, Loader=yaml.SafeLoader)
+        return yaml.compose(text, Loader=yaml.SafeLoader)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         reason = printable(" ".join(str(error).split()))
         raise DataError(Problem(path, f"not YAML: {reason}")) from None
+
+
+def _yaml_entries(text: bytes, path: str) -> Iterator[_Entry]:
+    root = yaml_root(text, path)
     if isinstance(root, yaml.MappingNode):
         under = [value for key, value in root.value if key.value == "names"]
         if len(under) > 1:
@@ -189,8 +187,10 @@ def _shown(name: object) -> str:
     return "nothing" if isinstance(name, str) and not name.strip() else describe(name)
 
 
-def class_names(folder: str, given: Sequence[str] | Mapping[int, str]) -> dict[int, str]:
-    """Names by class: those given, else of the nearest classes.txt or data.yaml.
+def class_names(
+    folder: str, given: Sequence[str] | Mapping[int, str], inherited: Mapping[int, str] | None
+) -> dict[int, str]:
+    """Names by class: those given, else of the nearest classes.txt or data.yaml, else inherited.
 
     They are looked for in the folder, its parent and its grandparent. Two classes may have one
     name.
@@ -205,12 +205,20 @@ def class_names(folder: str, given: Sequence[str] | Mapping[int, str]) -> dict[i
         for name in NAMES_FILES:
             path = os.path.join(at, name)
             if is_file(path):
-                return _names_in(path)
+                return yaml_names(path)
         at = own_folder(at)
-    raise DataError(Problem(folder, "the names of the classes are not known"), hint=_NO_NAMES)
+    if inherited:
+        return dict(inherited)
+    problem = Problem(folder, "the names of the classes are not known")
+    raise UnnamedClassesError(problem, hint=_NO_NAMES)
 
 
-def _names_in(path: str) -> dict[int, str]:
+def yaml_names(path: str) -> dict[int, str]:
+    """Names by class of a classes.txt or data.yaml.
+
+    Raises:
+        DataError: It has none, or they cannot be used.
+    """
     try:
         return read_names(path, distinct=False)
     except DataError as error:

@@ -43,21 +43,6 @@ def is_file(path: str) -> bool:
     return kind_of(path) == "file"
 
 
-def names_in(folder: str) -> list[str]:
-    """Sorted names in a folder; empty if there is no such folder.
-
-    Raises:
-        DataError: A store cannot be asked.
-    """
-    if not is_url(folder):
-        return sorted(os.listdir(folder)) if os.path.isdir(folder) else []
-    from valor_cli.data.source.remote import kind_of
-
-    if kind_of(folder) != "directory":
-        return []
-    return [name for name in files_under(folder, "") if "/" not in name]
-
-
 def files_under(folder: str, endings: str | tuple[str, ...]) -> list[str]:
     """Sorted paths of files with a suffix in a folder and its subfolders, without hidden ones.
 
@@ -89,6 +74,11 @@ def files_under(folder: str, endings: str | tuple[str, ...]) -> list[str]:
             if name.lower().endswith(endings) and not name.startswith("."):
                 found.append(os.path.normpath(os.path.join(inside, name)))
     return sorted(found)
+
+
+def without_extension(name: str) -> str:
+    """The path of a file in its folder as a name: with slashes, without extension."""
+    return os.path.splitext(name)[0].replace(os.sep, "/")
 
 
 def _refuse(error: OSError) -> None:

@@ -4,23 +4,36 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 
-from msgspec import Struct, field
-
-from valor_cli.data.formats.folders import is_folder
+from valor_cli.data.formats.folders import is_folder, text_of
 from valor_cli.data.formats.parquet.magic import is_parquet
 from valor_cli.data.partition.shards import minority_parts, read_shards
-from valor_cli.data.shapes.objects.known_images import KnownImages
 from valor_cli.data.shapes.objects.names import spelled
-from valor_cli.data.shapes.objects.object_file import ObjectFile, Role, Wanted
+from valor_cli.data.shapes.objects.object_file import ObjectFile, Role
+from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.data.source.files import STDIN
 from valor_cli.data.source.inputs import expanded, extension_of, head_of
-from valor_cli.data.table import InvalidRows
 from valor_cli.errors import DataError, Problem, did_you_mean
 
-FORMATS: Final = ("coco", "coco_panoptic", "jsonl", "csv", "yolo", "voc")
+Format: TypeAlias = Literal[
+    "coco",
+    "coco_panoptic",
+    "jsonl",
+    "csv",
+    "yolo",
+    "voc",
+    "cvat",
+    "dota",
+    "kitti",
+    "labelme",
+    "open_images",
+]
+FORMATS: Final[tuple[Format, ...]] = get_args(Format)
+
+TRUTH_ALONE: Final = ("cvat", "dota", "labelme")
+"""Formats without scores."""
 
 _EXTENSIONS: Final = {
     ".json": "coco",
@@ -29,12 +42,19 @@ _EXTENSIONS: Final = {
     ".csv": "csv",
     ".tsv": "csv",
     ".xml": "voc",
+    ".yaml": "yolo",
+    ".yml": "yolo",
 }
 _HINT = (
     "Formats: coco (JSON), coco_panoptic (JSON beside a folder of PNGs), jsonl (one image a line), "
-    "csv (one box a line), yolo (a folder of .txt files), voc (a folder of .xml files). Name one "
-    "as `format:` under `data:`."
+    "csv (one box a line), yolo (a folder of .txt files, or a data.yaml), voc (a folder of .xml "
+    "files), cvat (.xml), dota and kitti (folders of .txt files), labelme (a folder of .json "
+    "files), open_images (.csv, by name only). Name one as `format:` under `data:`."
 )
+
+
+_FILES_LOOKED_AT: Final = 100
+"""Label files of a folder: many may be empty."""
 
 
 class _Kind(NamedTuple):
@@ -49,30 +69,6 @@ class _Kind(NamedTuple):
     image_ids: str
     named: bool
     category_ids: str
-
-
-class Reading(Struct, frozen=True):
-    """Read options shared by all inputs of a run.
-
-    Attributes:
-        wanted: Which geometry to take of an object that says several.
-        metadata: Names to read for every image of the ground truth.
-        fields: What else to read of COCO files: "keypoints" or "some_keypoints", "federated".
-        invalid: What to do with objects that cannot be used.
-        names: Of YOLO classes: in order, or by class.
-        images: Folder of image files, for the sizes that YOLO needs.
-        columns: Standard name to the file's own, for CSV.
-        known: The images of the ground truth, for the sizes that predictions in YOLO need.
-    """
-
-    wanted: Wanted = "box"
-    metadata: Sequence[str] = ()
-    fields: frozenset[str] = frozenset()
-    invalid: InvalidRows = "error"
-    names: Sequence[str] | Mapping[int, str] = ()
-    images: str | None = None
-    columns: Mapping[str, str] = field(default_factory=dict)
-    known: KnownImages | None = None
 
 
 def read_objects(
@@ -131,25 +127,37 @@ def _read(path: str, role: Role, how: Reading, format: str) -> ObjectFile:  # no
             columns=how.columns,
         )
     if format == "yolo":
-        from valor_cli.data.formats.yolo.reader import read_yolo
+        from valor_cli.data.formats.yolo import read_yolo
 
-        return read_yolo(
-            path,
-            role,
-            metadata=how.metadata,
-            invalid=how.invalid,
-            names=how.names,
-            images=how.images,
-            known=how.known if role == "predictions" else None,
-        )
+        return read_yolo(path, role, how)
     if format == "voc":
-        from valor_cli.data.formats.voc.reader import read_voc
+        from valor_cli.data.formats.voc import read_voc
 
-        return read_voc(path, role, wanted=how.wanted, metadata=how.metadata, invalid=how.invalid)
+        return read_voc(path, role, how)
     if format == "coco_panoptic":
-        from valor_cli.data.formats.panoptic.objects import read_panoptic
+        from valor_cli.data.formats.panoptic import read_panoptic
 
-        return read_panoptic(path, role, wanted=how.wanted, metadata=how.metadata)
+        return read_panoptic(path, role, how)
+    if format == "cvat":
+        from valor_cli.data.formats.cvat import read_cvat
+
+        return read_cvat(path, role, how)
+    if format == "dota":
+        from valor_cli.data.formats.dota import read_dota
+
+        return read_dota(path, role, how)
+    if format == "kitti":
+        from valor_cli.data.formats.kitti import read_kitti
+
+        return read_kitti(path, role, how)
+    if format == "labelme":
+        from valor_cli.data.formats.labelme import read_labelme
+
+        return read_labelme(path, role, how)
+    if format == "open_images":
+        from valor_cli.data.formats.open_images import read_open_images
+
+        return read_open_images(path, role, how)
     from valor_cli.data.formats.coco import reader as coco
 
     if role == "predictions":
@@ -169,25 +177,61 @@ def format_of(path: str) -> str:
         return _folder_format(path)
     found = _EXTENSIONS.get(extension_of(path)) or _content_format(path)
     if found == "coco":
-        from valor_cli.data.formats.panoptic.objects import is_panoptic
+        from valor_cli.data.formats.panoptic import is_panoptic
 
         return "coco_panoptic" if is_panoptic(path) else found
-    return found
+    return _xml_format(path) if found == "voc" else found
 
 
 def _folder_format(path: str) -> str:
     from valor_cli.data.formats.class_names import NAMES_FILES
     from valor_cli.data.formats.folders import files_under
+    from valor_cli.data.formats.yolo_dataset import dataset_file
 
+    if dataset_file(path) is not None:
+        return "yolo"
     labels = [one for one in files_under(path, ".txt") if os.path.basename(one) not in NAMES_FILES]
     annotations = files_under(path, ".xml")
     if labels and annotations:
         message = "this folder holds both .txt and .xml files: are they yolo or voc?"
-    elif not labels and not annotations:
-        message = "this folder holds no .txt (yolo) and no .xml (voc) files"
+    elif labels:
+        return _text_format(os.path.join(path, one) for one in labels[:_FILES_LOOKED_AT])
+    elif annotations:
+        return _xml_format(os.path.join(path, annotations[0]))
+    elif (documents := files_under(path, ".json")) and b'"shapes"' in head_of(
+        os.path.join(path, documents[0])
+    ):
+        return "labelme"
     else:
-        return "yolo" if labels else "voc"
+        message = "this folder holds no .txt (yolo), .xml (voc) or .json files (labelme)"
     raise DataError(Problem(path, message), hint=_HINT)
+
+
+def _text_format(files: Iterable[str]) -> str:
+    """The format of label files by the first line that there is."""
+    for file in files:
+        fields = text_of(file)[0].partition("\n")[0].split()
+        if not fields:
+            continue
+        if fields[0].lower().startswith(("imagesource:", "gsd:")):
+            return "dota"
+        words = [at for at, field in enumerate(fields) if not _is_number(field)]
+        if words == [8] and len(fields) in (9, 10):
+            return "dota"
+        return "kitti" if words == [0] and len(fields) in (15, 16) else "yolo"
+    return "yolo"
+
+
+def _is_number(field: str) -> bool:
+    try:
+        float(field)
+    except ValueError:
+        return False
+    return True
+
+
+def _xml_format(path: str) -> str:
+    return "cvat" if b"<annotations" in head_of(path) else "voc"
 
 
 def _content_format(path: str) -> str:
@@ -203,7 +247,7 @@ def _content_format(path: str) -> str:
     if head[:1] == b"[":
         return "coco"
     if head[:1] == b"<":
-        return "voc"
+        return _xml_format(path)
     line = head.split(b"\n", 1)[0]
     if any(mark in line for mark in b",;\t"):
         return "csv"

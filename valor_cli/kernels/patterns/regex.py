@@ -78,8 +78,15 @@ class Pattern:
         """(start, end) of the first match; None if there is none. Raises as `matches`."""
         return next(self.matches(text, limit_s), None)
 
-    def matches(self, text: str, limit_s: float = LIMIT_S) -> Iterator[tuple[int, int]]:
-        """(start, end) of every non-overlapping match.
+    @property
+    def first_group(self) -> int:
+        """The number of the first group; 0, which is all of a match, without groups."""
+        return min(self._compiled.groups, 1)
+
+    def matches(
+        self, text: str, limit_s: float = LIMIT_S, group: int = 0
+    ) -> Iterator[tuple[int, int]]:
+        """(start, end) of every non-overlapping match, or of a group of it (-1 if it is not in it).
 
         Raises:
             PatternTimeout: All together take longer than `limit_s` seconds, or more memory than
@@ -87,7 +94,7 @@ class Pattern:
         """
         try:
             for match in self._compiled.finditer(text, timeout=limit_s):
-                yield match.span()
+                yield match.span(group)
         except TimeoutError:
             raise PatternTimeout(f"took longer than {limit_s:g} s", late=True) from None
         except MemoryError:
@@ -115,7 +122,7 @@ class Patience:
         return next(self.matches(pattern, text, limit_s), None)
 
     def matches(
-        self, pattern: Pattern, text: str, limit_s: float | None = None
+        self, pattern: Pattern, text: str, limit_s: float | None = None, group: int = 0
     ) -> Iterator[tuple[int, int]]:
         """As `Pattern.matches`, but patterns that failed often are skipped.
 
@@ -129,7 +136,8 @@ class Patience:
                 f"{self.tries} texts, one of them no longer than this one"
             )
         try:
-            yield from pattern.matches(text, self.limit_s if limit_s is None else limit_s)
+            limit = self.limit_s if limit_s is None else limit_s
+            yield from pattern.matches(text, limit, group)
         except PatternTimeout:
             # With less time than half it may be no fault of this one.
             if limit_s is None or 2 * limit_s >= self.limit_s:

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from valor_cli.data.inputs.objects import Reading, read_objects
+from valor_cli.data.inputs.objects import read_objects
 from valor_cli.data.shapes.objects.names import IMAGE_NAMES, OBJECT_NAMES
 from valor_cli.data.shapes.objects.object_file import ObjectFile, Role
+from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.errors import DataError
 from valor_cli.kernels import engine
 

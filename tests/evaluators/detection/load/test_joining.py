@@ -212,3 +212,18 @@ def test_one_label_has_one_frequency() -> None:
         "merge labels of one frequency, or leave out lvis"
     )
     load_detections(inputs, DetectionOptions(), merged("cat", "cow"))
+
+
+@pytest.mark.parametrize(
+    ("ids", "expected"),
+    [
+        ({"category_id": 0}, "All category ids would be in the ground truth if they were one more"),
+        ({"category_id": 2}, "All category ids would be in the ground truth if they were one less"),
+        ({"category_id": "cat"}, "These are names of categories: write the category ids"),
+        ({"image_id": 0}, "All image ids would be in the ground truth if they were one more"),
+        ({"category_id": 9}, "gt.json\nCheck that both files belong together."),
+    ],
+)
+def test_what_explains_unknown_ids(ids: dict[str, Any], expected: str) -> None:
+    detection = {"image_id": 1, "category_id": 1, "bbox": [2, 2, 10, 10], "score": 0.5, **ids}
+    assert expected in error(truth([None, None]), write("dt.json", [detection]))

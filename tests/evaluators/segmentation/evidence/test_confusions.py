@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from tests.evaluators.segmentation.asking import asked, findings
 from tests.oracles.label_map_problems import InMemory, codes_of, random_maps
 from tests.oracles.segmentation import drawn, pooled
-from valor_cli.data.shapes.label_maps.dataset import SegmentationDataset
+from valor_cli.data.shapes.label_maps import SegmentationDataset
 from valor_cli.errors import LISTED, DataError
 from valor_cli.evaluators.segmentation import SEMANTIC_SEGMENTATION
 from valor_cli.evaluators.segmentation.evidence.confusions import Confusions, CountingPlan

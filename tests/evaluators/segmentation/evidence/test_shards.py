@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.oracles.label_map_problems import random_maps
-from valor_cli.data.shapes.label_maps.dataset import SegmentationDataset
+from valor_cli.data.shapes.label_maps import SegmentationDataset
 from valor_cli.errors import DataError, Problem
 from valor_cli.evaluators.segmentation.evidence import shards
 from valor_cli.evaluators.segmentation.evidence.confusions import CountingPlan

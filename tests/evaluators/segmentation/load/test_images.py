@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from tests.evaluators.segmentation.scenes import folder, inputs
-from valor_cli.data.formats.png.difference_images import GAP
+from valor_cli.data.formats.difference_images import GAP
 from valor_cli.evaluators.segmentation.load.images import overlays
 from valor_cli.metric import Selection
 from valor_cli.results import ExampleResult, Picture

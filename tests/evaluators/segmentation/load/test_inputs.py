@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from valor_cli.evaluators.segmentation.load.inputs import SegmentationInputs
 
-READERS = ("label_map_manifest", "label_map_panoptic", "class_names")
+READERS = ("panoptic", "panoptic_label_maps", "class_names")
 
 
 def block(**data: Any) -> SegmentationInputs:
@@ -92,5 +92,5 @@ def test_readers_are_imported_on_use() -> None:
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
-    readers = {f"valor_cli.data.{name}" for name in READERS}
+    readers = {f"valor_cli.data.formats.{name}" for name in READERS}
     assert not readers.intersection(done.stdout.split())

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.data.formats.folders import digest_of
-from valor_cli.data.formats.png.images import pixel_values, png_content
+from valor_cli.data.formats.images import pixel_values, png_content
 from valor_cli.data.shapes.objects.object_file import Wanted
 from valor_cli.data.shapes.objects.shape_rows import Frame, Part, Ring, ShapeRows
 from valor_cli.data.source.files import STDIN

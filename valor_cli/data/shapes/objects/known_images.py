@@ -144,6 +144,15 @@ def find_images(names: Sequence[str], known: KnownImages, *, from_files: bool) -
     return best
 
 
+def sizes_of(files: Sequence[str], known: KnownImages | None) -> list[tuple[int, int] | None]:
+    """Height and width of the images of files; 0 where unknown, None for a file of no image."""
+    if known is None:
+        return [None] * len(files)
+    at = find_images(files, known, from_files=True).at.tolist()
+    size = known.size.tolist()
+    return [None if row < 0 else (size[row][0], size[row][1]) for row in at]
+
+
 Form: TypeAlias = Callable[[str], str]
 
 

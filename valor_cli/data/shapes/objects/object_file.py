@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias
 from msgspec import Struct
 
 from valor_cli.data.table import Table
+from valor_cli.errors import DataError
 from valor_cli.kernels.geometry.shapes import Shapes
 from valor_cli.results import InputFile
 
@@ -16,7 +17,14 @@ Wanted: TypeAlias = Literal["box", "shape"]
 """Which geometry to take of an object that says several: its box if it has one, or its most
 detailed shape."""
 
+SplitName: TypeAlias = Literal["val", "test", "train"]
+"""A split of a data set."""
+
 ImageNames: TypeAlias = Literal["typed", "text", "file"]
+
+
+class UnnamedClassesError(DataError):
+    """The classes of predictions have no names, and those of the ground truth are not known."""
 
 
 class ObjectFile(Struct, frozen=True):
@@ -42,6 +50,7 @@ class ObjectFile(Struct, frozen=True):
         image_names: What image ids are: "typed" values; "text" for want of types (CSV), so that
             "17" may be the number 17 of the other side; or names of a "file" (YOLO, VOC).
         warnings: What a reader corrected or assumed, for the report.
+        class_names: Names by class (YOLO), for predictions without names of their own.
     """
 
     path: str
@@ -54,3 +63,4 @@ class ObjectFile(Struct, frozen=True):
     coded: bool = False
     image_names: ImageNames = "typed"
     warnings: Sequence[str] = ()
+    class_names: Mapping[int, str] | None = None

@@ -236,10 +236,12 @@ def object_file(
     labels: Named,
     files: Sequence[InputFile],
     part_of: Sequence[str] | None = None,
+    place: str = LINE,
     metadata: Mapping[str, list[Any]] | None = None,
     skipped: int = 0,
     image_names: ImageNames = "typed",
     warnings: Sequence[str] = (),
+    class_names: Mapping[int, str] | None = None,
 ) -> ObjectFile:
     """Build the `ObjectFile` of an input.
 
@@ -251,9 +253,10 @@ def object_file(
         labels: By code, what an object's `label` means.
         files: What was read.
         part_of: Of a folder, the file of each image, by position.
+        place: How rows are named in these files, as in `Table`.
         metadata: Of images.
         skipped: Objects left out.
-        image_names, warnings: As in `ObjectFile`.
+        image_names, warnings, class_names: As in `ObjectFile`.
     """
     columns = dict(piece.columns)
     lines = columns.pop("line")
@@ -263,7 +266,7 @@ def object_file(
         label, labels = _in_use(label, labels)
     category_ids = np.array(labels.ids, np.int64)
     image = columns.pop("image")
-    parts = None if part_of is None else Parts([(file, LINE) for file in part_of], image)
+    parts = None if part_of is None else Parts([(file, place) for file in part_of], image)
     objects: Columns = {
         "image_id": image_ids[image],
         "category_id": category_ids[label],
@@ -282,6 +285,7 @@ def object_file(
         coded=True,
         image_names=image_names,
         warnings=warnings,
+        class_names=class_names,
     )
 
 

@@ -43,6 +43,8 @@ def _of_objects(objects: ObjectFile) -> Iterator[tuple[str, str]]:
             yield "area", f"stated areas: {lost:,} objects now have the area of their shape"
     if "crowd" in columns and (lost := int(table["crowd"].sum())):
         yield "crowd", f"crowd flags: {lost:,} crowds now are single objects"
+    if "difficult" in columns and (lost := int(table["difficult"].sum())):
+        yield "difficult", f"difficult flags: {lost:,} difficult objects now count"
     if "keypoints" in columns and (lost := int((table["keypoints"] != 0).any(axis=(1, 2)).sum())):
         yield "keypoints", f"keypoints: those of {lost:,} objects are lost"
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from valor_cli.data.inputs.image_folders import ImageFolder
+from valor_cli.data.formats.images import ImageFolder
 from valor_cli.errors import printable
 from valor_cli.results import Picture
 

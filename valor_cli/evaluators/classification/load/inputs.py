@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal, TypeAlias
 
 from annotated_types import MinLen
 from pydantic import AfterValidator, Field, model_validator
 
+from valor_cli.data.shapes.scores.extract import Extract
 from valor_cli.data.shapes.scores.score_file import Side
 from valor_cli.evaluators.inputs import (
     ByModel,
@@ -18,6 +19,7 @@ from valor_cli.evaluators.inputs import (
     model_paths,
     one_standard_input,
 )
+from valor_cli.kernels.patterns.regex import PatternError, parse_pattern
 from valor_cli.metric import written
 from valor_cli.paths import InputPath
 
@@ -39,6 +41,34 @@ def _distinct(names: tuple[str | int | bool, ...]) -> tuple[str | int | bool, ..
 
 
 Classes: TypeAlias = Annotated[tuple[str | int | bool, ...], MinLen(1), AfterValidator(_distinct)]
+
+
+def _is_pattern(text: str) -> str:
+    try:
+        parse_pattern(text)
+    except PatternError as error:
+        raise ValueError(f"not a regular expression: {error}") from None
+    return text
+
+
+class Extraction(Strict):
+    """Where the label is in a predicted text."""
+
+    pattern: Annotated[str, MinLen(1), AfterValidator(_is_pattern)] | None = Field(
+        None, description="regular expression: its first group, or all of it without groups"
+    )
+    json_path: Annotated[str, MinLen(1)] | None = Field(
+        None,
+        alias="json",
+        description="path of the value in the JSON that the text holds, as answer.label",
+    )
+    match: Literal["first", "last"] = Field("first", description="which of several matches counts")
+
+    @model_validator(mode="after")
+    def _one_of(self) -> Extraction:
+        if (self.pattern is None) == (self.json_path is None):
+            raise ValueError("give either pattern or json")
+        return self
 
 
 class ClassificationInputs(Strict):
@@ -72,6 +102,12 @@ class ClassificationInputs(Strict):
     columns: dict[str, str] = Field(
         {}, description="standard name of a column to the name that the file has"
     )
+    extract: Literal["first_label", "last_label"] | Extraction | None = Field(
+        None,
+        description="how to find the label in predicted texts, as answers of a language model: "
+        "{pattern: regular expression}, {json: path}, or first_label or last_label, the one of "
+        "`classes` that the text names first or last; a text without one is no prediction",
+    )
     on_invalid: Literal["error", "skip"] = Field(
         "error", description="what to do with invalid rows: stop, or leave them out and count them"
     )
@@ -100,11 +136,31 @@ class ClassificationInputs(Strict):
         one_standard_input([self.ground_truth, *self.models.values(), self.classes])
         return self
 
+    @model_validator(mode="after")
+    def _known_labels(self) -> ClassificationInputs:
+        if isinstance(self.extract, str) and self.classes is None:
+            raise ValueError(f"extract: {self.extract} needs the labels: list them in `classes`")
+        return self
+
     @property
     def models(self) -> Mapping[str, str]:
         """Path of each model's predictions or samples; a single path is named after its file."""
         given = self.predictions if self.samples is None else self.samples
         return {} if given is None else model_paths(given)
+
+    def extraction(self, classes: Sequence[str]) -> Extract | None:
+        """How labels are found in predicted texts; None where these are labels.
+
+        Args:
+            classes: The labels listed in the config or in a file.
+        """
+        if self.extract is None:
+            return None
+        if isinstance(self.extract, str):
+            match: Literal["first", "last"] = "first" if self.extract == "first_label" else "last"
+            return Extract(classes=classes, match=match)
+        own = self.extract
+        return Extract(own.pattern or "", own.json_path or "", match=own.match)
 
     def format_of(self, side: Side) -> Format | None:
         """The format given in the config for one side, if any."""

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from valor_cli.data.formats.class_names import read_names
 from valor_cli.data.inputs.scores import read_scores
+from valor_cli.data.shapes.scores.extract import with_extracted_labels
 from valor_cli.data.shapes.scores.score_file import ScoreFile, ScoreReading, Side
 from valor_cli.errors import DataError, Problem
 from valor_cli.evaluators.classification.load.inputs import ClassificationInputs
@@ -101,10 +102,13 @@ def _read(
     errors: list[DataError],
 ) -> ScoreFile | None:
     """A file; None and an error more if it cannot be used."""
-    if side == "ground_truth":
+    extract = None if side == "ground_truth" else inputs.extraction(reading.classes)
+    if side == "ground_truth" or extract is not None:
+        # A text names one of the classes; they are no columns.
         reading = replace(reading, classes=())
     try:
-        return read_scores(path, side, reading, inputs.format_of(side))
+        found = read_scores(path, side, reading, inputs.format_of(side))
+        return found if extract is None else with_extracted_labels(found, extract)
     except DataError as error:
         errors.append(error)
     return None

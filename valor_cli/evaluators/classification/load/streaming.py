@@ -126,7 +126,13 @@ def cut_inputs(
     Raises:
         DataError: An input is not there, or its format cannot be told.
     """
-    if inputs.images or selection.keep or selection.every_metadata or selection.limit is not None:
+    if (
+        inputs.extract
+        or inputs.images
+        or selection.keep
+        or selection.every_metadata
+        or selection.limit is not None
+    ):
         return None
     sides: list[tuple[str, str, Side]] = []
     if inputs.ground_truth is not None:

@@ -175,7 +175,7 @@ def load_objects(
         strangers[model] = sorted(set(map(str, file.objects["image_id"][strange].tolist())))[:SHOWN]
         if unknown and inputs.on_invalid == "error":
             raise unknown_ids(
-                file, found, label_positions(file, frame), truth.path, _first_images(frame)
+                file, found, label_positions(file, frame), truth, _first_images(frame)
             )
     if options.matching == "valor":
         true, sides, left_out = apply_valor_matching(true, sides)

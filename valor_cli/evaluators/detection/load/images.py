@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from msgspec.structs import replace
 
-from valor_cli.data.inputs.image_folders import ImageFolder
+from valor_cli.data.formats.images import ImageFolder
 from valor_cli.data.shapes.objects.gallery import Gallery
 from valor_cli.data.shapes.objects.object_file import ObjectFile
 from valor_cli.errors import printable

@@ -7,8 +7,9 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from valor_cli.data.inputs.objects import Reading
-from valor_cli.data.shapes.objects.object_file import Role
+from valor_cli.data.inputs.objects import Format
+from valor_cli.data.shapes.objects.object_file import Role, SplitName
+from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.evaluators.inputs import (
     ByModel,
     SideFormats,
@@ -19,8 +20,6 @@ from valor_cli.evaluators.inputs import (
 )
 from valor_cli.paths import InputPath
 
-Format = Literal["coco", "coco_panoptic", "jsonl", "csv", "yolo", "voc"]
-
 
 class Formats(SideFormats[Format]):
     """Formats of ground truth and predictions."""
@@ -30,8 +29,8 @@ class DetectionInputs(Strict):
     """Files of a detection run: ground truth, and the detections of one or more models."""
 
     ground_truth: InputPath = Field(
-        description="ground truth: COCO, COCO panoptic, JSONL, CSV, a YOLO folder or Pascal VOC "
-        "XML; .gz, .zst and globs work"
+        description="ground truth: COCO, COCO panoptic, JSONL, CSV, a YOLO folder or data.yaml, "
+        "Pascal VOC or CVAT XML, or a folder of LabelMe, KITTI or DOTA; .gz, .zst and globs work"
     )
     predictions: ByModel = Field(
         description="detections, in any of these formats, or a COCO results list: one path, or "
@@ -45,6 +44,10 @@ class DetectionInputs(Strict):
     )
     names: tuple[str, ...] | None = Field(
         None, min_length=1, description="names of YOLO classes; omitted: classes.txt or data.yaml"
+    )
+    split: SplitName | None = Field(
+        None,
+        description="split of a YOLO data set (data.yaml); omitted: the first of val, test, train",
     )
     columns: dict[str, str] = Field(
         {}, description="standard name of a CSV column to the name that the file has"
@@ -78,6 +81,7 @@ class DetectionInputs(Strict):
             invalid=self.on_invalid,
             names=self.names or (),
             images=self.images,
+            split=self.split,
             columns=self.columns,
         )
 

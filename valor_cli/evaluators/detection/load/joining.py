@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -92,26 +92,62 @@ def check_categories(file: ObjectFile, truth: ObjectFile) -> None:
 
 
 def unknown_ids(
-    file: ObjectFile, image: Joined, label: Ints, truth: str, ids: Sequence[str]
+    file: ObjectFile, image: Joined, label: Ints, truth: ObjectFile, ids: Sequence[str]
 ) -> DataError:
-    """The error for objects whose image or category is not known."""
+    """The error for objects whose image or category is not known.
+
+    Args:
+        file: The predictions.
+        image: Where their images are in the ground truth.
+        label: (n,) the label of each object, -2 for an unknown category.
+        truth: The ground truth.
+        ids: Some ids of its images.
+    """
+    causes = list(_likely_causes(file, truth))
     if len(label) > SHOWN and (image.objects < 0).all():
         own = sorted(set(map(str, file.objects["image_id"].tolist())))[:SHOWN]
-        message = f"none of {len(label):,} detections is of an image of {truth}"
-        return DataError(Problem(file.path, f"{message} ({spellings(own, ids)})"), hint=ALIKE)
+        message = f"none of {len(label):,} detections is of an image of {truth.path}"
+        problem = Problem(file.path, f"{message} ({spellings(own, ids)})")
+        return DataError(problem, hint="\n".join([*causes, ALIKE]))
     problems = []
     unknown = {"image_id": image.objects < 0, "category_id": label == -2}
     for column, missing in unknown.items():
         for row in np.flatnonzero(missing)[:LISTED].tolist():
             (value,) = file.objects[column][row : row + 1].tolist()
             if column == "image_id":
-                message = image.problem(value, truth)
+                message = image.problem(value, truth.path)
             else:
-                message = f"no category {value!r} in {truth}"
+                message = f"no category {value!r} in {truth.path}"
             problems.append((row, Problem(file.objects.place_of(row, column), message)))
     problems.sort(key=lambda entry: entry[0])
     return DataError(
         [problem for _, problem in problems[:LISTED]],
         total=int(sum(missing.sum() for missing in unknown.values())),
-        hint=f"Check that both files belong together. {SKIP_HINT}",
+        hint="\n".join([*causes, f"Check that both files belong together. {SKIP_HINT}"]),
     )
+
+
+def _likely_causes(file: ObjectFile, truth: ObjectFile) -> Iterator[str]:
+    """What the ids look like, where that explains why they are not known."""
+    if truth.categories is not None and file.categories is None:
+        own = set(file.objects["category_id"].tolist())
+        known = dict(_named(truth.categories))
+        yield from _shifted("category", own, set(known))
+        if own - set(known) and own <= set(known.values()):
+            yield "These are names of categories: write the category ids of the ground truth."
+    if truth.images is not None:
+        own = set(file.objects["image_id"].tolist())
+        yield from _shifted("image", own, set(truth.images["id"].tolist()))
+
+
+def _shifted(what: str, own: set[Any], known: set[Any]) -> Iterator[str]:
+    """Whether whole numbers would all be known if they were one more, or one less."""
+    if own <= known or not all(type(one) is int for one in own):
+        return
+    for step, word in ((1, "more"), (-1, "less")):
+        if {one + step for one in own} <= known:
+            yield (
+                f"All {what} ids would be in the ground truth if they were one {word}: do both "
+                "files count from the same number?"
+            )
+            return

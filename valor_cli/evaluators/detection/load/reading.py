@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from valor_cli.data.inputs.objects import Reading, read_objects
+from valor_cli.data.inputs.objects import read_objects
 from valor_cli.data.shapes.objects.known_images import KnownImages
-from valor_cli.data.shapes.objects.object_file import ObjectFile
+from valor_cli.data.shapes.objects.object_file import ObjectFile, UnnamedClassesError
+from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.errors import DataError, Problem
 from valor_cli.evaluators.detection.load.images_and_labels import images_of
 from valor_cli.evaluators.detection.load.inputs import DetectionInputs
@@ -48,7 +49,8 @@ def read_inputs(
     except DataError as error:
         errors.append(error)
     known = None if truth is None else KnownImages.of(images_of(truth), truth.image_names)
-    reading = replace(reading, metadata=(), known=known)
+    class_names = None if truth is None else truth.class_names
+    reading = replace(reading, metadata=(), known=known, class_names=class_names)
     for model, path in inputs.models.items():
         try:
             found = read_objects(path, "predictions", reading, inputs.format_of("predictions"))
@@ -56,7 +58,9 @@ def read_inputs(
             if truth is not None:
                 check_named(found, truth)
         except DataError as error:
-            errors.append(error)
+            # Names may be those of the ground truth that cannot be read.
+            if truth is not None or not isinstance(error, UnnamedClassesError):
+                errors.append(error)
     errors += _without_keypoints([truth, *predicted.values()], fields)
     if truth is None or errors:
         raise DataError(

@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 
 from valor_cli.data.formats.coco.ranges import ResultsFacts, one_list, read_results_piece
 from valor_cli.data.inputs.joined_objects import joined_objects
-from valor_cli.data.inputs.objects import Reading, format_of, read_objects
+from valor_cli.data.inputs.objects import format_of, read_objects
 from valor_cli.data.partition.pieces import Piece, cut
 from valor_cli.data.shapes.objects.dataset import DetectionDataset
 from valor_cli.data.shapes.objects.known_images import KnownImages
 from valor_cli.data.shapes.objects.object_file import ObjectFile
+from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.data.source.inputs import expanded
 from valor_cli.data.table import Table
 from valor_cli.errors import DataError, Problem

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from valor_cli.data.shapes.label_maps.dataset import SegmentationDataset, UnexpectedPixels
+from valor_cli.data.shapes.label_maps import SegmentationDataset, UnexpectedPixels
 from valor_cli.errors import DataError
 from valor_cli.evaluators.segmentation.evidence.confusions import (
     Cells,

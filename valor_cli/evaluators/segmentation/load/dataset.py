@@ -10,8 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from valor_cli.data.formats.folders import digest_of
-from valor_cli.data.formats.png.label_maps import LabelMap, Stored
-from valor_cli.data.shapes.label_maps.dataset import SegmentationDataset
+from valor_cli.data.shapes.label_maps import LabelMap, SegmentationDataset, Stored
 from valor_cli.errors import LISTED, DataError, Problem
 from valor_cli.evaluators.segmentation.load.images import missing_image_warnings
 from valor_cli.evaluators.segmentation.load.inputs import SegmentationInputs

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 from msgspec.structs import replace
 
-from valor_cli.data.formats.png.difference_images import colour_of, overlay, shrunk
-from valor_cli.data.inputs.image_folders import ImageFolder
+from valor_cli.data.formats.difference_images import colour_of, overlay, shrunk
+from valor_cli.data.formats.images import ImageFolder
 from valor_cli.errors import DataError, UnreachableError, printable
 from valor_cli.evaluators.segmentation.load.inputs import SegmentationInputs
 from valor_cli.evaluators.segmentation.load.pairing import pair_sides

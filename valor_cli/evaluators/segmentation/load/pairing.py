@@ -10,15 +10,14 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from valor_cli.data.formats.png.label_map_folders import (
+from valor_cli.data.inputs.label_maps import NO_MASK, read_label_maps
+from valor_cli.data.shapes.label_maps import (
+    LabelMap,
+    LabelMaps,
     PairedNames,
     pair_names,
-    read_folder,
     refuse_unpaired,
 )
-from valor_cli.data.formats.png.label_maps import LabelMap, LabelMaps
-from valor_cli.data.inputs.label_map_formats import NO_MASK, Format
-from valor_cli.data.shapes.objects.object_file import Role
 from valor_cli.errors import DataError, Problem, printable
 from valor_cli.evaluators.segmentation.load.inputs import SegmentationInputs
 from valor_cli.evaluators.segmentation.load.label_codes import (
@@ -162,7 +161,7 @@ def pair_sides(inputs: SegmentationInputs, selection: Selection) -> Pairing:
         metadata,
         {
             None: len(sides.truth.maps) - len(common),
-            **{model: len(meeting.strangers) for model, meeting in meetings.items()},
+            **{model: len(meeting.unpaired_predictions) for model, meeting in meetings.items()},
         },
         warnings,
     )
@@ -173,8 +172,13 @@ def _left_out(meeting: PairedNames, sides: Sides, model: str) -> list[str]:
     truth, found = sides.truth, sides.predictions[model]
     told = []
     for names, side, noun, other in (
-        (meeting.alone, truth, "ground truths have no prediction in", found.path),
-        (meeting.strangers, found, f"predictions of {model} have no ground truth in", truth.path),
+        (meeting.unpaired_truths, truth, "ground truths have no prediction in", found.path),
+        (
+            meeting.unpaired_predictions,
+            found,
+            f"predictions of {model} have no ground truth in",
+            truth.path,
+        ),
     ):
         if names:
             count = f"{len(names):,} of {len(side.maps):,}"
@@ -226,7 +230,9 @@ def read_sides(inputs: SegmentationInputs, metadata: Sequence[str]) -> Sides:
     """
     names = names_of(inputs)
     form = inputs.format_of("ground_truth", inputs.ground_truth)
-    truth = _side(inputs.ground_truth, "ground_truth", form, inputs, None, metadata)
+    truth = read_label_maps(
+        inputs.ground_truth, "ground_truth", form, metadata=metadata, columns=inputs.columns
+    )
     if truth.categories is not None:
         if names is not None:
             problem = Problem("labels", f"{truth.path} names its categories, which are the labels")
@@ -241,7 +247,9 @@ def read_sides(inputs: SegmentationInputs, metadata: Sequence[str]) -> Sides:
     predictions = {}
     for model, path in inputs.models.items():
         own = form if inputs.predictions is None else inputs.format_of("predictions", path)
-        predictions[model] = _side(path, "predictions", own, inputs, names, ())
+        predictions[model] = read_label_maps(
+            path, "predictions", own, names=names, columns=inputs.columns
+        )
     return Sides(truth, predictions, names)
 
 
@@ -252,37 +260,6 @@ def metadata_there(inputs: SegmentationInputs) -> tuple[str, ...]:
 
     form = inputs.format_of("ground_truth", inputs.ground_truth)
     return label_map_metadata(inputs.ground_truth, inputs.columns, form)
-
-
-def _side(
-    path: str,
-    role: Role,
-    form: Format,
-    inputs: SegmentationInputs,
-    names: Mapping[int, str] | None,
-    metadata: Sequence[str],
-) -> LabelMaps:
-    """The label maps of one input. Readers are imported on use."""
-    if form == "manifest":
-        from valor_cli.data.inputs.label_map_manifest import read_manifest
-
-        return read_manifest(path, role, metadata=metadata, columns=inputs.columns)
-    if form == "coco_panoptic":
-        from valor_cli.data.inputs.panoptic_label_maps import read_panoptic_maps
-
-        return read_panoptic_maps(path, role, names=names, metadata=metadata)
-    if form == "masks" and not metadata:
-        from valor_cli.data.inputs.mask_label_maps import read_masks
-
-        return read_masks(path, names if role == "predictions" else None)
-    if metadata:
-        listed = ", ".join(f"'{name}'" for name in metadata)
-        raise DataError(
-            Problem(path, f"a folder holds no metadata of its images, so no {listed}"),
-            hint="Metadata is read from the columns of a manifest (.jsonl or .csv), which lists "
-            "the pairs in its columns ground_truth and prediction, or from COCO panoptic JSON.",
-        )
-    return read_folder(path)
 
 
 def _fitting(codes: NDArray[np.int32], values: NDArray[np.unsignedinteger]) -> NDArray[np.int32]:

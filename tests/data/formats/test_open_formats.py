@@ -1,0 +1,505 @@
+"""KITTI, DOTA, LabelMe, CVAT and Open Images as their tools write them, and their faults."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from valor_cli.data.conversion.formats import FORMATS
+from valor_cli.data.inputs.objects import format_of, read_objects
+from valor_cli.data.shapes.objects.known_images import KnownImages
+from valor_cli.data.shapes.objects.object_file import ObjectFile, Role
+from valor_cli.data.shapes.objects.reading import Reading
+from valor_cli.errors import DataError
+from valor_cli.evaluators.detection.load.dataset import load_detections
+from valor_cli.evaluators.detection.load.inputs import DetectionInputs, DetectionOptions
+from valor_cli.metric import Selection
+from valor_cli.pipeline.convert import Conversion, convert
+
+pytestmark = pytest.mark.usefixtures("in_a_folder")
+
+SKIP = "Fix these rows, or set `on_invalid: skip` under `data:` to leave them out."
+
+CAR = "Car 0.00 0 -1.58 587.01 173.33 614.12 200.12 1.65 1.67 3.64 -0.65 1.71 46.70 -1.59"
+CYCLIST = "Cyclist 0.00 3 -1.65 676.60 163.95 688.98 193.93 1.86 0.60 2.02 4.59 1.32 45.84 -1.55"
+DONT_CARE = "DontCare -1 -1 -10 503.89 169.71 590.61 190.13 -1 -1 -1 -1000 -1000 -1000 -10"
+
+PLANE = "2753 2408 2861 2385 2888 2468 2805 2502 plane 0"
+SHIP = "937 913 921 912 923 874 940 875 small-vehicle 1"
+DOTA = f"imagesource:GoogleEarth\ngsd:0.146343590398\n{PLANE}\n{SHIP}\n"
+
+CVAT = """<?xml version="1.0" encoding="utf-8"?>
+<annotations>
+  <version>1.1</version>
+  <meta><task><name>street</name><labels><label><name>car</name></label></labels></task></meta>
+  <image id="0" name="day/a.jpg" width="640" height="480">
+    <box label="car" source="manual" occluded="0" xtl="10.50" ytl="20.00" xbr="30.50" ybr="60.00"
+      z_order="0">
+      <attribute name="colour">red</attribute>
+    </box>
+    <polygon label="person" source="manual" occluded="0" points="1.00,2.00;5.00,2.00;5.00,9.50"
+      z_order="0">
+    </polygon>
+    <tag label="sunny" source="manual"></tag>
+  </image>
+  <image id="1" name="night/a.jpg" width="640" height="480">
+    <box label="car" occluded="0" xtl="10" ytl="20" xbr="30" ybr="60" z_order="0" rotation="30.0">
+    </box>
+  </image>
+</annotations>
+"""
+
+
+def put(name: str, content: str) -> None:
+    path = Path(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content)
+
+
+def shape(label: str, points: Any, kind: str = "polygon", group: Any = None) -> dict[str, Any]:
+    return {
+        "label": label,
+        "points": points,
+        "group_id": group,
+        "description": "",
+        "shape_type": kind,
+        "flags": {},
+    }
+
+
+def labelme(*shapes: Any, **changes: Any) -> str:
+    document = {
+        "version": "5.4.1",
+        "flags": {},
+        "shapes": list(shapes),
+        "imagePath": "..\\pictures\\a.jpg",
+        "imageData": None,
+        "imageHeight": 480,
+        "imageWidth": 640,
+    }
+    return json.dumps(document | changes)
+
+
+def read(path: str, role: Role = "ground_truth", **options: Any) -> ObjectFile:
+    return read_objects(path, role, Reading(wanted="shape", **options))
+
+
+def labels(found: ObjectFile) -> list[tuple[str, str]]:
+    """Image and label of each object."""
+    assert found.categories is not None
+    names = found.categories["name"][found.objects["category_id"]].tolist()
+    return list(zip(found.objects["image_id"].tolist(), names, strict=True))
+
+
+def test_kitti() -> None:
+    put("label_2/000001.txt", f"{CAR}\n{CYCLIST}\n{DONT_CARE}\n")
+    put("label_2/000000.txt", "")
+    assert format_of("label_2") == "kitti"
+    found = read("label_2")
+    assert labels(found) == [("000001", "Car"), ("000001", "Cyclist")]
+    np.testing.assert_allclose(found.shapes.box[0], [587.01, 173.33, 27.11, 26.79])
+    assert found.images is not None
+    assert found.images["id"].tolist() == ["000000", "000001"]
+    assert found.warnings == [
+        "label_2: regions marked DontCare are left out, and detections in them count: 1"
+    ]
+    assert found.objects.place_of(1, "score") == "label_2/000001.txt:2: score"
+    put("results/000001.txt", f"{CAR} 0.95\n")
+    assert read("results", "predictions").objects["score"].tolist() == [0.95]
+
+
+def test_dota() -> None:
+    put("labelTxt/P0001.txt", DOTA)
+    assert format_of("labelTxt") == "dota"
+    found = read("labelTxt")
+    assert labels(found) == [("P0001", "plane"), ("P0001", "small-vehicle")]
+    assert found.shapes.kinds == ("polygon",)
+    assert found.shapes.polygon.points[:4].tolist() == [
+        [2753, 2408],
+        [2861, 2385],
+        [2888, 2468],
+        [2805, 2502],
+    ]
+    assert found.objects["difficult"].tolist() == [False, True]
+    # Without the two lines at the top, and without the last column.
+    put("short/P1.txt", PLANE.removesuffix(" 0"))
+    assert format_of("short") == "dota"
+    assert len(read("short").objects) == 1
+
+
+def test_labelme() -> None:
+    put(
+        "json/a.json",
+        labelme(
+            shape("cat", [[10, 20], [50.5, 20], [50.5, 60]]),
+            shape("dog", [[30, 40], [10, 20]], "rectangle"),
+            shape("cat", [[0, 0], [4, 0], [4, 4]], group=1),
+            shape("dog", [[0, 0], [4, 0], [4, 4]], group=1),
+            shape("cat", [[8, 8], [12, 8], [12, 12]], group=1),
+        ),
+    )
+    put("json/b.json", labelme(imagePath="b.png"))
+    assert format_of("json") == "labelme"
+    found = read("json")
+    assert labels(found) == [("a", "cat"), ("a", "dog"), ("a", "cat"), ("a", "dog")]
+    assert found.shapes.box.tolist() == [[10, 20, 20, 20]]
+    # The parts of one group are one object.
+    assert np.diff(found.shapes.polygon.objects).tolist() == [1, 2, 1]
+    assert found.images is not None
+    assert found.images["id"].tolist() == ["a", "b"]
+    assert found.images["width"].tolist() == [640, 640]
+    assert found.objects.place_of(1) == "json/a.json: shapes[1]"
+    assert (found.files[0].rows, found.files[0].skipped) == (4, 0)
+
+
+def test_cvat() -> None:
+    put("annotations.xml", CVAT)
+    assert format_of("annotations.xml") == "cvat"
+    found = read("annotations.xml")
+    assert labels(found) == [("day/a", "car"), ("day/a", "person"), ("night/a", "car")]
+    assert found.shapes.box.tolist() == [[10.5, 20, 20, 40]]
+    assert found.shapes.rotated_box.tolist() == [[20, 40, 20, 40, 30]]
+    assert found.shapes.polygon.points.tolist() == [[1, 2], [5, 2], [5, 9.5]]
+    assert found.images is not None
+    assert found.images["height"].tolist() == [480, 480]
+    assert found.objects.place_of(0) == "annotations.xml:6"
+    put("folder/annotations.xml", CVAT)
+    assert format_of("folder") == "cvat"
+
+
+OPEN_IMAGES = (
+    "ImageID,Source,LabelName,Confidence,XMin,XMax,YMin,YMax,IsOccluded,IsTruncated,IsGroupOf,"
+    "IsDepiction,IsInside\n"
+    "0001eeaf4aed83f9,xclick,/m/0cmf2,1,0.25,0.5,0.125,0.375,0,0,0,0,0\n"
+    "000595fe6fee6369,xclick,/m/02wbm,1,0,1,0,0.5,0,0,1,0,0\n"
+    "0001eeaf4aed83f9,xclick,/m/0cmf2,1,0,0.5,0,0.5,0,0,0,0,0\n"
+)
+
+
+def test_open_images() -> None:
+    put("boxes.csv", OPEN_IMAGES)
+    Path("pictures").mkdir()
+    for name in ("0001eeaf4aed83f9", "000595fe6fee6369"):
+        Image.new("L", (800, 400)).save(f"pictures/{name}.jpg")
+    found = read_objects("boxes.csv", "ground_truth", Reading(images="pictures"), "open_images")
+    assert labels(found) == [
+        ("0001eeaf4aed83f9", "/m/0cmf2"),
+        ("0001eeaf4aed83f9", "/m/0cmf2"),
+        ("000595fe6fee6369", "/m/02wbm"),
+    ]
+    # 0.25 to 0.5 of 800, 0.125 to 0.375 of 400.
+    assert found.shapes.box.tolist() == [[200, 50, 200, 100], [0, 0, 400, 200], [0, 0, 800, 200]]
+    assert found.objects["crowd"].tolist() == [False, False, True]
+    assert found.objects.place_of(1) == "boxes.csv:4"
+    put(
+        "found.csv", "ImageID,LabelName,Score,XMin,XMax,YMin,YMax\n0001eeaf4aed83f9,a,0.5,0,1,0,1\n"
+    )
+    assert found.images is not None
+    known = KnownImages.of(found.images, found.image_names)
+    predicted = read_objects("found.csv", "predictions", Reading(known=known), "open_images")
+    assert predicted.shapes.box.tolist() == [[0, 0, 800, 400]]
+    assert predicted.objects["score"].tolist() == [0.5]
+    done = convert(Conversion("found.csv", "out.jsonl", "open_images", images="pictures"))
+    assert done.summary == "wrote 1 detection of 1 image to out.jsonl (jsonl)"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("XMin", "left", "boxes.csv: columns are missing: XMin; there is: ImageID, Source, Label"),
+        (
+            "0.25",
+            "x",
+            'boxes.csv:2: XMin: expected a finite number, found the string "x"\n',
+        ),
+        ("0.25", "200", "boxes.csv:2: expected fractions of the image, found 200 (pixels?)\n"),
+        ("0.25", "0.75", "boxes.csv:2: expected xmax of at least xmin (600.0), found 400.0\n"),
+        (
+            ",0,0,0,0,0\n0005",
+            "\n0005",
+            "boxes.csv:2: expected 13 fields as in the first line, found 8",
+        ),
+        ("/m/0cmf2", "", "boxes.csv:2: LabelName: expected a name, found nothing\n"),
+        (
+            "000595fe6fee6369",
+            "b",
+            (
+                "boxes.csv:3: ImageID: the size of image 'b' is not known: there is no such file "
+                "in pictures\nOpen Images boxes are in units of the image: name the folder"
+            ),
+        ),
+    ],
+)
+def test_a_wrong_row_of_open_images(old: str, new: str, message: str) -> None:
+    put("boxes.csv", OPEN_IMAGES.replace(old, new, 1))
+    Path("pictures").mkdir()
+    for name in ("0001eeaf4aed83f9", "000595fe6fee6369"):
+        Image.new("L", (800, 400)).save(f"pictures/{name}.jpg")
+    with pytest.raises(DataError) as caught:
+        read_objects("boxes.csv", "ground_truth", Reading(images="pictures"), "open_images")
+    assert str(caught.value).startswith(message)
+
+
+def test_predictions_match_by_the_names_of_images() -> None:
+    """The boxes of CVAT's images against a CSV: both are right, one is left over."""
+    put("annotations.xml", CVAT.replace(' rotation="30.0"', ""))
+    put(
+        "found.csv",
+        "image_id,label,score,x,y,width,height\n"
+        "day/a.jpg,car,0.9,10.5,20,20,40\nnight/a.jpg,car,0.8,10,20,20,40\n"
+        "night/a.jpg,car,0.7,0,0,5,5\n",
+    )
+    inputs = DetectionInputs(ground_truth="annotations.xml", predictions="found.csv")
+    (dataset,) = load_detections(inputs, DetectionOptions(), Selection()).datasets.values()
+    assert (len(dataset.ground_truths.label), len(dataset.detections.score)) == (3, 3)
+    assert dataset.image_ids.tolist() == ["day/a", "night/a"]
+
+
+def kitti_line(line: str) -> None:
+    put("in/a.txt", f"{CAR}\n{line}\n")
+
+
+def dota_line(line: str) -> None:
+    put("in/a.txt", f"{PLANE}\n{line}\n")
+
+
+def cvat_object(content: str) -> None:
+    put("in/a.xml", f'<annotations>\n<image name="a.jpg">\n{content}\n</image></annotations>')
+
+
+def labelme_shape(content: Any) -> None:
+    put("in/a.json", labelme(content))
+
+
+@pytest.mark.parametrize(
+    ("write", "content", "message"),
+    [
+        (kitti_line, "Car 0 0", "in/a.txt:2: expected 15 fields, found 3"),
+        (
+            kitti_line,
+            CAR.replace("587.01", "x"),
+            'in/a.txt:2: left: expected a finite number, found the string "x"',
+        ),
+        (
+            kitti_line,
+            CAR.replace("614.12", "500"),
+            "in/a.txt:2: expected xmax of at least xmin (587.01), found 500.0",
+        ),
+        (
+            dota_line,
+            "1 2 3 4 plane 0",
+            (
+                "in/a.txt:2: expected 8 coordinates, a category and whether it is difficult, "
+                "found 6 fields"
+            ),
+        ),
+        (
+            dota_line,
+            PLANE.replace("2408", "nan"),
+            'in/a.txt:2: y1: expected a finite number, found the string "nan"',
+        ),
+        (
+            dota_line,
+            PLANE.removesuffix("0") + "no",
+            'in/a.txt:2: difficult: expected 0, 1 or 2, found the string "no"',
+        ),
+        (
+            cvat_object,
+            '<box label="a" xtl="1"/>',
+            "in/a.xml:3: box: attributes are missing: ytl, xbr, ybr",
+        ),
+        (
+            cvat_object,
+            '<box label="a" xtl="1" ytl="2" xbr="x" ybr="4"/>',
+            'in/a.xml:3: box.xbr: expected a finite number, found the string "x"',
+        ),
+        (
+            cvat_object,
+            '<box label="a" xtl="5" ytl="2" xbr="1" ybr="4"/>',
+            "in/a.xml:3: box: expected xmax of at least xmin (5.0), found 1.0",
+        ),
+        (
+            cvat_object,
+            '<polygon label="a" points="1,2;3"/>',
+            "in/a.xml:3: polygon.points: expected points as x,y;x,y;…",
+        ),
+        (
+            cvat_object,
+            '<polygon label="a" points="1,2;3,4"/>',
+            "in/a.xml:3: polygon: expected at least 3 points, found 2",
+        ),
+        (
+            cvat_object,
+            '<ellipse label="a" cx="1"/>',
+            "in/a.xml:3: ellipse: expected <box> or <polygon>, found <ellipse>",
+        ),
+        (
+            labelme_shape,
+            shape("a", [[1, 2], [3, 4]], "circle"),
+            (
+                "in/a.json: shapes[0].shape_type: expected a polygon or a rectangle, found the "
+                'string "circle"'
+            ),
+        ),
+        (
+            labelme_shape,
+            shape("", [[1, 2], [3, 4], [5, 7]]),
+            'in/a.json: shapes[0].label: expected a name, found the string ""',
+        ),
+        (
+            labelme_shape,
+            shape("a", [[1, 2], [3], [5, 7]]),
+            "in/a.json: shapes[0].points[1]: expected x and y, found a list",
+        ),
+        (
+            labelme_shape,
+            shape("a", [[1, 2], [3, "4"], [5, 7]]),
+            'in/a.json: shapes[0].points[1]: expected a number, found the string "4"',
+        ),
+        (
+            labelme_shape,
+            shape("a", [[1, 2], [3, 4]], group=2),
+            "in/a.json: shapes[0].points: expected at least 3 points, found 2",
+        ),
+        (
+            labelme_shape,
+            shape("a", [[1, 2]], "rectangle"),
+            "in/a.json: shapes[0].points: expected 2 or 4 points of a rectangle, found 1",
+        ),
+        (labelme_shape, 3, "in/a.json: shapes[0]: expected an object, found 3"),
+    ],
+)
+def test_a_wrong_object(write: Callable[[Any], None], content: Any, message: str) -> None:
+    write(content)
+    with pytest.raises(DataError) as caught:
+        read("in")
+    assert str(caught.value) == f"{message}\n{SKIP}"
+    found = read("in", invalid="skip")
+    assert found.objects.skipped == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.json", "[]", 'in/a.json: expected an object with a list "shapes", found an empty list'),
+        ("a.json", "{}", 'in/a.json: expected an object with a list "shapes", found none'),
+        (
+            "a.json",
+            labelme(imageWidth=-1),
+            "in/a.json: imageWidth: expected a whole number from 0 to 1,048,576, found -1",
+        ),
+        (
+            "a.xml",
+            '<annotations><image name="a.jpg" width="x"/></annotations>',
+            "in/a.xml:1: image.width: expected a whole number from 0 to",
+        ),
+        (
+            "a.xml",
+            "<annotations><image/></annotations>",
+            "in/a.xml:1: image: the attribute 'name' is missing",
+        ),
+        (
+            "a.xml",
+            '<annotations><track id="0" label="car"/></annotations>',
+            'in/a.xml:1: track: tracks are not read; export the task as "CVAT for images 1.1"',
+        ),
+        (
+            "a.xml",
+            '<annotations><image name="a.jpg"/><image name="a.jpg"/></annotations>',
+            "in/a.xml:1: image.name: duplicate image 'a', also in in/a.xml",
+        ),
+    ],
+)
+def test_a_wrong_file(name: str, content: str, message: str) -> None:
+    put(f"in/{name}", content)
+    form = "cvat" if name.endswith(".xml") else "labelme"
+    with pytest.raises(DataError) as caught:
+        read_objects("in", "ground_truth", Reading(), form)
+    assert str(caught.value).startswith(message)
+
+
+def test_formats_without_scores_are_no_predictions() -> None:
+    put("in/P1.txt", DOTA)
+    with pytest.raises(DataError) as caught:
+        read("in", "predictions")
+    assert str(caught.value) == (
+        "in: DOTA has no scores, which predictions need\n"
+        "give predictions as COCO, JSONL, CSV, YOLO, VOC or KITTI"
+    )
+    put("kitti/a.txt", f"{CAR}\n")
+    with pytest.raises(DataError, match="expected 16 fields, found 15: the score is missing"):
+        read("kitti", "predictions")
+
+
+def test_difficult_objects_stay_so_in_voc_alone() -> None:
+    put("in/P1.txt", DOTA)
+    Path("pictures").mkdir()
+    Image.new("L", (3000, 3000)).save("pictures/P1.png")
+    done = convert(Conversion("in", "voc", target="voc", geometry="box", images="pictures"))
+    assert done.warnings == []
+    again = read_objects("voc", "ground_truth", Reading())
+    assert again.objects["difficult"].tolist() == [False, True]
+    done = convert(Conversion("in", "out.jsonl", geometry="box"))
+    assert "JSONL holds no difficult flags: 1 difficult objects now count" in done.warnings
+
+
+@pytest.mark.parametrize("target", [*FORMATS])
+@pytest.mark.parametrize("name", ["kitti", "dota", "labelme", "cvat", "data_set", "panoptic"])
+def test_whatever_is_read_can_be_converted(name: str, target: str) -> None:
+    """Boxes of every format that is read, in every format that is written."""
+    source = "in"
+    if name == "panoptic":
+        put_panoptic()
+        source = "panoptic.json"
+    elif name == "data_set":
+        put("in/data.yaml", "val: images\nnames: [car]\n")
+        put("in/labels/a.txt", "0 0.5 0.5 0.5 0.5\n")
+        Path("in/images").mkdir()
+        Image.new("L", (640, 480)).save("in/images/a.png")
+    else:
+        put("in/a.txt", CAR if name == "kitti" else PLANE)
+        if name in ("labelme", "cvat"):
+            Path("in/a.txt").unlink()
+            put("in/a.json", labelme(shape("cat", [[1, 2], [5, 2], [5, 9]])))
+        if name == "cvat":
+            Path("in/a.json").unlink()
+            put("in/a.xml", CVAT.replace(' rotation="30.0"', "").replace("night/a", "night/b"))
+    Path("pictures").mkdir()
+    for image in ("a", "b"):
+        Image.new("L", (3000, 3000)).save(f"pictures/{image}.png")
+    out = "out" if FORMATS[target].in_folder else f"out{FORMATS[target].endings[0]}"
+    images = "pictures" if name in ("kitti", "dota") else None
+    done = convert(Conversion(source, out, target=target, geometry="box", images=images))
+    assert " ground truth" in done.summary
+    again = read_objects(out, "ground_truth", Reading(images="pictures"), target)
+    first = read_objects(source, "ground_truth", Reading())
+    assert len(again.shapes.box) == len(first.objects) > 0
+
+
+def put_panoptic() -> None:
+    put(
+        "panoptic.json",
+        json.dumps(
+            {
+                "images": [{"id": 1, "file_name": "a.png", "width": 640, "height": 480}],
+                "categories": [{"id": 1, "name": "car", "isthing": 1}],
+                "annotations": [
+                    {
+                        "image_id": 1,
+                        "file_name": "a.png",
+                        "segments_info": [{"id": 5, "category_id": 1}],
+                    }
+                ],
+            }
+        ),
+    )
+    pixels = np.zeros((480, 640, 3), np.uint8)
+    pixels[10:20, 30:50, 0] = 5
+    Path("panoptic").mkdir()
+    Image.fromarray(pixels).save("panoptic/a.png")

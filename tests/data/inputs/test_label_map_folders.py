@@ -1,0 +1,169 @@
+"""Formats of label maps by name, folders of them, and which names of two sides belong together."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from tests.data.png_files import label_map, write
+from valor_cli.data.formats.png import PngLabelMap
+from valor_cli.data.inputs.label_maps import format_of, read_folder
+from valor_cli.data.shapes.label_maps import LabelMaps, pair_names, refuse_unpaired
+from valor_cli.errors import DataError
+
+pytestmark = pytest.mark.usefixtures("in_a_folder")
+
+MANIFEST = (
+    "list the pairs in a manifest (.jsonl or .csv with the columns ground_truth and prediction)."
+)
+PNGS = "Label maps are PNGs of one channel, in the folder or in folders in it."
+DOT = label_map([[0]])
+
+
+def side(path: str, *names: str) -> LabelMaps:
+    return LabelMaps(path, path, {name: PngLabelMap(f"{path}/{name}.png") for name in names})
+
+
+def refused(truth: LabelMaps, found: LabelMaps, *, skip: bool = False) -> list[str]:
+    with pytest.raises(DataError) as caught:
+        refuse_unpaired(pair_names(truth, found), truth, found, skip=skip)
+    return str(caught.value).split("\n")
+
+
+def folder_error(path: str) -> list[str]:
+    with pytest.raises(DataError) as caught:
+        read_folder(path)
+    return str(caught.value).split("\n")
+
+
+def test_a_folder_and_its_sub_folders() -> None:
+    for name in ("b.png", "a/c.png", "a/d.x.PNG", ".hidden.png", "notes.txt", "e.jpg"):
+        write(f"maps/{name}", DOT)
+    found = read_folder("maps")
+    assert {name: one.path for name, one in found.maps.items()} == {
+        "b": "maps/b.png",
+        "a/c": "maps/a/c.png",
+        "a/d.x": "maps/a/d.x.PNG",
+    }
+    assert (found.path, found.folder, found.others) == ("maps", "maps", ["e.jpg"])
+
+
+def test_no_folder() -> None:
+    assert folder_error("maps") == ["maps: no such folder"]
+    write("maps", DOT)
+    assert folder_error("maps") == ["maps: this is a file; a folder is needed"]
+
+
+def test_no_png() -> None:
+    write("maps/a.jpg", DOT)
+    write("maps/b.tif", DOT)
+    assert folder_error("maps") == [
+        "maps: there is no .png file in this folder; there are files of .jpg, .tif",
+        f"{PNGS} JPEG and WebP change values of pixels; make PNGs from the original labels.",
+    ]
+    Path("empty").mkdir()
+    assert folder_error("empty")[0] == "empty: there is no .png file in this folder"
+
+
+def test_two_files_of_one_name() -> None:
+    write("maps/a.png", DOT)
+    write("maps/a.PNG", DOT)
+    assert folder_error("maps") == [
+        "maps/a.png: there is maps/a.PNG too; one name, one sample",
+    ]
+
+
+def test_a_name_that_is_no_text() -> None:
+    write("maps/a.png", DOT)
+    Path(os.fsdecode(b"maps/\xff.png")).write_bytes(DOT)
+    assert folder_error("maps") == ["maps/\\udcff.png: the name is no UTF-8 text; rename the file"]
+
+
+def test_equal_paths_meet() -> None:
+    found = pair_names(side("gt", "x/a", "y/a", "b"), side("pred", "y/a", "x/a", "c"))
+    assert found.pairs == {"x/a": "x/a", "y/a": "y/a"}
+    assert (found.unpaired_truths, found.unpaired_predictions, found.ambiguous) == (
+        ["b"],
+        ["c"],
+        {},
+    )
+
+
+def test_ids_of_images_go_before_names() -> None:
+    truth = replace(side("gt", "1", "2", "3"), images={"1": 10, "2": 20, "3": 30})
+    found = replace(side("pred", "1", "b", "c"), images={"1": 20, "b": 10, "c": 40})
+    met = pair_names(truth, found)
+    assert met.pairs == {"1": "b", "2": "1"}
+    assert (met.unpaired_truths, met.unpaired_predictions) == (["3"], ["c"])
+    # Where one side says no ids, names decide.
+    assert pair_names(truth, replace(found, images=None)).pairs == {"1": "1"}
+
+
+def test_last_parts_decide_where_no_path_is_equal() -> None:
+    found = pair_names(side("gt", "city/a", "city/b", "c"), side("pred", "a", "out/b", "d"))
+    assert found.pairs == {"city/a": "a", "city/b": "out/b"}
+    assert (found.unpaired_truths, found.unpaired_predictions) == (["c"], ["d"])
+
+
+def test_one_equal_path_is_enough_to_compare_paths() -> None:
+    found = pair_names(side("gt", "city/a", "b"), side("pred", "a", "b"))
+    assert (found.pairs, found.unpaired_truths, found.unpaired_predictions) == (
+        {"b": "b"},
+        ["city/a"],
+        ["a"],
+    )
+
+
+def test_last_parts_that_are_not_unique() -> None:
+    truth, found = side("gt", "x/a", "y/a", "z/b"), side("pred", "a", "b")
+    assert refused(truth, found) == [
+        "gt, pred: 'a' names several: x/a, y/a",
+        f"Give both sides the same sub-folders, or {MANIFEST}",
+    ]
+    assert refused(found, truth, skip=True)[0] == "pred, gt: 'a' names several: x/a, y/a"
+
+
+def test_no_pair_at_all() -> None:
+    truth, found = side("gt", "d_gt", "a_gt", "b_gt", "c_gt"), side("pred", "a_pred")
+    message = (
+        "no label map has a prediction of its name in pred (ground truth has a_gt, b_gt, c_gt, …; "
+        "predictions have a_pred)"
+    )
+    for skip in (False, True):
+        assert refused(truth, found, skip=skip) == [
+            f"gt: {message}",
+            f"Give them the same names, or {MANIFEST}",
+        ]
+
+
+def test_missing_partners_are_listed() -> None:
+    truth, found = side("gt", "a", "b"), side("pred", "b", "c")
+    assert refused(truth, found) == [
+        "gt/a.png: has no prediction in pred",
+        "pred/c.png: has no ground truth in gt",
+        "Add the missing files, or set `on_invalid: skip` under `data:` to leave these out.",
+    ]
+    refuse_unpaired(pair_names(truth, found), truth, found, skip=True)
+
+
+def test_of_many_missing_partners_twenty_are_listed() -> None:
+    truth, found = side("gt", *(f"{at:03}" for at in range(200))), side("pred", "000")
+    lines = refused(truth, found)
+    assert len(lines) == 22
+    assert lines[19] == "gt/020.png: has no prediction in pred"
+    assert lines[20] == "… and 179 more problems"
+
+
+FORMATS = {
+    "manifest": ("a.jsonl", "a.CSV", "x/a.tsv", "a.ndjson", "a.csv.zst", "a.csv.GZ"),
+    "coco_panoptic": ("a.json", "a.JSON", "a.json.gz", "a.json.GZ"),
+    "png": ("maps", "maps.v2", "a.png", "csv", "json"),
+}
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_formats_by_extension(form: str) -> None:
+    assert {path: format_of(path) for path in FORMATS[form]} == dict.fromkeys(FORMATS[form], form)

@@ -1,0 +1,268 @@
+"""Read image files: sizes, pixel values, thumbnails; match the files of a folder to images."""
+
+from __future__ import annotations
+
+import os
+import stat
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from io import BytesIO
+from threading import RLock
+from typing import IO, TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valor_cli.data.formats.folders import files_under, is_folder, without_extension
+from valor_cli.errors import DataError, Problem, UnreachableError
+from valor_cli.paths import is_url
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+_LABEL_MODES = ("1", "L", "P", "I", "I;16", "I;16B", "I;16L")
+"""Pillow's names of images with one whole number a pixel."""
+
+_PNG = b"\x89PNG\r\n\x1a\n"
+
+_PILLOW = RLock()
+"""Held while an image is open: which warnings are errors is one setting for all threads."""
+
+LARGEST_FILE = 1 << 30
+"""Bytes of an image file."""
+
+MOST_PIXELS = 89_478_485
+"""Of an image, as Pillow has it: a few bytes may say that there are more than memory holds."""
+
+LONGEST_SIDE = 480
+"""Pixels of a thumbnail's longer side."""
+
+_QUALITY = 80
+
+ENDINGS = (
+    ".bmp",
+    ".dng",
+    ".gif",
+    ".jp2",
+    ".jpeg",
+    ".jpg",
+    ".mpo",
+    ".pfm",
+    ".pgm",
+    ".png",
+    ".ppm",
+) + (".tif", ".tiff", ".webp")
+
+
+def image_size(path: str) -> tuple[int, int]:
+    """Height and width from the header of an image file.
+
+    Raises:
+        DataError: The file cannot be read as an image.
+    """
+    with opened(path, path) as image:
+        return image.height, image.width
+
+
+def png_content(path: str) -> bytes:
+    """The bytes of a PNG file.
+
+    Raises:
+        DataError: The file cannot be read, is a folder, a pipe or a device, is huge, or is no PNG.
+    """
+    try:
+        content = _content(path)
+    except (OSError, ValueError) as error:
+        # A NUL or half a character in a name is a ValueError.
+        reason = getattr(error, "strerror", None) or error
+        raise DataError(Problem(path, f"the PNG cannot be read: {reason}")) from None
+    if not content.startswith(_PNG):
+        raise DataError(Problem(path, "expected a PNG; this is another kind of file"))
+    return content
+
+
+def _content(path: str) -> bytes:
+    if is_url(path):
+        from valor_cli.data.source.remote import content_of
+
+        return content_of(path, LARGEST_FILE)
+    _check_file(path)
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def _check_file(path: str) -> None:
+    """Refuse what could be read without end.
+
+    Raises:
+        DataError: It is no regular file, or larger than any image should be.
+        OSError, ValueError: There is no such file, or can be none.
+    """
+    found = os.stat(path)
+    if not stat.S_ISREG(found.st_mode):
+        what = "a folder" if stat.S_ISDIR(found.st_mode) else "a pipe or a device"
+        raise DataError(Problem(path, f"expected a file, found {what}"))
+    if found.st_size > LARGEST_FILE:
+        message = f"the file has {found.st_size:,} bytes; at most {LARGEST_FILE:,} are read"
+        raise DataError(Problem(path, message))
+
+
+def pixel_values(path: str, content: bytes) -> NDArray[np.int64]:
+    """The values of a PNG of one channel: gray of 1, 8 or 16 bits, or indices of a palette.
+
+    Args:
+        path: The file, for messages.
+        content: Its bytes.
+
+    Returns:
+        (height, width) whole numbers of 0 or more.
+
+    Raises:
+        DataError: It is no such image, or damaged, or too large to be a mask.
+    """
+    with opened(BytesIO(content), path) as image:
+        if image.mode not in _LABEL_MODES:
+            message = (
+                "expected a mask of one channel (gray, palette or 1 bit), "
+                f"found an image of mode {image.mode}"
+            )
+            raise DataError(Problem(path, message))
+        return np.asarray(image).astype(np.int64)
+
+
+def check_pixels(width: int, height: int, path: str) -> None:
+    """Reject an image that is too large before decoding it.
+
+    Raises:
+        DataError: It has more than `MOST_PIXELS`.
+    """
+    if width * height > MOST_PIXELS:
+        raise _too_large(path)
+
+
+def _too_large(path: str) -> DataError:
+    return DataError(Problem(path, f"the image has more than {MOST_PIXELS:,} pixels"))
+
+
+def _readable(file: str | BytesIO) -> AbstractContextManager[str | IO[bytes]]:
+    """What Pillow can open: the path of a file, or something that reads one behind a URL."""
+    if not isinstance(file, str):
+        return nullcontext(file)
+    if is_url(file):
+        from valor_cli.data.source.remote import open_url
+
+        return open_url(file)
+    _check_file(file)
+    return nullcontext(file)
+
+
+@contextmanager
+def opened(file: str | BytesIO, path: str) -> Iterator[Image]:
+    """Open an image; errors are raised as a `DataError` that names `path`."""
+    from PIL import Image as pillow  # noqa: N813 - its module is called like its class
+    from PIL import UnidentifiedImageError
+
+    try:
+        with _PILLOW, warnings.catch_warnings():
+            # An image of suspicious size is a warning for Pillow up to twice that size.
+            warnings.simplefilter("error", pillow.DecompressionBombWarning)
+            warnings.filterwarnings("ignore", category=UserWarning)
+            with _readable(file) as readable, pillow.open(readable) as image:
+                check_pixels(image.width, image.height, path)
+                yield image
+    except FileNotFoundError:
+        raise DataError(Problem(path, "no such file")) from None
+    except (pillow.DecompressionBombWarning, pillow.DecompressionBombError):
+        raise _too_large(path) from None
+    except UnidentifiedImageError:
+        raise DataError(Problem(path, "not a readable image")) from None
+    except (OSError, SyntaxError, ValueError, EOFError) as error:
+        # Pillow raises SyntaxError and ValueError for broken chunks.
+        message = f"the image cannot be read, it may be cut off ({error})"
+        raise DataError(Problem(path, message)) from None
+
+
+class ImageFolder:
+    """The image files in a folder, matched by path, name, or name without extension.
+
+    Names come from data and are never joined to a path: only what the folder holds is opened.
+
+    Raises:
+        DataError: There is no such folder, or it cannot be read.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+        if not is_folder(folder):
+            what = "this is a file" if os.path.exists(folder) else "no such folder"
+            problem = Problem(f"images: {folder}", what)
+            raise DataError(problem, hint="name the folder that holds the image files")
+        self._by_path: dict[str, str] = {}
+        self._by_stem: dict[str, str] = {}
+        self._by_name: dict[str, str | None] = {}
+        for path in files_under(folder, ENDINGS):
+            self._by_path[path] = path
+            name = os.path.basename(path)
+            self._by_stem.setdefault(without_extension(path), path)
+            for claim in {name, os.path.splitext(name)[0]}:
+                self._by_name[claim] = None if claim in self._by_name else path
+
+    def find(self, name: str) -> str | None:
+        """The file with a path, name or stem; None if not unique."""
+        path = os.path.normpath(name)
+        base = os.path.basename(path)
+        return (
+            self._by_path.get(path)
+            or self._by_name.get(base)
+            or self._by_name.get(os.path.splitext(base)[0])
+        )
+
+    @property
+    def by_stem(self) -> Mapping[str, str]:
+        """The files by path without extension, with slashes; the first of equal ones."""
+        return self._by_stem
+
+    def size(self, name: str) -> tuple[int | None, int | None]:
+        """Width and height of a file from `find`; None if unreadable."""
+        if name not in self._by_path:
+            return None, None
+        try:
+            height, width = image_size(os.path.join(self.folder, name))
+        except DataError:
+            return None, None
+        return width, height
+
+    def thumbnails(self, names: Sequence[str]) -> tuple[Mapping[str, bytes], list[str]]:
+        """JPEG thumbnails of files from `find`, with warnings."""
+        made: dict[str, bytes] = {}
+        warnings = []
+        for name in names:
+            if name not in self._by_path:
+                continue
+            try:
+                made[name] = _thumbnail(os.path.join(self.folder, name))
+            except (DataError, UnreachableError) as error:
+                warnings.append(f"not shown: {error.problems[0]}")
+        return made, warnings
+
+
+def _thumbnail(path: str) -> bytes:
+    with opened(path, path) as image:
+        image.draft("RGB", (LONGEST_SIDE, LONGEST_SIDE))
+        small = eight_bit(image, "RGB")
+        small.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
+        content = BytesIO()
+        small.save(content, "JPEG", quality=_QUALITY, optimize=True)
+    return content.getvalue()
+
+
+def eight_bit(image: Image, mode: str) -> Image:
+    """As RGB or L; deeper gray is stretched over what it uses, else it would be white or black."""
+    from PIL import Image as pillow  # noqa: N813 - its module is called like its class
+
+    if not image.mode.startswith(("I", "F")):
+        return image.convert(mode)
+    values = np.asarray(image, np.float64)
+    low, span = values.min(), np.ptp(values) or 1.0
+    return pillow.fromarray(np.uint8((values - low) * (255 / span))).convert(mode)

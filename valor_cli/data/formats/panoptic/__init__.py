@@ -1,1 +1,0 @@
-"""COCO panoptic JSON with its PNGs."""

@@ -1,1 +1,0 @@
-"""PNG: headers, chunks and pixels."""

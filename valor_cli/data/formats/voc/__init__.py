@@ -1,1 +1,0 @@
-"""Pascal VOC XML, one file per image."""

@@ -1,1 +1,0 @@
-"""YOLO label files, one per image."""

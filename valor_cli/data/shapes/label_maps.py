@@ -1,0 +1,311 @@
+"""Label maps: pairs of images whose pixels are labels, read when they are needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import compress
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from msgspec import Struct, field
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
+from valor_cli.errors import LISTED, DataError, Problem, printable
+from valor_cli.kernels.geometry.label_maps import RawPair, UnexpectedValue, unexpected_values
+from valor_cli.results import Illustration, InputFile, MetricExample, Picture, Scalar
+
+_VALUES_SHOWN = 5
+_VOID = 255
+"""Label that most data sets use for ignored pixels."""
+
+_MANIFEST = (
+    "list the pairs in a manifest (.jsonl or .csv with the columns ground_truth and prediction)."
+)
+
+
+class Stored(NamedTuple):
+    """An unread file: its size (height, width) and SHA-256."""
+
+    size: tuple[int, int]
+    sha256: str
+
+
+class LabelMap(Protocol):
+    """One label map, in a file."""
+
+    @property
+    def path(self) -> str:
+        """The file."""
+
+    def look(self, *, decode: bool = False) -> Stored:
+        """Read the file and its header. Raises a DataError if invalid.
+
+        Args:
+            decode: Whether to decode the pixels too: some damage shows only then.
+        """
+
+    def values(self) -> NDArray[np.unsignedinteger]:
+        """(height, width) uint8 or uint16 values of the pixels. Raises as `look` does."""
+
+
+class LabelMaps(Struct, frozen=True):
+    """One side of a segmentation run, from one input.
+
+    Attributes:
+        path: The input, as the user wrote it.
+        folder: The folder of the files.
+        maps: By sample name.
+        texts: The files beside the PNGs that were read, a manifest or a JSON file.
+        metadata: By name of the metadata and of the sample.
+        meanings: Where pixel values are positions in a list, the value that each stands for, None
+            for no label; None where they are values themselves.
+        categories: Names by value, in order, if the input says them.
+        others: Image files that are no PNG, which were passed over.
+        images: Id of the image by sample name, if the input says ids: they decide then, and not
+            names, what belongs together.
+    """
+
+    path: str
+    folder: str
+    maps: Mapping[str, LabelMap]
+    texts: Sequence[InputFile] = ()
+    metadata: Mapping[str, Mapping[str, Scalar]] = field(default_factory=dict)
+    meanings: Sequence[int | None] | None = None
+    categories: Mapping[int, str] | None = None
+    others: Sequence[str] = ()
+    images: Mapping[str, int | str] | None = None
+
+
+class PairedNames(NamedTuple):
+    """The names of ground truth and predictions that belong to the same sample.
+
+    Attributes:
+        pairs: Name of the ground truth to that of the prediction.
+        unpaired_truths: Ground truths without a prediction, sorted.
+        unpaired_predictions: Predictions without a ground truth, sorted.
+        ambiguous: Last part of a name to the names that share it, where parts decide.
+    """
+
+    pairs: Mapping[str, str]
+    unpaired_truths: list[str]
+    unpaired_predictions: list[str]
+    ambiguous: Mapping[str, list[str]]
+
+
+def pair_names(truth: LabelMaps, found: LabelMaps) -> PairedNames:
+    """Pair samples by image id if both sides have ids, otherwise by equal names.
+
+    Where no two names are equal, those belong together whose last parts are equal and unique.
+    """
+    truths, predictions = truth.maps, found.maps
+    ambiguous: dict[str, list[str]] = {}
+    if truth.images is not None and found.images is not None:
+        by_image = {image: name for name, image in found.images.items()}
+        pairs = {name: by_image[image] for name, image in truth.images.items() if image in by_image}
+    else:
+        pairs = {name: name for name in truths if name in predictions}
+    if not pairs:
+        pairs, ambiguous = _by_last_parts(truths, predictions)
+    taken = set(pairs.values())
+    return PairedNames(
+        pairs,
+        sorted(name for name in truths if name not in pairs),
+        sorted(name for name in predictions if name not in taken),
+        ambiguous,
+    )
+
+
+def _by_last_parts(
+    truths: Collection[str], predictions: Collection[str]
+) -> tuple[dict[str, str], dict[str, list[str]]]:
+    """Pairs of names whose last parts are equal, and the last parts that several names have."""
+    true, found = _by_stem(truths), _by_stem(predictions)
+    common = true.keys() & found.keys()
+    ambiguous = {
+        stem: names
+        for stem in sorted(common)
+        for names in (true[stem], found[stem])
+        if len(names) > 1
+    }
+    return {true[stem][0]: found[stem][0] for stem in common if stem not in ambiguous}, ambiguous
+
+
+def _by_stem(names: Iterable[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name in sorted(names):
+        found.setdefault(name.rpartition("/")[2], []).append(name)
+    return found
+
+
+def refuse_unpaired(
+    meeting: PairedNames, truth: LabelMaps, found: LabelMaps, *, skip: bool
+) -> None:
+    """Raise an error for samples on one side only.
+
+    Args:
+        meeting: Of the two sides.
+        truth, found: Ground truth and predictions.
+        skip: Whether such samples may be left out; not all of them, though.
+
+    Raises:
+        DataError: There is no pair; names cannot tell which belong together; a file of one side
+            has no partner.
+    """
+    if meeting.ambiguous:
+        raise DataError(
+            [
+                Problem(f"{truth.path}, {found.path}", f"'{stem}' names several: {_some(names)}")
+                for stem, names in meeting.ambiguous.items()
+            ],
+            hint=f"Give both sides the same sub-folders, or {_MANIFEST}",
+        )
+    if not meeting.pairs:
+        message = (
+            f"no label map has a prediction of its name in {found.path} (ground truth has "
+            f"{_some(truth.maps)}; predictions have {_some(found.maps)})"
+        )
+        raise DataError(
+            Problem(truth.path, message), hint=f"Give them the same names, or {_MANIFEST}"
+        )
+    if skip:
+        return
+    problems = [
+        Problem(truth.maps[name].path, f"has no prediction in {found.path}")
+        for name in meeting.unpaired_truths
+    ]
+    problems += [
+        Problem(found.maps[name].path, f"has no ground truth in {truth.path}")
+        for name in meeting.unpaired_predictions
+    ]
+    if problems:
+        hint = "Add the missing files, or set `on_invalid: skip` under `data:` to leave these out."
+        raise DataError(problems[:LISTED], total=len(problems), hint=hint)
+
+
+def _some(names: Iterable[str]) -> str:
+    listed = sorted(names)
+    return ", ".join(map(printable, listed[:3])) + (", …" if len(listed) > 3 else "")
+
+
+class UnexpectedPixels:
+    """Pixel values that are not labels, and unreadable files: the first kept, all counted."""
+
+    def __init__(self) -> None:
+        self._problems: list[Problem] = []
+        self._total = 0
+        self._truths: set[int] = set()
+        self._hints: dict[str, None] = {}
+        self._unexpected = False
+
+    def note(self, places: tuple[str, str], pair: RawPair) -> None:
+        """Record the values of one pair; `places` are its files, ground truth first."""
+        found = unexpected_values(pair)
+        for place, in_truth in zip(places, (True, False), strict=True):
+            side = [one for one in found if one.in_truth is in_truth]
+            if side:
+                self._unexpected = True
+                self._keep([Problem(place, _message(side))], 1)
+        self._truths.update(one.value for one in found if one.in_truth)
+
+    def note_error(self, error: DataError) -> None:
+        """Record a pair that cannot be read."""
+        self._keep(error.problems, error.total)
+        if error.hint:
+            self._hints[error.hint] = None
+
+    def _keep(self, problems: Sequence[Problem], total: int) -> None:
+        self._problems += problems[: LISTED - len(self._problems)]
+        self._total += total
+
+    def stop(self) -> None:
+        """Raise an error if anything was recorded.
+
+        Raises:
+            DataError: Files hold values that are no label, or could not be read.
+        """
+        if self._total:
+            hints = [*self._hints, *([self._hint()] if self._unexpected else [])]
+            raise DataError(self._problems, total=self._total, hint="\n".join(hints))
+
+    def _hint(self) -> str:
+        hint = "Every value needs a label: `labels` under `data:` names the values."
+        if len(self._truths) == 1 or _VOID in self._truths:
+            value = _VOID if _VOID in self._truths else min(self._truths)
+            hint += f"\nIgnore pixels with `ignore_index: {value}`."
+        return hint
+
+
+class SegmentationDataset(Struct, frozen=True):
+    """Ground truth and one model's predictions, a pair of label maps an image.
+
+    Attributes:
+        sample_ids: (units,) ascending, distinct.
+        labels: Names of the labels, in the order of their values; an excluded background is none.
+        sizes: (units, 2) height and width.
+        places: (units,) the files of each pair, ground truth first, for messages.
+        read: Reads the pair of that name. It can be pickled.
+    """
+
+    sample_ids: tuple[str, ...]
+    labels: tuple[str, ...]
+    sizes: NDArray[np.int64]
+    places: tuple[tuple[str, str], ...]
+    read: Callable[[str], RawPair]
+
+    @property
+    def unit_count(self) -> int:
+        """Number of images."""
+        return len(self.sample_ids)
+
+    @property
+    def unit_ids(self) -> Sequence[str]:
+        """(units,) ids in the input files."""
+        return self.sample_ids
+
+    def shard(self, units: NDArray[np.bool_]) -> SegmentationDataset:
+        """Select images; `units` is a mask over `sample_ids`."""
+        kept = units.tolist()
+        return replace(
+            self,
+            sample_ids=tuple(compress(self.sample_ids, kept)),
+            sizes=self.sizes[units],
+            places=tuple(compress(self.places, kept)),
+        )
+
+    def verify(self) -> None:
+        """Read every pair.
+
+        Raises:
+            DataError: A file is damaged, or a pixel has a value that is no label.
+        """
+        unexpected = UnexpectedPixels()
+        for sample, places in zip(self.sample_ids, self.places, strict=True):
+            try:
+                unexpected.note(places, self.read(sample))
+            except DataError as error:
+                unexpected.note_error(error)
+        unexpected.stop()
+
+    def sample_texts(self) -> Mapping[str, Sequence[str | None]]:
+        """No texts: samples are images."""
+        return {}
+
+    def illustrate(self, examples: Sequence[MetricExample]) -> list[Illustration]:
+        """The image of each example; `Picture.file` is the sample's id."""
+        at = {sample: index for index, sample in enumerate(self.sample_ids)}
+        found: list[Illustration] = []
+        for one in examples:
+            height, width = self.sizes[at[str(one.sample_id)]].tolist()
+            found.append(Illustration(Picture(str(one.sample_id), width, height)))
+        return found
+
+
+def _message(side: list[UnexpectedValue]) -> str:
+    shown = ", ".join(
+        f"{one.value} ({one.pixels:,} pixel{'s' * (one.pixels != 1)})"
+        for one in side[:_VALUES_SHOWN]
+    )
+    more = len(side) - _VALUES_SHOWN
+    rest = f" and {more:,} more" if more > 0 else ""
+    return f"no label for the value{'s' * (len(side) > 1)} {shown}{rest}"

@@ -1,1 +1,0 @@
-"""Label maps: images whose pixels are labels."""
