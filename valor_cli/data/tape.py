@@ -399,22 +399,27 @@ class _Nodes:
     def __init__(self) -> None:
         self.text: list[bytes] = []
         self.length = 0
-        self.rows: list[tuple[int, int, int, float, int, int]] = []
+        self.count = 0
+        self.columns: list[float] = []
         self.keys: dict[str, int] = {}
 
     def add(self, value: Any, parent: int, key: int) -> int:
         """Add a value with all that it holds; its node."""
-        node = len(self.rows)
+        node, start = self.count, self.length
         kind, text, number = _node(value)
-        start, self.length = self.length, self.length + len(text)
+        self.count += 1
+        self.length += len(text)
         self.text.append(text)
-        self.rows.append((kind, start, self.length, number, parent, key))
-        if isinstance(value, dict):
+        self.columns += (kind, start, self.length, number, parent, key)
+        if kind in (OBJECT, DUPLICATE):
             for name, one in value.items():
-                # A key that holds half a character is none.
-                known = name if is_text(name) else ""
-                self.add(one, node, self.keys.setdefault(known, len(self.keys)))
-        elif isinstance(value, list | tuple):
+                code = self.keys.get(name)
+                if code is None:
+                    # A key that holds half a character is none.
+                    known = name if is_text(name) else ""
+                    code = self.keys.setdefault(known, len(self.keys))
+                self.add(one, node, code)
+        elif kind == LIST:
             for one in value:
                 self.add(one, node, -1)
         return node
@@ -428,18 +433,18 @@ def tape_of(values: Sequence[Any]) -> Column:
     """
     nodes = _Nodes()
     roots = [nodes.add(value, -1, -1) for value in values]
-    nodes.rows.append((ABSENT, 0, 0, math.nan, -1, -1))
-    kind, start, end, number, parent, key = zip(*nodes.rows, strict=True)
+    nodes.columns += (ABSENT, 0, 0, math.nan, -1, -1)
+    kind, start, end, number, parent, key = np.array(nodes.columns, np.float64).reshape(-1, 6).T
     names = [name.encode() for name in nodes.keys]
     ends = nodes.length + np.cumsum([0, *map(len, names)])
     tape = Tape(
         b"".join([*nodes.text, *names]),
-        np.array(kind, np.uint8),
-        np.array(start, np.int32),
-        np.array(end, np.int32),
-        np.array(number, np.float64),
-        np.array(parent, np.int32),
-        np.array(key, np.int32),
+        kind.astype(np.uint8),
+        start.astype(np.int32),
+        end.astype(np.int32),
+        number.copy(),
+        parent.astype(np.int32),
+        key.astype(np.int32),
         nodes.keys,
         ends[:-1].astype(np.int32),
         ends[1:].astype(np.int32),
@@ -449,15 +454,15 @@ def tape_of(values: Sequence[Any]) -> Column:
 
 def _node(value: Any) -> tuple[int, bytes, float]:
     """The kind, text and number of a value."""
-    if value is None:
-        return NULL, b"", math.nan
-    if isinstance(value, bool):
-        return (TRUE, b"true", math.nan) if value else (FALSE, b"false", math.nan)
     if isinstance(value, str):
         try:
             return TEXT, value.encode(), math.nan
         except UnicodeEncodeError:
             return INVALID, b"", math.nan
+    if value is None:
+        return NULL, b"", math.nan
+    if isinstance(value, bool):
+        return (TRUE, b"true", math.nan) if value else (FALSE, b"false", math.nan)
     if isinstance(value, Number):
         return NUMBER, value.text.encode(), float(value)
     if isinstance(value, float | int):

@@ -32,7 +32,7 @@ from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading
 from valor_cli.data.shapes.samples.schema import SCHEMA
 from valor_cli.data.shapes.samples.values import TOO_DEEP, faults_of
 from valor_cli.data.source.files import TextSource, blocks_of_lines
-from valor_cli.data.tape import Ints, JsonLines, json_tape
+from valor_cli.data.tape import DUPLICATE, INVALID, OBJECT, Ints, JsonLines, json_tape
 from valor_cli.data.values import LineProblems, Problems
 from valor_cli.errors import DataError, Problem, printable
 
@@ -178,13 +178,14 @@ def python_batch(
         line, number: As in `SampleBatch`.
         wrong: Where the faults of the others are added.
     """
-    found = [faults_of(value) for value in values]
-    sound = [None if told else one for one, told in zip(values, found, strict=True)]
-    column, deep = tape_of_some(sound)
-    for at in np.flatnonzero(deep).tolist():
-        found[at] = [("", TOO_DEEP)]
-    wrong += [(at, told) for at, told in zip(line.tolist(), found, strict=True) if told]
-    kept = np.flatnonzero([not told for told in found])
+    column, deep = tape_of_some(values)
+    suspect = deep | ~column.is_of(OBJECT) | column.holds(DUPLICATE, INVALID)
+    faulty = {
+        at: [("", TOO_DEEP)] if deep[at] else faults_of(values[at])
+        for at in np.flatnonzero(suspect).tolist()
+    }
+    wrong += [(int(line[at]), found) for at, found in faulty.items() if found]
+    kept = np.array([at for at in range(len(values)) if not faulty.get(at)], np.int64)
     own = [values[at] for at in kept.tolist()]
     return json_batch(
         column.take(kept), line[kept], number[kept], lambda some: [own[at] for at in some]

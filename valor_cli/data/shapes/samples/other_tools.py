@@ -28,14 +28,12 @@ _LM_EVAL: Final = frozenset({"doc_id", "arguments", "filtered_resps", "target"})
 _INSPECT: Final = frozenset({"id", "epoch", "input", "output", "target"})
 """Keys of the rows of lm-eval and of inspect-ai."""
 
-_SHAPED: Final = frozenset(
-    {
-        *("vars", "context", "filtered_resps", "messages", "user_input", "response"),
-        *ALIASES["user_input"],
-        *ALIASES["response"],
-    }
-)
+_SHAPED: Final = ("vars", "context", "filtered_resps", "messages")
 """Keys of which rows of other tools hold lists or objects."""
+
+_INPUTS: Final = ("user_input", *ALIASES["user_input"])
+_OUTPUTS: Final = ("response", *ALIASES["response"])
+_MADE: Final = ("model", *ALIASES["model"], *_OUTPUTS)
 
 _RULES: Final = (
     "answer-relevance|bleu|classifier|contains|contains-all|contains-any|contains-html|"
@@ -60,8 +58,15 @@ def is_promptfoo(names: Collection[str]) -> bool:
 
 def other_tools(names: Collection[str], column: Callable[[str], Column]) -> Bools | None:
     """(n,) rows that `one_shape` may change; None for none."""
-    columns = [column(name).is_of(LIST, OBJECT) for name in names if name in _SHAPED]
-    return reduce(or_, columns) if columns else None
+    found = [column(name).is_of(LIST, OBJECT) for name in names if name in _SHAPED]
+    if "epoch" in names and "output" in names:
+        found.append(column("output").is_of(OBJECT))
+    for name in names:
+        if name in _INPUTS:
+            found += [column(name).is_of(LIST), column(name).field("messages").node >= 0]
+        elif name in _OUTPUTS:
+            found.append(column(name).field("role").node >= 0)
+    return reduce(or_, found) if found else None
 
 
 def one_shape(record: Record) -> Record:
@@ -171,7 +176,7 @@ def _from_promptfoo(record: Record) -> Record:
     provider = record.get("provider")
     case = record.get("testCase")
     case = case if isinstance(case, dict) else {}
-    layout = SCHEMA.layout([name for name in variables if name not in _OUTPUTS], {})
+    layout = SCHEMA.layout([name for name in variables if name not in _MADE], {})
     shaped: Record = {str(key): variables[key] for (key,) in layout.values()}
     if "user_input" not in layout:
         prompt = record.get("prompt")
@@ -192,9 +197,6 @@ def _from_promptfoo(record: Record) -> Record:
     shaped["metadata"] = {**variables, **_object(case, "metadata"), **_object(record, "metadata")}
     # Columns may be mapped to values in these.
     return {**shaped, "vars": variables, "testCase": case}
-
-
-_OUTPUTS: Final = ("model", *ALIASES["model"], "response", *ALIASES["response"])
 
 
 def _case_number(record: Record) -> str | None:
