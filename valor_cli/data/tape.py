@@ -430,9 +430,12 @@ def tape_of(values: Sequence[Any]) -> Column:
 
     Raises:
         RecursionError: One is nested too deeply.
+        OverflowError: There are 2 GiB of texts.
     """
     nodes = _Nodes()
     roots = [nodes.add(value, -1, -1) for value in values]
+    if nodes.length >= 1 << 31:
+        raise OverflowError("a tape holds less than 2 GiB of texts")
     nodes.columns += (ABSENT, 0, 0, math.nan, -1, -1)
     kind, start, end, number, parent, key = np.array(nodes.columns, np.float64).reshape(-1, 6).T
     names = [name.encode() for name in nodes.keys]

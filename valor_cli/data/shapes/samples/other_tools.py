@@ -33,6 +33,7 @@ _SHAPED: Final = ("vars", "context", "filtered_resps", "messages")
 
 _INPUTS: Final = ("user_input", *ALIASES["user_input"])
 _OUTPUTS: Final = ("response", *ALIASES["response"])
+_CHAT: Final = ("messages", *_INPUTS, *_OUTPUTS)
 _MADE: Final = ("model", *ALIASES["model"], *_OUTPUTS)
 
 _RULES: Final = (
@@ -139,6 +140,8 @@ def _from_inspect(record: Record) -> Record:
 
 def _from_chat(record: Record) -> Record:
     """A chat: its last answer is the response, the last turn of the user the input."""
+    if not any(isinstance(record.get(name), list | dict) for name in _CHAT):
+        return record
     layout = SCHEMA.layout(record, {})
     turns = record.get("messages")
     found = {}
