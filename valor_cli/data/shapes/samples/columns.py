@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import repeat
 from operator import eq
@@ -83,17 +83,12 @@ class SampleColumns(Sequence[SampleRow]):
         """
         if len(parts) == 1:
             return parts[0]
-        texts, lists, amounts = {}, {}, {}
-        for name in dict.fromkeys(name for part in parts for name in part.texts):
-            texts[name] = TextColumn.joined([part.text(name) for part in parts])
-            for part in parts if emptied else ():
-                part.texts.pop(name, None)
-        for name in dict.fromkeys(name for part in parts for name in part.lists):
-            lists[name] = ListColumn.joined([part.listed(name) for part in parts])
-            for part in parts if emptied else ():
-                part.lists.pop(name, None)
-        for name in dict.fromkeys(name for part in parts for name in part.amounts):
-            amounts[name] = np.concatenate([part.amount(name) for part in parts])
+        texts = _joined([one.texts for one in parts], SampleColumns.text, parts, emptied=emptied)
+        lists = _joined([one.lists for one in parts], SampleColumns.listed, parts, emptied=emptied)
+        amounts = {
+            name: np.concatenate([part.amount(name) for part in parts])
+            for name in dict.fromkeys(name for part in parts for name in part.amounts)
+        }
         logprobs: list[Logprobs | None] = []
         metadata: list[tuple[Scalar, ...]] = []
         for part in parts:
@@ -155,31 +150,31 @@ class SampleColumns(Sequence[SampleRow]):
 
     def part(self, low: int, high: int) -> SampleColumns:
         """The rows from `low` to below `high`, without copying texts."""
-        return SampleColumns(
-            {name: column.part(low, high) for name, column in self.texts.items()},
-            {name: column.part(low, high) for name, column in self.lists.items()},
-            {name: column[low:high] for name, column in self.amounts.items()},
-            None if self.logprobs is None else self.logprobs[low:high],
-            None if self.metadata is None else self.metadata[low:high],
-            self.line[low:high],
-            self.file,
-        )
+        return self._of_each(lambda column: column[low:high], lambda rows: rows[low:high])
 
     def take(self, at: Ints) -> SampleColumns:
         """Select rows, in any order."""
         chosen = at.tolist()
+        found = self._of_each(
+            lambda column: column.take(at), lambda rows: [rows[one] for one in chosen]
+        )
+        return replace(found, line=numbered([*found.line]))
+
+    def _of_each(
+        self, column: Callable[[Any], Any], rows: Callable[[Sequence[Any]], Sequence[Any]]
+    ) -> SampleColumns:
         return SampleColumns(
-            {name: column.take(at) for name, column in self.texts.items()},
-            {name: column.take(at) for name, column in self.lists.items()},
-            {name: column[at] for name, column in self.amounts.items()},
-            None if self.logprobs is None else [self.logprobs[one] for one in chosen],
-            None if self.metadata is None else [self.metadata[one] for one in chosen],
-            numbered([self.line[one] for one in chosen]),
+            {name: column(one) for name, one in self.texts.items()},
+            {name: column(one) for name, one in self.lists.items()},
+            {name: column(one) for name, one in self.amounts.items()},
+            None if self.logprobs is None else rows(self.logprobs),
+            None if self.metadata is None else rows(self.metadata),
+            rows(self.line),
             self.file,
         )
 
     def only(self, names: Iterable[str]) -> SampleColumns:
-        """Select fields; metadata is one of them."""
+        """Select fields; log-probabilities and metadata are some of them."""
         kept = frozenset(names)
         return replace(
             self,
@@ -192,13 +187,7 @@ class SampleColumns(Sequence[SampleRow]):
 
     def filled(self) -> SampleColumns:
         """Drop fields that no row has."""
-        names = self.names()
-        return replace(
-            self,
-            texts={name: one for name, one in self.texts.items() if name in names},
-            lists={name: one for name, one in self.lists.items() if name in names},
-            amounts={name: one for name, one in self.amounts.items() if name in names},
-        )
+        return self.only({*self.names(), "token_logprobs", "metadata"})
 
     def names(self, rows: NDArray[np.bool_] | None = None) -> frozenset[str]:
         """The flagged fields that some row has."""
@@ -219,6 +208,24 @@ class SampleColumns(Sequence[SampleRow]):
         """Total size of all texts in bytes."""
         columns = [*self.texts.values(), *(one.texts for one in self.lists.values())]
         return sum(int(one.ends[-1] - one.ends[0]) for one in columns)
+
+
+def _joined(
+    columns: Sequence[dict[str, Any]],
+    column: Callable[[SampleColumns, str], Any],
+    parts: Sequence[SampleColumns],
+    *,
+    emptied: bool,
+) -> dict[str, Any]:
+    """The columns of several parts, by name."""
+    found = {}
+    for name in dict.fromkeys(name for own in columns for name in own):
+        own = [column(part, name) for part in parts]
+        found[name] = type(own[0]).joined(own)
+        del own
+        for part in columns if emptied else ():
+            part.pop(name, None)
+    return found
 
 
 def _amounts(column: NDArray[np.float64]) -> list[float | None]:
