@@ -14,6 +14,7 @@ PARALLEL := --numprocesses auto --dist worksteal
 marked = $(sort $(shell grep -rlE 'mark\.$(1)\b' tests --include='test_*.py'))
 # What the compiled kernel has a part in.
 KERNEL_TESTS := tests/kernels/geometry tests/kernels/columns tests/kernels/ranking/test_matching.py \
+    tests/data/test_tape.py tests/data/corpus \
     $(wildcard tests/kernels/test_compiled*.py tests/kernels/test_engine.py tests/kernels/test_merged*.py)
 
 .PHONY: demo kernel test same-bytes test-numpy test-sanitized test-browser test-scale test-slow test-models test-local-model lint docs pages site lock vendor bench bench-models clean
@@ -56,7 +57,7 @@ test-sanitized: $(VENV)/.installed-dev
 	    -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all
 	cd $(SANITIZED) && LD_PRELOAD="$$(gcc -print-file-name=libasan.so) libstdc++.so.6" \
 	    ASAN_OPTIONS=detect_leaks=0 VALOR_KERNEL=compiled \
-	    $(CURDIR)/$(BIN)/pytest $(PARALLEL) -p no:cacheprovider $(KERNEL_TESTS) tests/data/formats/png/test_pixels.py \
+	    $(CURDIR)/$(BIN)/pytest $(PARALLEL) -p no:cacheprovider $(KERNEL_TESTS) tests/data/formats/test_png_pixels.py \
 	    --deselect tests/kernels/geometry/test_rle.py::test_huge_runs_are_the_reference
 
 # Embedders, language models and classifiers as torch runs them, in an environment of their own:

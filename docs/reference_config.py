@@ -105,10 +105,12 @@ Where the label is in predicted texts, as in answers of a language model. One of
 names first or last, as a word. A text without a label is no prediction, which counts as wrong."""
 
 EXTRACT_EXAMPLE = """\
+task: classification
 data:
-  samples: answers.jsonl
+  samples: ../sample_data/classification/answers.jsonl
   columns: {label: target, prediction: response}
-  extract: {pattern: 'Answer: ([A-D])', match: last}"""
+  extract: {pattern: 'Answer: ([A-D])', match: last}
+metrics: [accuracy]"""
 
 COLUMN_NAMES = """\
 `data.columns` maps the standard name of a column, on the left, to the name in the file.

@@ -17,8 +17,13 @@ from valor_cli.data.conversion.output import check_place, write_file, write_fold
 from valor_cli.data.inputs.objects import read_objects
 from valor_cli.data.shapes.objects.object_file import ObjectFile, Role, SplitName, Wanted
 from valor_cli.data.shapes.objects.reading import Reading
-from valor_cli.data.shapes.objects.scene import image_numbers, images_of, sizes_needed
-from valor_cli.data.shapes.objects.written_files import WriteOptions, Written
+from valor_cli.data.shapes.objects.scene import (
+    WriteOptions,
+    Written,
+    image_numbers,
+    images_of,
+    sizes_needed,
+)
 from valor_cli.data.source.files import STDIN
 from valor_cli.data.table import InvalidRows
 from valor_cli.errors import DataError, Problem, printable

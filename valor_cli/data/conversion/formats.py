@@ -12,7 +12,7 @@ from valor_cli.data.formats.coco import writer as coco
 from valor_cli.data.formats.csv import object_writer as table_csv
 from valor_cli.data.formats.jsonl import object_writer as jsonl
 from valor_cli.data.shapes.objects.object_file import ObjectFile
-from valor_cli.data.shapes.objects.written_files import WriteOptions, Written
+from valor_cli.data.shapes.objects.scene import WriteOptions, Written
 from valor_cli.errors import Problem, UnknownNameError, did_you_mean
 from valor_cli.kernels.geometry.shapes import KINDS, Kind
 

@@ -16,11 +16,11 @@ from valor_cli.data.shapes.objects.rows import (
     ImageRows,
     Named,
     ObjectRows,
+    Ring,
     checked_ids,
     object_file,
     text_column,
 )
-from valor_cli.data.shapes.objects.shape_rows import Ring
 from valor_cli.data.source.files import TextSource
 from valor_cli.data.table import LINE, SKIP_HINT, InvalidRows
 from valor_cli.data.values import LARGEST_COORDINATE, LineProblems, describe, stop_on
@@ -221,7 +221,7 @@ class AnnotatedImages:
         Raises:
             DataError: A file has a fault; or an object, and none may be left out.
         """
-        piece = self._rows.piece(self.problems)
+        piece = self._rows.piece()
         if not self.predicted:
             piece = checked_ids(piece, self.problems)
             columns = {**piece.columns, "difficult": np.array(self._difficult, np.bool_)}

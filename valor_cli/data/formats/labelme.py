@@ -14,7 +14,7 @@ from valor_cli.data.formats.annotated_images import AnnotatedImages, stem_of
 from valor_cli.data.formats.json.document import parse_json
 from valor_cli.data.shapes.objects.object_file import ObjectFile, Role
 from valor_cli.data.shapes.objects.reading import Reading
-from valor_cli.data.shapes.objects.shape_rows import Ring
+from valor_cli.data.shapes.objects.rows import Ring
 from valor_cli.data.values import LARGEST_COORDINATE, describe, is_text, number
 from valor_cli.kernels.geometry.rle import LARGEST_SIDE
 

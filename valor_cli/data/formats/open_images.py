@@ -17,7 +17,7 @@ from valor_cli.data.formats.images import ImageFolder, image_size
 from valor_cli.data.shapes.objects.known_images import sizes_of
 from valor_cli.data.shapes.objects.object_file import ObjectFile, Role
 from valor_cli.data.shapes.objects.reading import Reading
-from valor_cli.data.shapes.objects.shape_rows import Frame
+from valor_cli.data.shapes.objects.rows import Frame
 from valor_cli.errors import DataError, Problem, printable
 
 _SIDES: Final = ("XMin", "YMin", "XMax", "YMax")

@@ -20,11 +20,16 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.data.formats.coco.images import category_columns, image_columns
-from valor_cli.data.formats.coco.keys import has_keys, kind_of, missing_keys, quoted, reference
+from valor_cli.data.formats.coco.images import (
+    category_columns,
+    has_keys,
+    image_columns,
+    kind_of,
+    missing_keys,
+    quoted,
+    reference,
+)
 from valor_cli.data.formats.coco.metadata import metadata_of
-from valor_cli.data.formats.coco.segmentation import whole
-from valor_cli.data.formats.coco.tables import Id, id_column
 from valor_cli.data.formats.folders import digest_of, is_folder
 from valor_cli.data.formats.images import png_content
 from valor_cli.data.formats.json.document import parse_json
@@ -32,6 +37,8 @@ from valor_cli.data.formats.png import RGB, PngHeader, kind_of_png, pixels, png_
 from valor_cli.data.shapes.objects.names import spelled
 from valor_cli.data.shapes.objects.object_file import ObjectFile, Role
 from valor_cli.data.shapes.objects.reading import Reading
+from valor_cli.data.shapes.objects.rows import Id, id_column
+from valor_cli.data.shapes.objects.run_lengths import whole
 from valor_cli.data.source.files import STDIN, TextSource
 from valor_cli.data.table import Columns, Table
 from valor_cli.data.values import LARGEST_EXACT, Problems, describe, stop_on, text

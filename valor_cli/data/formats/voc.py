@@ -18,21 +18,22 @@ import numpy as np
 from msgspec import Struct
 
 from valor_cli.data.formats.annotated_images import AnnotatedImages, stem_of
-from valor_cli.data.formats.csv.object_lines import CROWD
-from valor_cli.data.shapes.objects.file_names import stems_of
-from valor_cli.data.shapes.objects.json_geometry import check_kinds
 from valor_cli.data.shapes.objects.object_file import ObjectFile, Role, Wanted
+from valor_cli.data.shapes.objects.parse import CROWD
 from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.data.shapes.objects.scene import (
     Images,
+    WriteOptions,
+    Written,
+    check_kinds,
     image_numbers,
     images_of,
     labels_of,
+    losses,
     rows_by_image,
     sizes_needed,
+    stems_of,
 )
-from valor_cli.data.shapes.objects.unsupported_features import losses
-from valor_cli.data.shapes.objects.written_files import WriteOptions, Written
 from valor_cli.data.values import describe
 from valor_cli.errors import LISTED, DataError, Problem
 from valor_cli.kernels.geometry.shapes import Floats, Kind

@@ -21,23 +21,32 @@ from numpy.typing import NDArray
 from valor_cli.data.formats.folders import digest_of, no_metadata, text_of
 from valor_cli.data.formats.images import image_size
 from valor_cli.data.formats.yolo_dataset import LabelFile, LabelFiles, label_files
-from valor_cli.data.shapes.objects.file_names import stems_of
-from valor_cli.data.shapes.objects.json_geometry import by_row, check_kinds, check_polygons
 from valor_cli.data.shapes.objects.known_images import KnownImages, sizes_of
 from valor_cli.data.shapes.objects.object_file import ObjectFile, Role
 from valor_cli.data.shapes.objects.reading import Reading
-from valor_cli.data.shapes.objects.rows import ImageRows, Named, Piece, object_file, text_column
+from valor_cli.data.shapes.objects.rows import (
+    Frame,
+    ImageRows,
+    Named,
+    Piece,
+    object_file,
+    text_column,
+)
 from valor_cli.data.shapes.objects.scene import (
+    WriteOptions,
+    Written,
+    by_row,
     category_names,
+    check_kinds,
+    check_polygons,
     image_numbers,
     images_of,
     labels_of,
+    losses,
     rows_by_image,
     sizes_needed,
+    stems_of,
 )
-from valor_cli.data.shapes.objects.shape_rows import Frame
-from valor_cli.data.shapes.objects.unsupported_features import losses
-from valor_cli.data.shapes.objects.written_files import WriteOptions, Written
 from valor_cli.data.table import SKIP_HINT, Columns
 from valor_cli.data.values import LineProblems, describe, stop_on
 from valor_cli.errors import LISTED, DataError, Problem, did_you_mean, printable

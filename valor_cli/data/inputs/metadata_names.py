@@ -18,7 +18,7 @@ import msgspec
 
 from valor_cli.data.column_names import csv_reader
 from valor_cli.data.source.files import TextSource, blocks_of_lines
-from valor_cli.data.source.inputs import expanded
+from valor_cli.data.source.inputs import expanded_tables
 from valor_cli.data.values import is_text
 from valor_cli.errors import DataError
 from valor_cli.paths import is_url
@@ -113,7 +113,7 @@ def names_in_all(path: str, names_of: Callable[[str], frozenset[str]]) -> tuple[
         names_of: The names of one file.
     """
     try:
-        files = expanded(path)
+        files = expanded_tables(path)
     except DataError:
         return ()
     if any(

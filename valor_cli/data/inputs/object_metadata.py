@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
-from valor_cli.data.formats.coco.structs import LVIS_KEYS, ImageObjects
+from valor_cli.data.formats.coco.tables import LVIS_KEYS
 from valor_cli.data.formats.csv.object_header import ALIASES, read_header
 from valor_cli.data.formats.json.document import parse_json
 from valor_cli.data.inputs.metadata_names import (
@@ -22,6 +22,11 @@ from valor_cli.data.inputs.objects import format_of
 from valor_cli.data.shapes.objects.names import spelled
 from valor_cli.data.source.files import TextSource
 from valor_cli.data.source.inputs import extension_of
+
+
+class _ImageObjects(msgspec.Struct, gc=False):
+    images: list[dict[str, Any]]
+
 
 _COCO: Final = frozenset(
     ("id", "width", "height", "file_name", "license", "flickr_url", "coco_url", "date_captured")
@@ -85,7 +90,7 @@ def _note_images(names: MetadataNames, path: str) -> None:
     standard = _COCO.union(LVIS_KEYS.values())
     text = TextSource(path).whole()
     try:
-        images = msgspec.json.decode(text, type=ImageObjects).images
+        images = msgspec.json.decode(text, type=_ImageObjects).images
     except (msgspec.MsgspecError, RecursionError):
         document = parse_json(text, path)
         images = document.get("images", []) if isinstance(document, dict) else []

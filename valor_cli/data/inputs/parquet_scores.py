@@ -15,7 +15,13 @@ from msgspec.structs import replace
 
 from valor_cli.data.column_names import check_mapped
 from valor_cli.data.formats.parquet.columns import SCALARS, fields, ids, kind_of, lists, texts
-from valor_cli.data.formats.parquet.files import Batch, ParquetSource, RowProblems, select_rows
+from valor_cli.data.formats.parquet.files import (
+    Batch,
+    ParquetSource,
+    RowProblems,
+    open_table,
+    select_rows,
+)
 from valor_cli.data.formats.parquet.tape import tape_of_arrow
 from valor_cli.data.formats.parquet.values import as_written, values
 from valor_cli.data.inputs.metadata_names import MetadataNames, metadata_of
@@ -89,7 +95,7 @@ def _begun(
 ) -> tuple[ParquetSource, ParquetHeader]:
     """A file whose footer has been read."""
     check_mapped(reading.columns, ALIASES)
-    source = ParquetSource(path, piece)
+    source = open_table(path, piece)
     return source, parquet_header(source.schema, path, side, reading)
 
 
@@ -250,7 +256,7 @@ def parquet_metadata(
     Raises:
         DataError: It cannot be read, or a column is missing.
     """
-    source = ParquetSource(path)
+    source = open_table(path)
     header = parquet_header(source.schema, path, side, reading)
     sample = header.read[0]
     wanted = [name for name in source.schema.names if _may_be(name, source, header, standard)]

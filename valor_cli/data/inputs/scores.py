@@ -16,7 +16,7 @@ from valor_cli.data.partition.shards import read_shards
 from valor_cli.data.shapes.scores.joined import incompatible_score_files, joined_score_files
 from valor_cli.data.shapes.scores.score_file import ScoreFile, ScoreReading, Side
 from valor_cli.data.source.files import STDIN
-from valor_cli.data.source.inputs import expanded, extension_of, head_of
+from valor_cli.data.source.inputs import expanded_tables, extension_of, head_of
 from valor_cli.data.table import LINE
 from valor_cli.errors import DataError, Problem, did_you_mean
 
@@ -63,7 +63,7 @@ def read_scores(
         raise DataError([Problem("classes", f"duplicate class {quoted(name)}") for name in twice])
     parts, left_out = read_shards(
         path,
-        expanded(path),
+        expanded_tables(path),
         lambda one: read_score_file(one, side, reading, format or format_of(one)),
         reading.invalid,
         incompatible_score_files,

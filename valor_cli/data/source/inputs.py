@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 import sys
 from io import BytesIO, TextIOWrapper
 from typing import Final
@@ -12,6 +13,9 @@ from valor_cli.data.source.compression import KINDS
 from valor_cli.data.source.files import STDIN, TextSource
 from valor_cli.errors import DataError, Problem
 from valor_cli.paths import bare, is_url
+
+_SHARD: Final = re.compile(r"(.+)-[0-9]{5}-of-[0-9]{5}\.\w+$")
+"""The name of a file of a split of a data set."""
 
 HEAD: Final = 1 << 16
 """Bytes of an input that are read to detect its format, at most."""
@@ -42,6 +46,27 @@ def expanded(path: str) -> list[str]:
         message = "no file matches (* is any text, ** any folders, ? a character, [..] one of some)"
         raise DataError(Problem(path, message))
     return found
+
+
+def expanded_tables(path: str) -> list[str]:
+    """As `expanded`; a folder of Parquet or Arrow files, as of a data set, is these files.
+
+    Raises:
+        DataError: As `expanded`, or the folder has several splits.
+    """
+    if path == STDIN or is_url(path) or not os.path.isdir(path):
+        return expanded(path)
+    found = [
+        one
+        for ending in ("parquet", "arrow")
+        for one in glob.glob(f"{glob.escape(path)}/**/*.{ending}", recursive=True)
+    ]
+    splits = sorted({match[1] for one in found if (match := _SHARD.search(os.path.basename(one)))})
+    if len(splits) > 1:
+        message = f"this folder has the splits {', '.join(splits)}"
+        example = os.path.join(os.path.dirname(found[0]), f"{splits[0]}-*")
+        raise DataError(Problem(path, message), hint=f"Name the files of one, such as {example}")
+    return sorted(found) or [path]
 
 
 def extension_of(path: str) -> str:

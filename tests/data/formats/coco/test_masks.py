@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +11,16 @@ import pycocotools.mask as reference
 import pytest
 
 from tests.data.readings import assert_equal
-from valor_cli.data.formats.coco.decode import decode_results
+from valor_cli.data.formats.coco import decode as coco_decode
+from valor_cli.data.formats.coco.decode import decode_results, objects_listed
 from valor_cli.data.formats.coco.diagnosis import diagnose_results
-from valor_cli.data.formats.coco.masks import mask_rows
 from valor_cli.data.formats.coco.tables import Request
 from valor_cli.data.formats.json.document import parse_json
 from valor_cli.data.source.files import TextSource
+from valor_cli.errors import DataError
+from valor_cli.kernels import engine
+
+pytestmark = pytest.mark.skipif(engine.compiled is None, reason="no kernel, no fast reading")
 
 HEIGHT, WIDTH = 30, 40
 SHAPES = Request("shape")
@@ -46,8 +49,8 @@ def test_many_lists_are_read_as_one(tmp_path: Path) -> None:
     document = parse_json(slow.whole(), slow.path)
     expected = diagnose_results(document, slow, SHAPES, "error")
     assert_equal(decode_results(fast, SHAPES), expected)
-    parts = [rows[begin:end] for begin, end in pairwise([0, 1, 50, 50, 99, 100])]
-    found = mask_rows(json.dumps(part).encode() for part in parts)
+    text = path.read_bytes()[1:]
+    found = objects_listed((text[at : at + 700] for at in range(0, len(text), 700)), SHAPES)
     assert found is not None
     assert found.columns["score"].tolist() == [n / 100 for n in range(100)]
     assert found.shapes.mask.counts.tolist() == expected.shapes.mask.counts.tolist()
@@ -74,12 +77,25 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("other", OTHERS.values(), ids=OTHERS.keys())
-def test_anything_else_is_left_to_others(other: dict[str, Any]) -> None:
-    for lists in ([[detection(0), other]], [[detection(0)], [other]], [[other], [detection(0)]]):
-        assert mask_rows(json.dumps(rows).encode() for rows in lists) is None
+@pytest.mark.parametrize("chunk", [150, 1 << 18])
+def test_anything_else_beside_masks(
+    other: dict[str, Any], chunk: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(coco_decode, "CHUNKS", {"shape": chunk})
+    for rows in ([detection(0), other, detection(1)], [other, detection(0), detection(1)]):
+        path = tmp_path / "found.json"
+        path.write_text(json.dumps(rows))
+        source = TextSource(str(path))
+        fast = decode_results(source, SHAPES)
+        document = parse_json(source.whole(), source.path)
+        try:
+            slow = diagnose_results(document, source, SHAPES, "error")
+        except DataError:
+            assert fast is None
+            continue
+        if fast is not None:
+            assert_equal(fast, slow)
 
 
-def test_nothing_or_half_of_it_is_left_to_others() -> None:
-    assert mask_rows([]) is None
-    assert mask_rows([b"[]"]) is None
-    assert mask_rows([json.dumps([detection(0)]).encode()[:-9]]) is None
+def test_half_a_list_is_left_to_others() -> None:
+    assert objects_listed([json.dumps([detection(0)]).encode()[1:-9]], SHAPES) is None

@@ -14,8 +14,8 @@ from valor_cli.data.formats.coco.images import (
     federated_categories,
     federated_images,
     image_columns,
+    missing_keys,
 )
-from valor_cli.data.formats.coco.keys import missing_keys
 from valor_cli.data.formats.coco.metadata import metadata_of
 from valor_cli.data.formats.coco.rows import annotation_rows, detection_rows
 from valor_cli.data.formats.coco.tables import Request, ground_truth, results

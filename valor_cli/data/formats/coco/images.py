@@ -1,21 +1,90 @@
-"""Read images and categories of parsed COCO JSON and report what is wrong with them."""
+"""Check ids, images and categories of parsed COCO JSON and report what is wrong with them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from valor_cli.data.formats.coco.keys import distinct_id, has_keys, kind_of, quoted
-from valor_cli.data.formats.coco.segmentation import whole
-from valor_cli.data.formats.coco.structs import LVIS_KEYS
-from valor_cli.data.formats.coco.tables import Id, id_column, list_column
+from valor_cli.data.formats.coco.tables import LVIS_KEYS
+from valor_cli.data.shapes.objects.rows import Id, id_column, text_column
+from valor_cli.data.shapes.objects.run_lengths import whole
 from valor_cli.data.table import Columns
 from valor_cli.data.values import Problems, describe, identifier, stop_on, text
+from valor_cli.errors import printable
 from valor_cli.kernels.geometry.rle import LARGEST_SIDE
 
+_LISTED_KEYS = 12
+_SHOWN = 40
 _FREQUENCIES = ("r", "c", "f")
+
+
+def missing_keys(keys: Sequence[str], record: Mapping[str, Any]) -> str:
+    """Report missing keys, with the keys that are present."""
+    names = " and ".join(f'"{key}"' for key in keys)
+    verb = "is" if len(keys) == 1 else "are"
+    there = ", ".join(printable(key[:_SHOWN]) for key in list(record)[:_LISTED_KEYS])
+    return f"{names} {verb} missing (there is: {there or 'nothing'})"
+
+
+def has_keys(record: object, keys: Sequence[str], problems: Problems, row: int) -> bool:
+    """Whether this is an object with these keys."""
+    if not isinstance(record, dict):
+        problems.add(row, "", f"expected an object, found {describe(record)}")
+        return False
+    missing = [key for key in keys if key not in record]
+    if missing:
+        problems.add(row, "", missing_keys(missing, record))
+    return not missing
+
+
+def kind_of(rows: Sequence[Any], key: str) -> type[int] | type[str]:
+    """The most frequent type of a column's ids."""
+    strings = numbers = 0
+    for row in rows:
+        value = row.get(key) if isinstance(row, dict) else None
+        strings += isinstance(value, str)
+        numbers += isinstance(value, (int, float))
+    return str if strings > numbers else int
+
+
+def distinct_id(
+    value: object,
+    kind: type[int] | type[str],
+    seen: Mapping[Id, int],
+    problems: Problems,
+    row: int,
+) -> Id | None:
+    """An id that must be unique; `seen` holds the rows of earlier ids."""
+    found = identifier(value, kind, problems, row, ".id")
+    if found is not None and found in seen:
+        where = f"{problems.list_name}[{seen[found]}]"
+        problems.add(row, ".id", f"duplicate id {quoted(found)}, first at {where}")
+        return None
+    return found
+
+
+def reference(
+    record: Mapping[str, Any],
+    key: str,
+    kind: type[int] | type[str],
+    known: Container[Id] | None,
+    problems: Problems,
+    row: int,
+) -> Id | None:
+    """The id of a known image or category; None for `known` accepts all."""
+    found = identifier(record[key], kind, problems, row, f".{key}")
+    if found is None or known is None or found in known:
+        return found
+    thing = "image" if key == "image_id" else "category"
+    problems.add(row, f".{key}", f"no {thing} has the id {quoted(found)}")
+    return None
+
+
+def quoted(found: Id) -> str:
+    """An id for a message."""
+    return describe(found).removeprefix("the string ")
 
 
 def image_columns(rows: Sequence[Any], path: str) -> Columns:
@@ -84,7 +153,7 @@ def federated_images(rows: Sequence[Mapping[str, Any]], categories: Columns, pat
                 _known_ids(record.get(key), known, f".{key}", problems, row)
                 for row, record in enumerate(rows)
             ]
-            columns[name] = list_column(lists)
+            columns[name] = text_column(lists)
     stop_on([problems])
     return columns
 

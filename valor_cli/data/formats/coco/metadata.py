@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from math import isfinite
 from typing import Any
 
@@ -17,6 +18,7 @@ def metadata_of(
     names: Sequence[str],
     path: str,
     lines: Sequence[int] | None = None,
+    others: Iterable[str] = (),
 ) -> dict[str, list[Any]]:
     """Metadata by name, aligned with the images.
 
@@ -27,6 +29,7 @@ def metadata_of(
         names: What to look for.
         path: The file, for messages.
         lines: Position of each image; None where they are the list "images".
+        others: Names that images have besides.
 
     Raises:
         DataError: No image has one of the names, or a value is not a single JSON value.
@@ -34,7 +37,8 @@ def metadata_of(
     found = {name: [_value_of(image, name) for image in images] for name in names}
     unknown = [name for name in names if not any(_has(image, name) for image in images)]
     if unknown:
-        seen = sorted({printable(name) for image in images for name in _names_of(image)})
+        there = {*others, *chain.from_iterable(map(_names_of, images))}
+        seen = sorted(map(printable, there))
         listed = ", ".join(seen[:_LISTED_NAMES]) + (", …" if len(seen) > _LISTED_NAMES else "")
         problems = [
             Problem(

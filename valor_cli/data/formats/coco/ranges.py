@@ -16,8 +16,7 @@ from typing import BinaryIO, Final, NamedTuple
 
 from msgspec import Struct
 
-from valor_cli.data.formats.coco.decode import BOUNDARY, chunk_size, masks_listed, objects_listed
-from valor_cli.data.formats.coco.masks import AT_ONCE
+from valor_cli.data.formats.coco.decode import BOUNDARY, chunk_size, objects_listed
 from valor_cli.data.formats.coco.reader import collector_paused
 from valor_cli.data.formats.coco.tables import Request, Rows, results
 from valor_cli.data.partition.pieces import Piece, Span, seamless
@@ -172,5 +171,4 @@ def _rows(path: str, found: _Objects, request: Request) -> Rows | None:
         if not found.closed:
             yield b"]"
 
-    rows = masks_listed(texts(AT_ONCE)) if request.wanted == "shape" else None
-    return objects_listed(texts(chunk_size()), request) if rows is None else rows
+    return objects_listed(texts(chunk_size(request)), request)

@@ -5,29 +5,38 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Container, Mapping, Sequence
-from typing import Any
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from valor_cli.data.formats.coco.keys import distinct_id, has_keys, kind_of, reference
-from valor_cli.data.formats.coco.segmentation import (
-    Geometry,
-    Outline,
-    Runs,
-    Size,
-    coordinate,
-    geometry_column,
-    is_none,
-    segmentation,
+from valor_cli.data.formats.coco.images import distinct_id, has_keys, kind_of, reference
+from valor_cli.data.formats.coco.tables import (
+    FEWEST,
+    AcceptedRows,
+    Request,
+    Rows,
+    opened_rings,
 )
-from valor_cli.data.formats.coco.tables import AcceptedRows, Id, Request, Rows, id_column
 from valor_cli.data.shapes.objects.names import spelled
+from valor_cli.data.shapes.objects.rows import Id, id_column, polygon_columns
+from valor_cli.data.shapes.objects.run_lengths import UNKNOWN, Runs, Size, run_lengths
 from valor_cli.data.table import Columns
-from valor_cli.data.values import Problems, box, describe, number
+from valor_cli.data.values import LARGEST_COORDINATE, Problems, box, describe, number
+from valor_cli.kernels.geometry import rle
+from valor_cli.kernels.geometry.shapes import BOX, MASK, POLYGON, Shapes
 
-_UNKNOWN = Size(0, 0)
+KEY: Final = ".segmentation"
+_POINTS: Final = ".keypoints"
 
-_KEY = ".keypoints"
+
+class Outline(NamedTuple):
+    """A polygon: flat coordinates of each part."""
+
+    parts: Sequence[Sequence[float]]
+
+
+Geometry: TypeAlias = Sequence[float] | Outline | Runs
+"""Checked: x, y, width and height of a box, a polygon, or a mask."""
 
 
 def detection_rows(
@@ -50,7 +59,7 @@ def detection_rows(
             continue
         points = _keypoints(record, length, request, problems, row)
         alone = source == "keypoints"
-        shape = extent(points) if alone else _geometry(record, source, _UNKNOWN, problems, row)
+        shape = extent(points) if alone else _geometry(record, source, UNKNOWN, problems, row)
         value = (
             reference(record, "image_id", image_kind, None, problems, row),
             reference(record, "category_id", category_kind, categories, problems, row),
@@ -92,7 +101,7 @@ def annotation_rows(
             continue
         found = distinct_id(record["id"], kinds["id"], seen, problems, row) if with_id else row + 1
         image = reference(record, "image_id", kinds["image_id"], sizes, problems, row)
-        size = _UNKNOWN if image is None else sizes[image]
+        size = UNKNOWN if image is None else sizes[image]
         shape = _geometry(record, source, size, problems, row)
         value = (
             image,
@@ -213,15 +222,17 @@ def keypoints(value: object, length: int, problems: Problems, row: int) -> list[
         return [0.0] * length
     if not isinstance(value, list):
         expected = "a list of x, y and visibility of each keypoint"
-        problems.add(row, _KEY, f"expected {expected}, found {describe(value)}")
+        problems.add(row, _POINTS, f"expected {expected}, found {describe(value)}")
     elif len(value) % 3:
         expected = "three numbers a keypoint (x, y, visibility)"
-        problems.add(row, _KEY, f"expected {expected}, found {len(value)} numbers")
+        problems.add(row, _POINTS, f"expected {expected}, found {len(value)} numbers")
     elif len(value) != length:
         expected = f"{length // 3} keypoints as in most rows"
-        problems.add(row, _KEY, f"expected {expected}, found {len(value) // 3}")
+        problems.add(row, _POINTS, f"expected {expected}, found {len(value) // 3}")
     else:
-        return [coordinate(each, problems, row, f"{_KEY}[{at}]") for at, each in enumerate(value)]
+        return [
+            coordinate(each, problems, row, f"{_POINTS}[{at}]") for at, each in enumerate(value)
+        ]
     return [0.0] * length
 
 
@@ -229,3 +240,70 @@ def extent(values: Sequence[float]) -> list[float] | None:
     """The box around checked keypoints, as pycocotools makes it of keypoint results."""
     x, y = values[0::3], values[1::3]
     return [min(x), min(y), max(x) - min(x), max(y) - min(y)] if x else None
+
+
+def is_none(value: object) -> bool:
+    """Whether there is no geometry: null, or the empty list that some tools write."""
+    return value is None or value == []
+
+
+def segmentation(value: object, image: Size, problems: Problems, row: int) -> Geometry | None:
+    """A list of polygons, or run lengths, compressed or not.
+
+    Args:
+        value: The value of the key.
+        image: Size that run lengths must have.
+        problems, row: Where to note what is wrong.
+    """
+    if isinstance(value, list):
+        return _outline(value, problems, row)
+    if isinstance(value, dict):
+        return run_lengths(value, image, problems, row, KEY)
+    expected = "a list of polygons, or an object with size and counts"
+    problems.add(row, KEY, f"expected {expected}, found {describe(value)}")
+    return None
+
+
+def geometry_column(values: Sequence[Geometry]) -> Shapes:
+    """Checked geometry of many objects."""
+    outlines = [value for value in values if isinstance(value, Outline)]
+    runs = [value for value in values if isinstance(value, Runs)]
+    boxes = [value for value in values if not isinstance(value, Outline | Runs)]
+    kinds = {Outline: POLYGON, Runs: MASK}
+    polygon = polygon_columns([[[ring] for ring in outline.parts] for outline in outlines])
+    sizes = np.array([each.size for each in runs], dtype=np.int64).reshape(-1, 2)
+    return Shapes(
+        np.array([kinds.get(type(value), BOX) for value in values], dtype=np.uint8),
+        np.array(boxes, dtype=np.float64).reshape(-1, 4),
+        np.zeros((0, 5)),
+        opened_rings(polygon),
+        rle.from_counts([each.counts for each in runs], sizes)[0],
+    )
+
+
+def _outline(value: Sequence[Any], problems: Problems, row: int) -> Outline | None:
+    before = problems.total
+    parts: list[list[float]] = []
+    for position, part in enumerate(value):
+        key = f"{KEY}[{position}]"
+        if not isinstance(part, list):
+            problems.add(row, key, f"expected a list of x and y in turn, found {describe(part)}")
+            # A bare list of numbers is one mistake, not one a number.
+            return None
+        if len(part) < FEWEST or len(part) % 2:
+            expected = f"an even number of numbers, {FEWEST} at least (x and y in turn)"
+            problems.add(row, key, f"expected {expected}, found {len(part)}")
+        else:
+            places = (f"{key}[{at}]" for at in range(len(part)))
+            pairs = zip(part, places, strict=True)
+            parts.append([coordinate(each, problems, row, place) for each, place in pairs])
+    return Outline(parts) if problems.total == before else None
+
+
+def coordinate(value: object, problems: Problems, row: int, key: str) -> float:
+    """A coordinate; 0 if a problem was recorded."""
+    found = number(value, problems, row, key)
+    if found is not None and abs(found) > LARGEST_COORDINATE:
+        message = f"expected at most {LARGEST_COORDINATE} pixels, found {describe(value)}"
+        problems.add(row, key, message)
+    return 0.0 if found is None else found

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from valor_cli.data.shapes.objects.object_file import ObjectFile, Wanted
+from valor_cli.data.shapes.objects.parse import opened
 from valor_cli.data.source.files import TextSource
 from valor_cli.data.table import Columns, Table
-from valor_cli.kernels.geometry.shapes import Shapes
+from valor_cli.kernels.geometry.shapes import Polygons, Shapes
 from valor_cli.results import InputFile
 
-Id: TypeAlias = int | str
+LVIS_KEYS: Final = {
+    "negative": "neg_category_ids",
+    "not_exhaustive": "not_exhaustive_category_ids",
+}
+"""LVIS's keys of an image, by the column they become."""
+
+FEWEST: Final = 6
+"""Numbers of a polygon's part: x and y of three points."""
 
 
 class Request(NamedTuple):
@@ -56,16 +63,11 @@ class AcceptedRows(NamedTuple):
     found: int
 
 
-def id_column(ids: Sequence[Id]) -> NDArray[Any]:
-    """Ids as int64, or as an object array of strings."""
-    if ids and isinstance(ids[0], str):
-        return np.array(ids, dtype=object)
-    return np.array(ids, dtype=np.int64)
-
-
-def list_column(lists: Sequence[Sequence[Id]]) -> NDArray[Any]:
-    """Lists as an object array."""
-    return np.fromiter(lists, dtype=object, count=len(lists))
+def opened_rings(polygons: Polygons) -> Polygons:
+    """Rings less last points that repeat the first, as long as three points are left."""
+    while (shorter := opened(polygons, FEWEST // 2)) is not polygons:
+        polygons = shorter
+    return polygons
 
 
 def results(

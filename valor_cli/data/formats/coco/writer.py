@@ -10,17 +10,18 @@ from typing import Any
 import numpy as np
 import orjson
 
-from valor_cli.data.shapes.objects.json_geometry import (
+from valor_cli.data.shapes.objects.object_file import ObjectFile
+from valor_cli.data.shapes.objects.scene import (
+    WriteOptions,
+    Written,
     by_row,
     check_kinds,
     check_polygons,
+    images_of,
+    losses,
     rings_of,
     rle_of,
 )
-from valor_cli.data.shapes.objects.object_file import ObjectFile
-from valor_cli.data.shapes.objects.scene import images_of
-from valor_cli.data.shapes.objects.unsupported_features import losses
-from valor_cli.data.shapes.objects.written_files import WriteOptions, Written
 from valor_cli.errors import DataError, Problem
 from valor_cli.kernels.geometry.conversion import areas, bounds
 from valor_cli.kernels.geometry.polygons import TooComplexError

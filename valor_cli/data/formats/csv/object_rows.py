@@ -1,21 +1,17 @@
-"""Parse rows of an object CSV one at a time and report every fault.
-
-The slow path: all messages about a row are written here. Where `csv_lines` returns columns, this
-returns the same ones.
-"""
+"""Read rows of CSV one by one: those that are wrong, to say what is, and unusual ones."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from valor_cli.data.column_names import number_in, wrong_field_count
 from valor_cli.data.formats.csv.object_header import Header
-from valor_cli.data.formats.csv.object_lines import CROWD
-from valor_cli.data.shapes.objects.image_facts import ImageFacts
 from valor_cli.data.shapes.objects.object_file import Role
-from valor_cli.data.shapes.objects.rows import Codes, ObjectRows, Piece
+from valor_cli.data.shapes.objects.parse import CROWD
+from valor_cli.data.shapes.objects.rows import ObjectRows, Piece
 from valor_cli.data.values import LARGEST_COORDINATE, LineProblems, describe
+from valor_cli.kernels.columns.spans import Vocabulary
 
 
 class RowReader:
@@ -26,35 +22,37 @@ class RowReader:
     """
 
     def __init__(
-        self,
-        header: Header,
-        role: Role,
-        labels: Codes,
-        images: Codes,
-        facts: ImageFacts,
-        problems: LineProblems,
+        self, header: Header, role: Role, labels: Vocabulary, problems: LineProblems
     ) -> None:
         self.empty = 0
         self._header = header
         self._role = role
         self._labels = labels
-        self._images = images
-        self._facts = facts
         self._problems = problems
 
-    def piece(self, records: Sequence[Sequence[str]], lines: Sequence[int]) -> Piece:
-        """The valid rows."""
-        rows = ObjectRows(self._role)
-        for record, line in zip(records, lines, strict=True):
-            if len(record) == len(self._header.names):
-                self._row(record, line, rows)
-            else:
-                expected = len(self._header.names)
-                message = wrong_field_count(len(record), expected, self._header.delimiter, "label")
-                self._problems.add(line, "", message)
-        return rows.piece(self._problems)
+    def piece(
+        self,
+        records: Mapping[int, tuple[Sequence[str], int]],
+        uneven: Mapping[int, int],
+    ) -> Piece:
+        """The valid rows.
 
-    def _row(self, record: Sequence[str], line: int, rows: ObjectRows) -> None:
+        Args:
+            records: By line, the cells of a row and the code of its image.
+            uneven: By line, how many cells a row has, which are not as many as the header.
+        """
+        rows = ObjectRows(self._role)
+        header = self._header
+        for line in sorted([*records, *uneven]):
+            if line in records:
+                self._row(*records[line], line, rows)
+            else:
+                expected = len(header.names)
+                message = wrong_field_count(uneven[line], expected, header.delimiter, "label")
+                self._problems.add(line, "", message)
+        return rows.piece()
+
+    def _row(self, record: Sequence[str], image: int, line: int, rows: ObjectRows) -> None:
         header, problems, before = self._header, self._problems, self._problems.total
         image_id, label = (record[header.at[name]] for name in ("image_id", "label"))
         if not image_id:
@@ -63,7 +61,6 @@ class RowReader:
         sides = [record[header.at[name]].strip() for name in header.sides]
         if not label and not any(sides):
             self.empty += 1
-            self._note_image(image_id, record, line)
             return
         if not label:
             problems.add(line, self._name("label"), "expected a label, found nothing")
@@ -74,8 +71,6 @@ class RowReader:
         else:
             crowd = self._crowd(record, line)
             area = self._area(record, line)
-        # An image stays one when its objects are left out.
-        image = self._note_image(image_id, record, line)
         if problems.total > before:
             return
         if header.form == "rotated_box":
@@ -85,7 +80,7 @@ class RowReader:
         identity = record[header.at["id"]] if "id" in header.at else ""
         rows.add(
             image,
-            self._labels[label],
+            self._labels.code(label.encode()),
             line,
             position=-1,
             score=score,
@@ -93,12 +88,6 @@ class RowReader:
             area=area,
             identity=identity or None,
         )
-
-    def _note_image(self, image_id: str, record: Sequence[str], line: int) -> int:
-        image = self._images[image_id]
-        if self._facts.names:
-            self._facts.note(image, line, tuple(record[at] for at in self._facts.positions))
-        return image
 
     def _box(self, record: Sequence[str], line: int) -> list[float]:
         """The sides of a box; faults are noted."""

@@ -6,17 +6,19 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from valor_cli.data.shapes.objects.json_geometry import by_row, check_kinds
 from valor_cli.data.shapes.objects.object_file import ObjectFile
 from valor_cli.data.shapes.objects.scene import (
     Images,
+    WriteOptions,
+    Written,
+    by_row,
+    check_kinds,
     image_numbers,
     images_of,
     labels_of,
+    losses,
     rows_by_image,
 )
-from valor_cli.data.shapes.objects.unsupported_features import losses
-from valor_cli.data.shapes.objects.written_files import WriteOptions, Written
 from valor_cli.errors import LISTED, DataError, Problem
 from valor_cli.kernels.geometry.shapes import BOX, ROTATED_BOX, Kind
 

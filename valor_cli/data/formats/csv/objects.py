@@ -1,6 +1,6 @@
 """Read objects from CSV, one box per line.
 
-The first line names the columns (`csv_header.ALIASES`): image_id and label; a box as x, y, width
+The first line names the columns (`object_header.ALIASES`): image_id and label; a box as x, y, width
 and height, as xmin, ymin, xmax and ymax, or rotated as cx, cy, width, height and angle; score in
 predictions; optionally id, crowd, area, image_width and image_height in ground truth. Fields are
 separated by commas, semicolons or tabs, and quoted with double quotes where needed. A row with an
@@ -9,36 +9,36 @@ empty label and box names an image without objects.
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from io import StringIO
-from itertools import chain
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from valor_cli.data.column_names import csv_reader, not_csv
+import numpy as np
+
 from valor_cli.data.formats.csv.object_header import Header, read_header
-from valor_cli.data.formats.csv.object_lines import PlainRows
 from valor_cli.data.formats.csv.object_rows import RowReader
-from valor_cli.data.shapes.objects.image_facts import ImageFacts
+from valor_cli.data.formats.csv.table import CsvRows, CsvTable, csv_head
 from valor_cli.data.shapes.objects.object_file import ObjectFile, Role, Wanted
+from valor_cli.data.shapes.objects.parse import ObjectFields, ObjectParser, Sides
 from valor_cli.data.shapes.objects.rows import (
-    Codes,
     ImageRows,
     Named,
     Piece,
     checked_ids,
     id_column,
+    in_line_order,
     joined_pieces,
     object_file,
     text_column,
 )
-from valor_cli.data.source.files import TextSource, blocks_of_lines
+from valor_cli.data.source.files import TextSource
 from valor_cli.data.table import SKIP_HINT, InvalidRows, Table
-from valor_cli.data.values import LineProblems, stop_on
+from valor_cli.data.tape import Ints
+from valor_cli.data.values import LineProblems, describe, stop_on
 from valor_cli.errors import DataError, Problem
+from valor_cli.kernels.columns.spans import Vocabulary
+from valor_cli.kernels.geometry.rle import LARGEST_SIDE
 from valor_cli.results import InputFile
 
-_ROWS_AT_ONCE = 4096
 _SIDES = ("image_width", "image_height")
 
 
@@ -65,102 +65,163 @@ def read_csv(
         DataError: The file cannot be read; a column is missing; a row or a value is wrong.
     """
     source = TextSource(path)
-    faults, problems = LineProblems(path), LineProblems(path)
-    blocks = blocks_of_lines(source)
-    first, rest = _first_line(next(blocks))
-    if not first.strip() and not any(block.strip() for block in chain([rest], blocks)):
-        raise DataError(Problem(path, "the file is empty: it has only line breaks"))
-    header = read_header(first, path, role, wanted=wanted, columns=columns or {}, metadata=metadata)
-    names = [name for name in _SIDES if name in header.at] + list(header.metadata)
-    facts = ImageFacts(names, [{**header.at, **header.metadata}[name] for name in names], faults)
-    labels, images = Codes(), Codes()
-    plain = PlainRows(header, role, labels, images, facts)
-    slow = RowReader(header, role, labels, images, facts, problems)
-    pieces, rows = _pieces(chain([rest], blocks), header, path, plain, slow)
-    found = joined_pieces(pieces, role)
+    head = csv_head(source)
+    header = read_header(
+        head.first, path, role, wanted=wanted, columns=columns or {}, metadata=metadata
+    )
+    rows = _Rows(header, role, wanted, path)
+    table = CsvTable(path, header.delimiter, len(header.names), spaced=header.spaced)
+    for some in table.rows(head.blocks, head.line):
+        rows.add(some)
+    faults, problems = rows.facts.faults, rows.problems
+    found = in_line_order(joined_pieces(rows.pieces, role))
     if role == "ground_truth":
         found.columns["id"] = _typed(found.columns["id"].tolist())
         found = checked_ids(found, problems)
     if invalid == "error":
         stop_on([faults, problems], SKIP_HINT * bool(problems.total))
-    table, values = _images(path, role, images, facts, header)
+    images, values = _images(path, role, rows, header)
     stop_on([faults])
-    skipped = rows - slow.empty - len(found.shapes)
+    skipped = rows.found - len(found.shapes)
+    names = list(rows.images.names)
     return object_file(
         path,
         found,
-        images=table,
-        image_ids=id_column(list(images)) if images else text_column([]),
-        labels=Named.in_order(labels),
-        files=[InputFile(path, source.sha256, rows - slow.empty, skipped)],
+        images=images,
+        image_ids=id_column(names) if names else text_column([]),
+        labels=Named.in_order(rows.labels.names),
+        files=[InputFile(path, source.sha256, rows.found, skipped)],
         metadata=values,
         skipped=skipped,
         image_names="text",
     )
 
 
-def _first_line(block: bytes) -> tuple[str, bytes]:
-    """The first line and what follows it, with its line end as a mark that it was there."""
-    ends = [at for at in (block.find(b"\n"), block.find(b"\r")) if at >= 0]
-    end = min(ends, default=len(block))
-    after = end + 2 if block[end : end + 2] == b"\r\n" else end + 1
-    return block[:end].decode(), block[after:]
+class _Rows:
+    """The rows of a file.
 
-
-def _pieces(
-    blocks: Iterable[bytes], header: Header, path: str, plain: PlainRows, slow: RowReader
-) -> tuple[list[Piece], int]:
-    """All rows, and how many there were."""
-    pieces: list[Piece] = []
-    total, line = 0, 2
-    blocks = iter(blocks)
-    for block in blocks:
-        if header.spaced or b'"' in block or b"\\" in block:
-            # A quoted field may go on in the next block.
-            blocks = chain([block], blocks)
-            break
-        piece = plain.from_text(block, line) if block else None
-        if piece is None:
-            for records, lines in _records([block], header, path, line):
-                total += len(records)
-                pieces.append(slow.piece(records, lines))
-        else:
-            total += len(piece.shapes)
-            pieces.append(piece)
-        line += block.count(b"\n")
-    for records, lines in _records(blocks, header, path, line):
-        total += len(records)
-        piece = plain.from_fields(records, lines)
-        pieces.append(slow.piece(records, lines) if piece is None else piece)
-    return pieces, total
-
-
-def _records(
-    blocks: Iterable[bytes], header: Header, path: str, first: int
-) -> Iterator[tuple[list[list[str]], list[int]]]:
-    """Fields of rows and the lines they begin on, some rows at a time; blank lines are left out.
-
-    Raises:
-        DataError: A quote is not closed, or text follows a closing one.
+    Attributes:
+        images, labels: Names that were found so far.
+        facts: What rows say of their images.
+        pieces: The objects.
+        problems: Of rows.
+        found: How many rows have an object, good or not.
     """
-    lines = chain.from_iterable(StringIO(block.decode(), newline="") for block in blocks)
-    reader = csv_reader(lines, header.delimiter, spaced=header.spaced)
-    records: list[list[str]] = []
-    starts: list[int] = []
-    begin = first
+
+    def __init__(self, header: Header, role: Role, wanted: Wanted, path: str) -> None:
+        self.images, self.labels = Vocabulary(), Vocabulary()
+        self.facts = _ImageFacts(header, LineProblems(path))
+        self.pieces: list[Piece] = []
+        self.problems = LineProblems(path)
+        self.found = 0
+        self._header = header
+        self._role = role
+        self._parser = ObjectParser(role, wanted, self.labels)
+        self._slow = RowReader(header, role, self.labels, self.problems)
+
+    def add(self, rows: CsvRows) -> None:
+        """Add rows."""
+        header, at, column = self._header, self._header.at, rows.column
+        image = column(at["image_id"]).codes(self.images)
+        label = column(at["label"])
+        sides = [column(at[name]) for name in header.sides]
+        empty = label.length == 0
+        for side in sides:
+            empty &= side.length == 0
+        wrong = image < 0
+        self.facts.add(rows, image, np.flatnonzero(~wrong))
+        n = len(image)
+        more = ("score",) if self._role == "predictions" else ("crowd", "area", "id")
+        fields = ObjectFields(
+            row=np.arange(n),
+            line=rows.line,
+            position=np.full(n, -1),
+            label=label,
+            geometry=Sides(sides, header.form == "corners"),
+            unusable=wrong,
+            **{name: column(at[name]) for name in more if name in at},
+        )
+        piece = self._parser.parse(fields.take(~empty), np.zeros((n, 2), np.int64), wrong)
+        columns = {**piece.columns, "image": image[piece.columns["image"]]}
+        self.pieces.append(Piece(columns, piece.shapes))
+        self.found += n - int(np.count_nonzero(empty & ~wrong)) + len(rows.uneven)
+        rejected = np.flatnonzero(wrong).tolist()
+        if rejected or rows.uneven:
+            left = {int(rows.line[at]): (rows.record(at), int(image[at])) for at in rejected}
+            self.pieces.append(self._slow.piece(left, dict(rows.uneven)))
+            self.found -= self._slow.empty
+            self._slow.empty = 0
+
+
+class _ImageFacts:
+    """Columns with one value per image, repeated in each of its rows.
+
+    Attributes:
+        names: Of the columns.
+        faults: Rows of an image that differ, and values that are no size.
+    """
+
+    def __init__(self, header: Header, faults: LineProblems) -> None:
+        at = {name: header.at[name] for name in _SIDES if name in header.at}
+        self._positions = [*at.values(), *header.metadata.values()]
+        self.names = [*at, *header.metadata]
+        self.faults = faults
+        self._values = [Vocabulary() for _ in self.names]
+        # By image: its first line, and the codes of its values there.
+        self._line = np.zeros(0, np.int64)
+        self._code = np.zeros((0, len(self.names)), np.int64)
+
+    def add(self, rows: CsvRows, image: Ints, chosen: Ints) -> None:
+        """Add rows of images; these are numbered as they appear."""
+        if not self.names or not len(chosen):
+            return
+        image, line = image[chosen], rows.line[chosen]
+        columns = [rows.column(at).take(chosen) for at in self._positions]
+        pairs = zip(self._values, columns, strict=True)
+        code = np.stack([known.codes(one.tape.text, *one.spans()) for known, one in pairs], axis=1)
+        new = np.flatnonzero(image >= len(self._line))
+        _, first = np.unique(image[new], return_index=True)
+        self._line = np.append(self._line, line[new[first]])
+        self._code = np.concatenate([self._code, code[new[first]]])
+        for at in np.flatnonzero((code != self._code[image]).any(axis=1)).tolist():
+            self._differs(int(line[at]), int(image[at]), code[at].tolist())
+
+    def _differs(self, line: int, image: int, codes: Sequence[int]) -> None:
+        before = self._code[image].tolist()
+        for name, known, old, new in zip(self.names, self._values, before, codes, strict=True):
+            if old != new:
+                where = f"{describe(known.names[old])} in line {self._line[image]}"
+                message = f"the image has {where} and {describe(known.names[new])} here"
+                self.faults.add(line, name, message)
+
+    def values(self, name: str) -> list[str]:
+        """The value of each image."""
+        at = self.names.index(name)
+        names = self._values[at].names
+        return [names[code] for code in self._code[:, at].tolist()]
+
+    def sides(self, name: str, count: int) -> list[int]:
+        """Width or height of each of some images; 0 where unknown. Faults are recorded."""
+        if name not in self.names:
+            return [0] * count
+        sides: list[int] = []
+        for line, value in zip(self._line.tolist(), self.values(name), strict=True):
+            side = _whole(value)
+            if side is None:
+                message = (
+                    f"expected a whole number from 0 to {LARGEST_SIDE:,}, found {describe(value)}"
+                )
+                self.faults.add(line, name, message)
+            sides.append(side or 0)
+        return sides
+
+
+def _whole(value: str) -> int | None:
     try:
-        for record in reader:
-            if record:
-                records.append(record)
-                starts.append(begin)
-            begin = first + reader.line_num
-            if len(records) == _ROWS_AT_ONCE:
-                yield records, starts
-                records, starts = [], []
-    except csv.Error as error:
-        raise not_csv(path, begin, error) from None
-    if records:
-        yield records, starts
+        side: Any = float(value or "0")
+    except ValueError:
+        return None
+    return int(side) if side.is_integer() and 0 <= side <= LARGEST_SIDE else None
 
 
 def _typed(ids: Sequence[str | None]) -> Any:
@@ -172,7 +233,7 @@ def _typed(ids: Sequence[str | None]) -> Any:
 
 
 def _images(
-    path: str, role: Role, images: Codes, facts: ImageFacts, header: Header
+    path: str, role: Role, rows: _Rows, header: Header
 ) -> tuple[Table | None, dict[str, list[Any]]]:
     """The images of ground truth, in order of appearance, and their metadata.
 
@@ -181,17 +242,16 @@ def _images(
     """
     if role == "predictions":
         return None, {}
-    if not images:
+    names, facts = list(rows.images.names), rows.facts
+    if not names:
         raise DataError(Problem(path, "there are no images; at least one is needed"))
-    count = len(images)
-    rows = ImageRows(
-        ids=list(images),
+    count = len(names)
+    images = ImageRows(
+        ids=list(names),
         lines=[],
         width=facts.sides("image_width", count),
         height=facts.sides("image_height", count),
         file_name=[None] * count,
     )
-    values = {
-        name: [value or None for value in facts.values(name, count)] for name in header.metadata
-    }
-    return rows.table(path), values
+    values = {name: [value or None for value in facts.values(name)] for name in header.metadata}
+    return images.table(path), values

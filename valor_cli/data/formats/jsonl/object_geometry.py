@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from valor_cli.data.formats.folders import digest_of
 from valor_cli.data.formats.images import pixel_values, png_content
 from valor_cli.data.shapes.objects.object_file import Wanted
-from valor_cli.data.shapes.objects.shape_rows import Frame, Part, Ring, ShapeRows
+from valor_cli.data.shapes.objects.rows import Frame, Part, Ring, ShapeRows
+from valor_cli.data.shapes.objects.run_lengths import Size, run_lengths
 from valor_cli.data.source.files import STDIN
 from valor_cli.data.values import LARGEST_COORDINATE, LineProblems, box, describe, number
 from valor_cli.errors import DataError, Problem, printable
-from valor_cli.kernels.geometry.rle import LARGEST_SIDE
 from valor_cli.paths import beside, own_folder
 from valor_cli.results import InputFile
 
@@ -116,31 +116,18 @@ class GeometryReader:
         if isinstance(value, dict) and "png" in value:
             return self._png(value["png"], value.get("value"), line, f"{key}.png")
         if isinstance(value, dict) and "size" in value and "counts" in value:
-            return self._run_lengths(value, line, key)
+            before = self.problems.total
+            runs = run_lengths(value, Size(*self.frame), self.problems, line, key, least=0)
+            if runs is None or self.problems.total > before:
+                return False
+            self.shapes.add_runs(runs.counts, runs.size)
+            return True
         message = (
             "expected run lengths (an object with size and counts) or the path of a PNG "
             f"(a string, or an object with png and value), found {_keys_of(value)}"
         )
         self.problems.add(line, key, message)
         return False
-
-    def _run_lengths(self, value: Mapping[str, Any], line: int, key: str) -> bool:
-        size, counts = value["size"], value["counts"]
-        sound = isinstance(size, list) and len(size) == 2
-        if not sound or not all(type(side) is int and 0 <= side <= LARGEST_SIDE for side in size):
-            shown = f"[{size[0]}, {size[1]}]" if sound and _plain(size) else describe(size)
-            message = f"expected height and width of up to {LARGEST_SIDE:,}, found {shown}"
-            self.problems.add(line, f"{key}.size", message)
-            return False
-        if not self._fits(size[0], size[1], line, f"{key}.size"):
-            return False
-        plain = isinstance(counts, list) and all(type(count) is int for count in counts)
-        if not plain and not isinstance(counts, str):
-            message = f"expected a string or a list of whole numbers, found {describe(counts)}"
-            self.problems.add(line, f"{key}.counts", message)
-            return False
-        self.shapes.add_run_lengths(counts, (size[0], size[1]))
-        return True
 
     def _fits(self, height: int, width: int, line: int, key: str) -> bool:
         """Whether a mask has the size of its image, as far as that is known."""
@@ -290,10 +277,6 @@ def _numbers(
             problems.add(line, f"{key}[{at}]", message)
         ring.append(0.0 if side is None else side)
     return ring if problems.total == before else None
-
-
-def _plain(values: Sequence[object]) -> bool:
-    return all(type(one) in (int, float) for one in values)
 
 
 def _keys_of(value: object) -> str:

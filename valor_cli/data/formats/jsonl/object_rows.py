@@ -1,14 +1,10 @@
-"""Read objects from JSONL line by line and report every fault.
-
-The slow path: all messages about the content of a line are written here. Where `jsonl_lines`
-returns columns, this returns the same ones.
-"""
+"""Read lines of JSONL one by one: those that are wrong, to say what is, and unusual ones."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -26,9 +22,10 @@ from valor_cli.data.shapes.objects.names import (
     unread_lists,
 )
 from valor_cli.data.shapes.objects.object_file import Role, Wanted
-from valor_cli.data.shapes.objects.rows import Codes, ImageRows, ObjectRows, Piece
+from valor_cli.data.shapes.objects.rows import ImageRows, ObjectRows, Piece
 from valor_cli.data.values import LineProblems, describe, number, text
 from valor_cli.errors import did_you_mean, printable
+from valor_cli.kernels.columns.spans import Vocabulary
 from valor_cli.kernels.geometry.rle import LARGEST_SIDE
 
 _LISTED_KEYS = 12
@@ -46,13 +43,15 @@ class LineReader:
 
     Attributes:
         found: How many objects there were so far, good or not.
+        faults: Of lines as such.
+        problems: Of objects.
     """
 
     def __init__(
         self,
         role: Role,
         wanted: Wanted,
-        labels: Codes,
+        labels: Vocabulary,
         images: ImageRows,
         records: list[dict[str, Any]] | None,
         masks: MaskFiles,
@@ -76,38 +75,37 @@ class LineReader:
         self._images = images
         self._records = records
         self._masks = masks
-        self._faults = faults
-        self._problems = problems
+        self.faults = faults
+        self.problems = problems
 
-    def piece(self, block: bytes, first: int) -> Piece:
-        """Read the objects of whole lines; the first has number `first`."""
+    def piece(self, lines: Iterable[tuple[int, bytes]]) -> Piece:
+        """Read the objects of lines with these numbers."""
         rows = ObjectRows(self._role)
-        geometry = GeometryReader(rows.shapes, self._masks, self._problems)
-        for line, content in enumerate(block.split(b"\n"), first):
-            if content.strip():
-                self._line(content, line, rows, geometry)
-        return rows.piece(self._problems)
+        geometry = GeometryReader(rows.shapes, self._masks, self.problems)
+        for line, content in lines:
+            self._line(content, line, rows, geometry)
+        return rows.piece()
 
     def _line(self, content: bytes, line: int, rows: ObjectRows, geometry: GeometryReader) -> None:
         record = self._parsed(content, line)
         if record is None:
             return
-        before = self._faults.total
+        before = self.faults.total
         names = spelled(tuple(record), "image")
         if "image_id" not in names:
-            self._faults.add(line, "", f'"image_id" is missing ({_found_keys(record)})')
+            self.faults.add(line, "", f'"image_id" is missing ({_found_keys(record)})')
         width, height = (self._side(record, names.get(key, key), line) for key in _SIDES)
         name = record.get(names.get("file_name", ""))
         if name is not None:
-            name = text(name, self._faults, line, names["file_name"])
+            name = text(name, self.faults, line, names["file_name"])
         key = names.get("objects", "objects")
         objects = record.get(key, [])
         for message in _not_read(record, names):
-            self._faults.add(line, "", message)
+            self.faults.add(line, "", message)
         if not isinstance(objects, list):
             message = f"expected a list, found {describe(objects)}"
-            self._faults.add(line, key, message)
-        if self._faults.total > before:
+            self.faults.add(line, key, message)
+        if self.faults.total > before:
             return
         images = self._images
         image = len(images.ids)
@@ -133,7 +131,7 @@ class LineReader:
         rows: ObjectRows,
         geometry: GeometryReader,
     ) -> None:
-        problems = self._problems
+        problems = self.problems
         if not isinstance(value, dict):
             problems.add(line, key, f"expected an object, found {describe(value)}")
             return
@@ -156,7 +154,8 @@ class LineReader:
         label = text(value["label"], problems, line, f"{key}.{names['label']}")
         score, crowd, area = 0.0, False, math.nan
         if predicted:
-            score = number(value["score"], problems, line, f"{key}.{names['score']}") or 0.0
+            given = number(value["score"], problems, line, f"{key}.{names['score']}")
+            score = 0.0 if given is None else given
         else:
             crowd = self._crowd(value, line, f"{key}.{names.get('crowd')}")
             area = self._area(value, line, f"{key}.{names.get('area')}")
@@ -168,10 +167,9 @@ class LineReader:
         if geometry.add(kind, value[kind], line, shape):
             rows.add(
                 image,
-                self._labels[label],
+                self._labels.code(label.encode()),
                 line,
                 position=position,
-                key=f"{shape}.counts",
                 score=score,
                 crowd=crowd,
                 area=area,
@@ -183,15 +181,15 @@ class LineReader:
             value = _json(content)
         except json.JSONDecodeError as error:
             message = f"not JSON ({error.msg}, column {error.colno}); each line is one JSON object"
-            self._faults.add(line, "", message)
+            self.faults.add(line, "", message)
             return None
         except RecursionError:
-            self._faults.add(line, "", "the JSON is nested too deeply to be read")
+            self.faults.add(line, "", "the JSON is nested too deeply to be read")
             return None
         if isinstance(value, dict):
             return value
         message = f"expected an object with image_id and objects, found {describe(value)}"
-        self._faults.add(line, "", message)
+        self.faults.add(line, "", message)
         return None
 
     def _side(self, record: Mapping[str, Any], key: str, line: int) -> int:
@@ -204,7 +202,7 @@ class LineReader:
         if type(value) is int and 0 <= value <= LARGEST_SIDE:
             return value
         message = f"expected a whole number from 0 to {LARGEST_SIDE:,}, found {describe(value)}"
-        self._faults.add(line, key, message)
+        self.faults.add(line, key, message)
         return 0
 
     def _crowd(self, value: Mapping[str, Any], line: int, key: str) -> bool:
@@ -212,17 +210,17 @@ class LineReader:
         if type(crowd) in (int, bool) and crowd in (0, 1):
             return bool(crowd)
         message = f"expected 0, 1, true or false, found {describe(crowd)}"
-        self._problems.add(line, key, message)
+        self.problems.add(line, key, message)
         return False
 
     def _area(self, value: Mapping[str, Any], line: int, key: str) -> float:
         """The area that the object says; NaN where it is the shape's own."""
         if value.get("area") is None:
             return math.nan
-        area = number(value["area"], self._problems, line, key)
+        area = number(value["area"], self.problems, line, key)
         if area is not None and area < 0:
             message = f"expected an area of 0 or more, found {describe(value['area'])}"
-            self._problems.add(line, key, message)
+            self.problems.add(line, key, message)
         return math.nan if area is None else area
 
 

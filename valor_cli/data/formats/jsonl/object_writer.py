@@ -9,11 +9,19 @@ from typing import Any
 import numpy as np
 import orjson
 
-from valor_cli.data.shapes.objects.json_geometry import by_row, rings_of, rle_of
 from valor_cli.data.shapes.objects.object_file import ObjectFile
-from valor_cli.data.shapes.objects.scene import image_numbers, images_of, labels_of, rows_by_image
-from valor_cli.data.shapes.objects.unsupported_features import losses
-from valor_cli.data.shapes.objects.written_files import WriteOptions, Written
+from valor_cli.data.shapes.objects.scene import (
+    WriteOptions,
+    Written,
+    by_row,
+    image_numbers,
+    images_of,
+    labels_of,
+    losses,
+    rings_of,
+    rle_of,
+    rows_by_image,
+)
 from valor_cli.kernels.geometry.shapes import (
     BOX,
     KINDS,

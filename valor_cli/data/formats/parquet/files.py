@@ -16,7 +16,7 @@ from itertools import accumulate
 from typing import Any, BinaryIO, Final, NamedTuple, cast
 
 from valor_cli.data.column_names import duplicate_columns
-from valor_cli.data.formats.parquet.magic import ENCRYPTED, MAGIC
+from valor_cli.data.formats.parquet.magic import ARROW, ARROW_EXTENSIONS, ENCRYPTED, MAGIC
 from valor_cli.data.partition.pieces import Piece, Span
 from valor_cli.data.source.compression import check_unpacked
 from valor_cli.data.source.files import TextSource
@@ -266,7 +266,7 @@ class ParquetSource:
         return pa.RecordBatch.from_arrays(columns, rows.schema.names)
 
     @contextmanager
-    def _arrow_errors(self, where: str) -> Iterator[None]:
+    def _arrow_errors(self, where: str, kind: str = "Parquet") -> Iterator[None]:
         """Raise errors of Arrow as DataError.
 
         Raises:
@@ -276,11 +276,107 @@ class ParquetSource:
             yield
         except (pa.ArrowException, OSError, OverflowError, UnicodeDecodeError) as error:
             encrypted = "crypt" in str(error)
-            message = f"the Parquet file cannot be read: {_short(error)}"
+            message = f"the {kind} file cannot be read: {_short(error)}"
             if encrypted:
                 message = f"the Parquet file is encrypted, and no key is known ({_short(error)})"
             problem = Problem(f"{self.path}{where}", message)
             raise DataError(problem, hint="" if encrypted else _MEND) from None
+
+
+class ArrowSource(ParquetSource):
+    """An Arrow file or stream on disk, as the package `datasets` saves data sets.
+
+    Its attributes are those of `ParquetSource`; a piece has as many of the rows as of the bytes.
+    """
+
+    __slots__ = ("_is_file",)
+
+    def __init__(self, path: str, piece: Piece | None = None) -> None:
+        """Read the schema, and count the rows.
+
+        Args:
+            path: The file.
+            piece: The part of it to read; None for all.
+
+        Raises:
+            DataError: It cannot be read, is no Arrow file, or two of its columns have one name.
+        """
+        self.path = path
+        self._stored = TextSource(path)
+        self._local = None
+        with self._opened() as raw:
+            head = raw.read(len(ARROW[0]))
+            size = raw.seek(0, 2)
+        self._is_file = head == ARROW[0]
+        if not head.startswith(ARROW):
+            raise DataError(Problem(path, "not an Arrow file: it does not begin as one"))
+        with self._arrow_errors("", "Arrow"), self._reader() as reader:
+            self.schema = pa.schema([one.with_type(_with_texts(one.type)) for one in reader.schema])
+            self.count = sum(batch.num_rows for batch in _record_batches(reader))
+        self.span, self.numbers = Span(0, size), range(1, self.count + 1)
+        if piece is not None and piece.end is not None:
+            self.span = Span(piece.start, piece.end)
+            self.numbers = range(*(1 + self.count * at // size for at in self.span))
+        if problems := duplicate_columns(self.schema.names, path):
+            raise DataError(problems)
+
+    def batches(
+        self,
+        columns: Sequence[str],
+        coded: Sequence[str] = (),
+        most: int = _ROWS,
+        numbers: range | None = None,
+    ) -> Iterator[Batch]:
+        """The rows in batches, in order; see `ParquetSource.batches`."""
+        wanted = self.numbers if numbers is None else numbers
+        known = set(self.schema.names)
+        names = dict.fromkeys(one if one in known else one.split(".")[0] for one in columns)
+        first = 1
+        with self._reader() as reader:
+            found = _record_batches(reader)
+            while True:
+                with self._arrow_errors("", "Arrow"):
+                    held = next(found, None)
+                if held is None:
+                    return
+                rows = held.select(list(names))
+                for at in range(0, rows.num_rows, most):
+                    own = self._checked(rows.slice(at, most), first + at, "")
+                    yield from _those_of(Batch(first + at, own), wanted)
+                first += rows.num_rows
+
+    @contextmanager
+    def _reader(self) -> Iterator[Any]:
+        with self._opened() as raw:
+            raw.seek(0)
+            with self._arrow_errors("", "Arrow"):
+                source = pa.PythonFile(raw, "r")
+                opened = pa.ipc.open_file(source) if self._is_file else pa.ipc.open_stream(source)
+            with opened:
+                yield opened
+
+
+def _record_batches(reader: Any) -> Iterator[Any]:
+    """The batches of a reader of an Arrow file or stream."""
+    if hasattr(reader, "get_batch"):
+        return (reader.get_batch(at) for at in range(reader.num_record_batches))
+    return iter(reader)
+
+
+def open_table(path: str, piece: Piece | None = None) -> ParquetSource:
+    """A Parquet or Arrow input.
+
+    Raises:
+        DataError: It cannot be read, or is neither.
+    """
+    if not path.endswith(ARROW_EXTENSIONS):
+        return ParquetSource(path, piece)
+    if is_url(path):
+        raise DataError(
+            Problem(path, "Arrow files are read from disk alone"),
+            hint="Copy it to this machine, or write it as Parquet.",
+        )
+    return ArrowSource(path, piece)
 
 
 def select_rows(rows: Any, at: Sequence[int]) -> Any:

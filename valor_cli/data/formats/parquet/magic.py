@@ -1,4 +1,4 @@
-"""Detect Parquet inputs by their first bytes."""
+"""Detect Parquet and Arrow inputs by their names and first bytes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,11 @@ MAGIC: Final = b"PAR1"
 ENCRYPTED: Final = b"PARE"
 """Magic bytes at both ends of a file, and of one with an encrypted footer."""
 
-EXTENSIONS: Final = (".parquet", ".pq")
+ARROW: Final = (b"ARROW1", b"\xff\xff\xff\xff")
+"""Magic bytes of Arrow files and of Arrow streams."""
+
+ARROW_EXTENSIONS: Final = (".arrow", ".feather")
+EXTENSIONS: Final = (".parquet", ".pq", *ARROW_EXTENSIONS)
 
 
 def is_parquet(path: str) -> bool:

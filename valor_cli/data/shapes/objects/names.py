@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Final
@@ -55,9 +55,28 @@ def spelled(keys: tuple[str, ...], kind: str) -> Mapping[str, str]:
     return MappingProxyType(found)
 
 
-def standard_of(key: str, kind: str) -> str | None:
-    """The standard key for a name or alias."""
-    return next(iter(spelled((key,), kind)), None)
+def spellings(keys: Iterable[str], kind: str) -> Mapping[str, tuple[str, ...]] | None:
+    """Standard keys mapped to those of many records, the first one that a record has holds.
+
+    None where that depends on the order of the keys in a record.
+
+    Args:
+        keys: Those of all records.
+        kind: "image" or "object".
+    """
+    there: dict[str, list[str]] = {}
+    for key in keys:
+        there.setdefault(key.casefold(), []).append(key)
+    found = {}
+    for standard, aliases in _NAMES[kind].items():
+        names = [(name, there.get(name, [])) for name in (standard, *aliases)]
+        if any(len(keys) - (name in keys) > 1 for name, keys in names):
+            return None
+        # The own spelling goes before others, which differ in case.
+        found[standard] = tuple(
+            key for name, keys in names for key in sorted(keys, key=name.__ne__)
+        )
+    return found
 
 
 def standard_object(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -11,13 +12,34 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from valor_cli.data.shapes.objects.object_file import ImageNames, ObjectFile, Role
-from valor_cli.data.shapes.objects.shape_rows import ShapeRows
 from valor_cli.data.table import LINE, Columns, Parts, Table
 from valor_cli.data.values import Problems, describe, identifier
-from valor_cli.kernels.geometry.shapes import Shapes, joined
+from valor_cli.kernels.columns.grouping import are_distinct
+from valor_cli.kernels.geometry.masks import from_bitmap
+from valor_cli.kernels.geometry.rle import from_counts
+from valor_cli.kernels.geometry.shapes import (
+    BOX,
+    MASK,
+    POLYGON,
+    ROTATED_BOX,
+    Masks,
+    Polygons,
+    Shapes,
+    joined,
+    joined_masks,
+)
 from valor_cli.results import InputFile
 
 Id: TypeAlias = int | str
+
+Ring: TypeAlias = Sequence[float]
+"""x, y, x, y … of a ring that does not repeat its first point."""
+
+Part: TypeAlias = Sequence[Ring]
+"""An outer ring, then its holes."""
+
+Frame: TypeAlias = tuple[int, int]
+"""Height and width of an image."""
 
 
 class Codes(dict[Any, int]):
@@ -42,16 +64,66 @@ class Piece(Struct, frozen=True):
     shapes: Shapes
 
 
+class ShapeRows:
+    """The shapes of objects, in their order; what is added has been checked."""
+
+    __slots__ = ("_boxes", "_kind", "_masks", "_polygons", "_rotated")
+
+    def __init__(self) -> None:
+        self._kind: list[int] = []
+        self._boxes: list[Sequence[float]] = []
+        self._rotated: list[Sequence[float]] = []
+        self._polygons: list[Sequence[Part]] = []
+        self._masks: list[Masks] = []
+
+    def __len__(self) -> int:
+        return len(self._kind)
+
+    def add_box(self, sides: Sequence[float]) -> None:
+        """A box: x, y, width, height."""
+        self._kind.append(BOX)
+        self._boxes.append(sides)
+
+    def add_rotated_box(self, sides: Sequence[float]) -> None:
+        """A rotated box: centre x, centre y, width, height, degrees."""
+        self._kind.append(ROTATED_BOX)
+        self._rotated.append(sides)
+
+    def add_polygon(self, parts: Sequence[Part]) -> None:
+        """A polygon of one or more parts."""
+        self._kind.append(POLYGON)
+        self._polygons.append(parts)
+
+    def add_runs(self, counts: Sequence[int], frame: Frame) -> None:
+        """A mask by its run lengths and the size of its image."""
+        self._masks.append(from_counts([counts], np.array([frame], np.int64))[0])
+        self._kind.append(MASK)
+
+    def add_bitmap(self, pixels: NDArray[np.bool_]) -> None:
+        """A mask by its pixels, (height, width)."""
+        self._masks.append(from_bitmap(pixels))
+        self._kind.append(MASK)
+
+    def shapes(self) -> Shapes:
+        """All shapes."""
+        return Shapes(
+            np.array(self._kind, np.uint8),
+            np.array(self._boxes, np.float64).reshape(-1, 4),
+            np.array(self._rotated, np.float64).reshape(-1, 5),
+            polygon_columns(self._polygons),
+            joined_masks(self._masks),
+        )
+
+
 class ObjectRows:
     """Objects collected one by one."""
 
-    __slots__ = ("_keys", "_values", "role", "shapes")
+    __slots__ = ("_values", "role", "shapes")
 
     def __init__(self, role: Role) -> None:
         self.role = role
         self.shapes = ShapeRows()
         self._values: list[tuple[Any, ...]] = []
-        self._keys: list[str] = []
 
     def add(
         self,
@@ -60,23 +132,17 @@ class ObjectRows:
         line: int,
         *,
         position: int = 0,
-        key: str = "",
         score: float = 0.0,
         crowd: bool = False,
         area: float = float("nan"),
         identity: Id | None = None,
     ) -> None:
-        """Add an object whose shape is already in `shapes`; `key` is the place of the shape."""
+        """Add an object whose shape is already in `shapes`."""
         self._values.append((image, label, line, position, score, crowd, area, identity))
-        self._keys.append(key)
 
-    def piece(self, problems: Problems) -> Piece:
-        """The objects so far, without those with invalid masks, which are reported."""
-        shapes, sound = self.shapes.shapes()
-        for row in np.flatnonzero(~sound).tolist():
-            message = "expected run lengths that add up to height * width, each 0 or more"
-            problems.add(self._values[row][2], self._keys[row], message)
-        values = [value for value, good in zip(self._values, sound.tolist(), strict=True) if good]
+    def piece(self) -> Piece:
+        """The objects so far."""
+        values = self._values
         image, label, line, position, score, crowd, area, identity = (
             zip(*values, strict=True) if values else ((),) * 8
         )
@@ -92,7 +158,7 @@ class ObjectRows:
             columns["crowd"] = np.array(crowd, np.bool_)
             columns["area"] = np.array(area, np.float64)
             columns["id"] = text_column(identity)
-        return Piece(columns, shapes if sound.all() else shapes.take(sound))
+        return Piece(columns, self.shapes.shapes())
 
 
 @dataclass(slots=True)
@@ -123,6 +189,15 @@ class ImageRows:
         rows = np.array(self.lines, np.int64) if self.lines else None
         return Table(path, columns, place, rows)
 
+    def sort(self) -> NDArray[np.int64]:
+        """Sort the images by line; the new position of each."""
+        order = np.argsort(np.array(self.lines, np.int64), kind="stable")
+        for column in (self.ids, self.lines, self.width, self.height, self.file_name):
+            column[:] = [column[at] for at in order.tolist()]
+        position = np.empty(len(order), np.int64)
+        position[order] = np.arange(len(order))
+        return position
+
     def check(self, problems: Problems, key: str) -> None:
         """Report ids that are duplicated or of another type than most."""
         kinds = set(map(type, self.ids))
@@ -144,12 +219,22 @@ class ImageRows:
 def joined_pieces(pieces: Sequence[Piece], role: Role) -> Piece:
     """Concatenate pieces."""
     if not pieces:
-        return ObjectRows(role).piece(Problems(""))
+        return ObjectRows(role).piece()
     columns = {
         name: np.concatenate([piece.columns[name] for piece in pieces])
         for name in pieces[0].columns
     }
     return Piece(columns, joined([piece.shapes for piece in pieces]))
+
+
+def in_line_order(piece: Piece) -> Piece:
+    """The objects of one file, sorted by line."""
+    line = piece.columns["line"]
+    if not (line[1:] < line[:-1]).any():
+        return piece
+    order = np.argsort(line, kind="stable")
+    columns = {name: column[order] for name, column in piece.columns.items()}
+    return Piece(columns, piece.shapes.take(order))
 
 
 def checked_ids(piece: Piece, problems: Problems) -> Piece:
@@ -159,6 +244,8 @@ def checked_ids(piece: Piece, problems: Problems) -> Piece:
     noted.
     """
     columns = dict(piece.columns)
+    if columns["id"].dtype.kind == "i" and are_distinct(columns["id"]):
+        return piece
     ids: list[Any] = columns.pop("id").tolist()
     kinds = set(map(type, ids))
     if kinds <= {type(None)}:
@@ -312,3 +399,20 @@ def text_column(values: Sequence[Any]) -> NDArray[Any]:
     column = np.empty(len(values), dtype=object)
     column[:] = values
     return column
+
+
+def polygon_columns(polygons: Sequence[Sequence[Part]]) -> Polygons:
+    """Polygons as columns; each is a list of parts, each part a list of rings."""
+    parts = list(chain.from_iterable(polygons))
+    rings = list(chain.from_iterable(parts))
+    points = np.fromiter(chain.from_iterable(rings), np.float64).reshape(-1, 2)
+    return Polygons(
+        points,
+        _starts([len(ring) // 2 for ring in rings]),
+        _starts([len(part) for part in parts]),
+        _starts([len(polygon) for polygon in polygons]),
+    )
+
+
+def _starts(lengths: Sequence[int]) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(np.array(lengths, np.int64))])

@@ -1,8 +1,10 @@
-"""Group the objects of a file by image, with labels and image names."""
+"""What writers of objects share: objects by image, values of shapes, names of files, losses."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -10,11 +12,28 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from valor_cli.data.shapes.objects.object_file import ObjectFile
-from valor_cli.errors import LISTED, DataError, Problem
+from valor_cli.data.table import Table
+from valor_cli.errors import LISTED, DataError, Problem, printable
 from valor_cli.kernels.columns.grouping import grouped
-from valor_cli.kernels.geometry.shapes import Ints
+from valor_cli.kernels.geometry.rle import encoded
+from valor_cli.kernels.geometry.shapes import (
+    BOX,
+    KINDS,
+    POLYGON,
+    Floats,
+    Ints,
+    Kind,
+    Masks,
+    Polygons,
+    Shapes,
+)
 
 Id: TypeAlias = int | str
+
+_LISTED_NAMES = 10
+_PICTURES = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".gif", ".tif", ".tiff", ".webp"})
+_LONGEST = 240
+"""Bytes. Most file systems take 255, with the extension."""
 
 
 class Images(Struct, frozen=True):
@@ -121,3 +140,240 @@ def sizes_needed(objects: ObjectFile, images: Images, number: NDArray[np.int64])
             hint += ", or the file that has the sizes: --ground-truth FILE"
         raise DataError(problems, total=len(unknown), hint=hint)
     return size
+
+
+class Written(Struct, frozen=True):
+    """The content of an output.
+
+    Attributes:
+        files: Bytes by file name in the output folder; the one name "" for a format of one file.
+        warnings: What is lost, with counts.
+    """
+
+    files: Mapping[str, bytes]
+    warnings: Sequence[str] = ()
+
+
+class WriteOptions(Struct, frozen=True):
+    """The user's options for a writer.
+
+    Attributes:
+        names: Labels in the order of their numbers (YOLO); none for the order of the categories.
+        results: A COCO results list in place of a dictionary.
+        box: (n, 4) the boxes that the input states beside its shapes, NaN where it states none;
+            None for none at all.
+    """
+
+    names: Sequence[str] = ()
+    results: bool = False
+    box: Floats | None = None
+
+
+def rings_of(polygon: Polygons) -> list[list[list[float]]]:
+    """The rings of each object, each as x, y, x, y, …"""
+    flat = polygon.points.ravel().tolist()
+    rings = [flat[2 * start : 2 * end] for start, end in pairwise(polygon.rings.tolist())]
+    starts = polygon.parts[polygon.objects].tolist()
+    return [rings[start:end] for start, end in pairwise(starts)]
+
+
+def rle_of(mask: Masks) -> list[dict[str, Any]]:
+    """The masks as COCO writes them, compressed."""
+    return [
+        {"size": size, "counts": counts}
+        for size, counts in zip(mask.size.tolist(), encoded(mask), strict=True)
+    ]
+
+
+def by_row(shapes: Shapes, values: Mapping[int, Sequence[Any]]) -> list[Any]:
+    """One value per object, from the values by kind; None where a kind has none."""
+    found: list[Any] = [None] * len(shapes)
+    for kind, mine in values.items():
+        for row, value in zip(shapes.rows_of(kind).tolist(), mine, strict=True):
+            found[row] = value
+    return found
+
+
+def check_kinds(objects: ObjectFile, kinds: Sequence[Kind], name: str) -> None:
+    """Raise an error for geometry that a format cannot hold.
+
+    Raises:
+        DataError: It does; the message names the kinds that are left to convert to.
+    """
+    others = [kind for kind in objects.shapes.kinds if kind not in kinds]
+    if others:
+        counts = np.bincount(objects.shapes.kind, minlength=len(KINDS)).tolist()
+        problems = [
+            Problem(objects.path, f"{name} holds no {kind}, found {counts[KINDS.index(kind)]:,}")
+            for kind in others
+        ]
+        raise DataError(problems, hint=f"convert them: --geometry {' or '.join(kinds)}")
+
+
+def check_polygons(objects: ObjectFile, name: str, *, parts: bool, instead: Kind) -> None:
+    """Stop where a polygon has holes, or several parts that a format cannot hold.
+
+    Args:
+        objects: The file.
+        name: The format.
+        parts: Whether the format holds several.
+        instead: The geometry to propose.
+
+    Raises:
+        DataError: There are such polygons; up to 20 are named, the rest counted.
+    """
+    polygon = objects.shapes.polygon
+    part_count = np.diff(polygon.objects)
+    hole_count = np.diff(polygon.parts[polygon.objects]) - part_count
+    rows = objects.shapes.rows_of(POLYGON)
+    what = [(hole_count > 0, "a polygon with holes")]
+    if not parts:
+        what.append(((part_count != 1) & (hole_count == 0), "a polygon of several parts, or none"))
+    problems: list[tuple[int, str]] = []
+    for bad, found in what:
+        problems += [(row, found) for row in rows[bad].tolist()]
+    if problems:
+        shown = [
+            Problem(objects.objects.place_of(row), f"{name} cannot hold {found}")
+            for row, found in sorted(problems)[:LISTED]
+        ]
+        raise DataError(shown, total=len(problems), hint=f"convert it: --geometry {instead}")
+
+
+def stems_of(images: Images, path: str, reserved: Sequence[str] = ()) -> list[str]:
+    """The output name of each image: its file name without folder and extension, or its id.
+
+    Names come from data: they never lead out of the output folder.
+
+    Args:
+        images: The images.
+        path: Where they come from, for messages.
+        reserved: Names that are taken.
+
+    Raises:
+        DataError: A name cannot be that of a file, or two images share one.
+    """
+    stems = [
+        _stem(number, name) for number, name in zip(images.ids, images.file_names, strict=True)
+    ]
+    first: dict[str, Id] = {}
+    problems = []
+    for number, stem in zip(images.ids, stems, strict=True):
+        if fault := _fault(stem, reserved):
+            problems.append(
+                Problem(path, f"image {number!r}: no file can be named {stem!r}{fault}")
+            )
+        # Some file systems do not tell case apart; there one file would replace the other.
+        elif (other := first.setdefault(stem.casefold(), number)) != number:
+            message = f"the images {other!r} and {number!r} would both be written as '{stem}'"
+            problems.append(Problem(path, message))
+    if problems:
+        hint = "give every image an id or a file name that is a file name of its own"
+        raise DataError(problems[:LISTED], total=len(problems), hint=hint)
+    return stems
+
+
+def _stem(number: Id, file_name: str | None) -> str:
+    if file_name is None and isinstance(number, int):
+        return str(number)
+    # A file name may be written with either separator.
+    name = PureWindowsPath(str(number) if file_name is None else file_name).name
+    path = PurePosixPath(name)
+    if file_name is None and path.suffix.lower() not in _PICTURES:
+        return name
+    return path.stem
+
+
+def _fault(stem: str, reserved: Sequence[str]) -> str:
+    if stem.casefold() in reserved:
+        return " (the format has a file of that name)"
+    if stem.startswith(".") or stem != stem.strip() or not (stem and stem.isprintable()):
+        return " (empty, hidden, white space around it, or control characters)"
+    if len(stem.encode()) > _LONGEST:
+        return f" (longer than {_LONGEST} bytes)"
+    return ""
+
+
+def losses(objects: ObjectFile, name: str, holds: frozenset[str]) -> list[str]:
+    """What a format cannot store of these objects, as "YOLO holds no file names: 9 are lost".
+
+    Ids that a reader may have made up are no loss, nor is an area that is a box's own.
+
+    Args:
+        objects: What is written.
+        name: The format, for the messages.
+        holds: Columns of objects, images and categories that it can hold; also "category_id",
+            "empty_category", "empty_image", "metadata".
+    """
+    found = (*_of_objects(objects), *_of_images(objects), *_of_categories(objects))
+    return [f"{name} holds no {what}" for key, what in found if key not in holds]
+
+
+def _of_objects(objects: ObjectFile) -> Iterator[tuple[str, str]]:
+    table = objects.objects
+    columns = table.columns
+    if "id" in columns and not _counted(table["id"].tolist()):
+        yield "id", f"ids of objects: {len(table):,} are lost"
+    if "area" in columns:
+        stated = ~np.isnan(table["area"])
+        boxes = objects.shapes.rows_of(BOX)
+        stated[boxes] &= table["area"][boxes] != objects.shapes.box[:, 2] * objects.shapes.box[:, 3]
+        if lost := int(stated.sum()):
+            yield "area", f"stated areas: {lost:,} objects now have the area of their shape"
+    if "crowd" in columns and (lost := int(table["crowd"].sum())):
+        yield "crowd", f"crowd flags: {lost:,} crowds now are single objects"
+    if "difficult" in columns and (lost := int(table["difficult"].sum())):
+        yield "difficult", f"difficult flags: {lost:,} difficult objects now count"
+    if "keypoints" in columns and (lost := int((table["keypoints"] != 0).any(axis=(1, 2)).sum())):
+        yield "keypoints", f"keypoints: those of {lost:,} objects are lost"
+
+
+def _of_images(objects: ObjectFile) -> Iterator[tuple[str, str]]:
+    images = images_of(objects)
+    if sized := int((images.size > 0).all(axis=1).sum()):
+        yield "size", f"image sizes: {sized:,} are lost"
+    if named := sum(name is not None for name in images.file_names):
+        yield "file_name", f"file names of images: {named:,} are lost"
+    used = set(objects.objects["image_id"].tolist())
+    if empty := sum(each not in used for each in images.ids):
+        yield "empty_image", f"images without objects: {empty:,} are lost"
+    table = objects.images
+    for column in ("negative", "not_exhaustive"):
+        if table is not None and column in table.columns:
+            what = column.replace("_", " ")
+            yield column, f"lists of {what} categories: those of {len(images):,} images are lost"
+    for name, values in objects.metadata.items():
+        count = sum(value is not None for value in values)
+        yield "metadata", f"metadata: '{printable(name)}' of {count:,} images is lost"
+
+
+def _of_categories(objects: ObjectFile) -> Iterator[tuple[str, str]]:
+    table = objects.categories
+    if table is None:
+        return
+    ids = table["id"].tolist()
+    if ids and not objects.coded:
+        yield "category_id", f"category ids: {len(ids):,} are lost"
+    used = set(objects.objects["category_id"].tolist())
+    unused = _names_where_not(table, used)
+    if unused:
+        shown = ", ".join(map(printable, unused[:_LISTED_NAMES]))
+        more = ", …" if len(unused) > _LISTED_NAMES else ""
+        yield (
+            "empty_category",
+            f"categories without objects: {len(unused):,} are lost ({shown}{more})",
+        )
+    if "frequency" in table.columns:
+        yield "frequency", f"frequencies of categories: {len(ids):,} are lost"
+    if "isthing" in table.columns:
+        yield "isthing", f"kinds of categories (things or stuff): {len(ids):,} are lost"
+
+
+def _names_where_not(table: Table, used: set[Id]) -> list[str]:
+    pairs = zip(table["id"].tolist(), table["name"].tolist(), strict=True)
+    return [name for number, name in pairs if number not in used]
+
+
+def _counted(ids: list[Id]) -> bool:
+    """Whether they only count the rows."""
+    return ids in (list(range(len(ids))), list(range(1, len(ids) + 1)))

@@ -21,7 +21,7 @@ from valor_cli.data.partition.pieces import Piece, cut, seamless
 from valor_cli.data.shapes.scores.dataset import ClassificationDataset
 from valor_cli.data.shapes.scores.joined import ScoreFacts, file_warnings, joined_score_files
 from valor_cli.data.shapes.scores.score_file import ScoreFile, ScoreReading, Side
-from valor_cli.data.source.inputs import expanded
+from valor_cli.data.source.inputs import expanded_tables
 from valor_cli.errors import DataError
 from valor_cli.evaluators.classification.load.dataset import Sides, finish, load_rows, sizes_of
 from valor_cli.evaluators.classification.load.inputs import ClassificationInputs
@@ -147,7 +147,7 @@ def cut_inputs(
             metadata=reading.metadata if at == 0 else (),
             classes=() if side == "ground_truth" else reading.classes,
         )
-        for file in expanded(path):
+        for file in expanded_tables(path):
             found = inputs.format_of(side) or format_of(file)
             pieces += [ScorePiece(model, path, side, found, how, one) for one in cut(file, size)]
     return pieces if len(pieces) > len(sides) else None

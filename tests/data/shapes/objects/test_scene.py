@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from valor_cli.data.shapes.objects.file_names import stems_of
-from valor_cli.data.shapes.objects.scene import Images
+from valor_cli.data.shapes.objects.scene import Images, stems_of
 from valor_cli.errors import DataError
 
 

@@ -1,0 +1,159 @@
+"""Check run lengths of parsed JSON objects and report what is wrong with them.
+
+`kernels.geometry.rle` says how counts are compressed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from itertools import accumulate
+from typing import Any, Final, NamedTuple
+
+from valor_cli.data.values import Problems, describe
+from valor_cli.kernels.geometry import rle
+
+_LONGEST = 12
+_NUMBER = re.compile(f"[P-o]{{0,{_LONGEST - 1}}}[0-O]")
+"""Characters with the bit that says that more follow, then one without."""
+
+_AXES = ("height", "width")
+
+
+class Size(NamedTuple):
+    """Height and width of an image; 0 where unknown."""
+
+    height: int
+    width: int
+
+
+class Runs(NamedTuple):
+    """A run-length mask."""
+
+    counts: Sequence[int]
+    size: Size
+
+
+UNKNOWN: Final = Size(0, 0)
+
+
+def run_lengths(
+    value: Mapping[str, Any],
+    image: Size,
+    problems: Problems,
+    row: int,
+    key: str,
+    *,
+    least: int = 1,
+) -> Runs | None:
+    """Run lengths, compressed or not; faults are noted.
+
+    Args:
+        value: An object with size and counts.
+        image: Size that they must have.
+        problems, row, key: Where to note what is wrong.
+        least: Of a height or width.
+    """
+    missing = [name for name in ("size", "counts") if name not in value]
+    if missing:
+        names = " and ".join(f'"{name}"' for name in missing)
+        verb = "is" if len(missing) == 1 else "are"
+        problems.add(row, key, f"{names} {verb} missing; run lengths have size and counts")
+        return None
+    size = _size(value["size"], image, least, problems, row, f"{key}.size")
+    counts = _counts(value["counts"], problems, row, f"{key}.counts")
+    if size is None or counts is None:
+        return None
+    pixels, total = size.height * size.width, sum(counts)
+    if total != pixels:
+        expected = f"counts that add up to {size.height} * {size.width} = {pixels:,} pixels"
+        problems.add(row, f"{key}.counts", f"expected {expected}, found {_shown(total)}")
+        return None
+    return Runs(counts, size)
+
+
+def _size(
+    value: object, image: Size, least: int, problems: Problems, row: int, key: str
+) -> Size | None:
+    if not isinstance(value, list) or len(value) != 2:
+        found = len(value) if isinstance(value, list) else describe(value)
+        problems.add(row, key, f"expected 2 whole numbers (height, width), found {found}")
+        return None
+    sides = [whole(side, least, rle.LARGEST_SIDE) for side in value]
+    for axis, side in enumerate(sides):
+        if side is None:
+            expected = f"a {_AXES[axis]} from {least} to {rle.LARGEST_SIDE:,}"
+            message = f"expected {expected}, found {describe(value[axis])}"
+            problems.add(row, f"{key}[{axis}]", message)
+        elif image[axis] and side != image[axis]:
+            message = f"expected the {_AXES[axis]} of its image, {image[axis]}, found {side}"
+            problems.add(row, f"{key}[{axis}]", message)
+    known = [side for side in sides if side is not None]
+    return Size(*known) if len(known) == 2 else None
+
+
+def _counts(value: object, problems: Problems, row: int, key: str) -> list[int] | None:
+    if isinstance(value, str):
+        return _uncompressed(value, problems, row, key)
+    if not isinstance(value, list):
+        expected = "a string of compressed counts or a list of counts"
+        problems.add(row, key, f"expected {expected}, found {describe(value)}")
+        return None
+    counts = [whole(count, 0, None) for count in value]
+    if None in counts:
+        at = counts.index(None)
+        message = f"expected a whole number of 0 or more, found {describe(value[at])}"
+        problems.add(row, f"{key}[{at}]", message)
+    known = [count for count in counts if count is not None]
+    return known if len(known) == len(counts) else None
+
+
+def _uncompressed(text: str, problems: Problems, row: int, key: str) -> list[int] | None:
+    """The counts of a string: five bits a character, differences from the fourth count on."""
+    numbers = _NUMBER.findall(text)
+    if sum(map(len, numbers)) != len(text):
+        problems.add(row, key, _broken(text))
+        return None
+    changes = list(map(_number, numbers))
+    counts = changes[:1] * len(changes)
+    counts[1::2] = accumulate(changes[1::2])
+    counts[2::2] = accumulate(changes[2::2])
+    if min(counts, default=0) < 0:
+        at = next(at for at, count in enumerate(counts) if count < 0)
+        message = f"expected counts of 0 or more, found {counts[at]} as number {at + 1}"
+        problems.add(row, key, message)
+        return None
+    return counts
+
+
+@lru_cache(1 << 16)
+def _number(characters: str) -> int:
+    """A number of compressed counts."""
+    codes = [ord(character) - rle.ZERO for character in characters]
+    value = sum((code & (rle.MORE - 1)) << 5 * place for place, code in enumerate(codes))
+    return value - (1 << 5 * len(codes)) if codes[-1] & rle.SIGN else value
+
+
+def _broken(text: str) -> str:
+    """Why a string is not a sequence of numbers."""
+    foreign = re.search("[^0-o]", text)
+    if foreign:
+        found = f"{describe(foreign[0])} at position {foreign.start()}"
+        return f"expected compressed counts (characters 0 to o), found {found}"
+    if text[-1] >= "P":
+        return "the compressed counts are cut off inside a number"
+    return f"expected numbers of at most {_LONGEST} characters, found a longer one"
+
+
+def _shown(total: int) -> str:
+    return f"{total:,}" if total < 10**18 else "far more"
+
+
+def whole(value: object, least: int, most: int | None) -> int | None:
+    """An integer within limits; 480.0 is accepted, since pandas writes integers so."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if type(value) is not int or value < least or (most is not None and value > most):
+        return None
+    return value
