@@ -17,7 +17,7 @@ from valor_cli import catalogue
 from valor_cli.config import json_schema
 from valor_cli.config.models import Gate, Interval, Report, SliceSearch
 from valor_cli.data.formats.csv import object_header as csv_header
-from valor_cli.data.shapes.samples import header as sample_header
+from valor_cli.data.shapes.samples import schema as sample_schema
 from valor_cli.data.shapes.scores import score_file as score_files
 from valor_cli.evaluators.structure import checks
 from valor_cli.models.settings.judges import JudgeSettings, PriceSettings
@@ -396,7 +396,7 @@ def _columns() -> Iterator[str]:
         "classification": score_files.ALIASES,
         "object_detection, instance_segmentation (CSV)": csv_header.ALIASES,
         "semantic_segmentation (manifests)": dict.fromkeys(sides, ()),
-        "text_generation": sample_header.ALIASES,
+        "text_generation": sample_schema.ALIASES,
     }
     for of, aliases in known.items():
         listed = [f"`{name}`{_also(others)}" for name, others in aliases.items()]

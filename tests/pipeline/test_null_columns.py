@@ -13,7 +13,7 @@ import pytest
 from tests.evaluators.test_every_metric import REQUIRED
 from valor_cli import catalogue, pipeline
 from valor_cli.config import load_config
-from valor_cli.data.shapes.samples.header import COLUMNS
+from valor_cli.data.shapes.samples.schema import COLUMNS
 from valor_cli.metric import Metric
 from valor_cli.models.files import onnx_graph
 from valor_cli.results import RunResult

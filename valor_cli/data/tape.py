@@ -189,7 +189,12 @@ class Column:
         """The texts, numbers and truth values as written; empty for others."""
         text = self.tape.text
         spans = zip(*(side.tolist() for side in self.spans()), strict=True)
-        return [text[start:end].decode() for start, end in spans]
+        found = [text[start:end].decode() for start, end in spans]
+        if (unwritten := self.is_of(NUMBER) & (self.length == 0)).any():
+            numbers = self.numbers()[0].tolist()
+            for at in np.flatnonzero(unwritten).tolist():
+                found[at] = repr(numbers[at])
+        return found
 
     def scalars(self) -> NDArray[np.object_]:
         """(n,) single values as Python has them; None for null, for none, and for an empty cell."""
@@ -248,6 +253,17 @@ class Column:
         children, owner = self._inside()
         return np.bincount(owner, minlength=len(self.node)), Column(self.tape, children)
 
+    def holds(self, *kinds: int) -> Bools:
+        """(n,) which values are, or hold at any depth, a value of one of some kinds."""
+        nodes: NDArray[Any] = np.flatnonzero(np.isin(self.tape.kind[:-1], kinds))
+        found = np.zeros(len(self.node), np.bool_)
+        while len(nodes):
+            owner = self._rows()[nodes]
+            found[owner[owner >= 0]] = True
+            nodes = self.tape.parent[nodes[owner < 0]]
+            nodes = nodes[nodes >= 0]
+        return found
+
     def key_spans(self) -> tuple[Spans, Spans]:
         """(n,) where the text of the key of each value in an object is."""
         key = self.tape.key[self.node]
@@ -255,10 +271,18 @@ class Column:
 
     def keys(self) -> list[str]:
         """All keys of the objects, in the order of their first appearance."""
-        children, _ = self._inside()
+        return list(self.first_keys())
+
+    def first_keys(self) -> dict[str, int]:
+        """All keys of the objects with the first row of each, in that order."""
+        children, owner = self._inside()
         used, first = np.unique(self.tape.key[children], return_index=True)
         names = list(self.tape.keys)
-        return [names[code] for code in used[np.argsort(first)].tolist() if code >= 0]
+        return {
+            names[code]: int(owner[at])
+            for at, code in sorted(zip(first.tolist(), used.tolist(), strict=True))
+            if code >= 0
+        }
 
     def _rows(self) -> Spans:
         """(m + 1,) by node, the row whose value it is; -1 for none."""
@@ -375,22 +399,27 @@ class _Nodes:
     def __init__(self) -> None:
         self.text: list[bytes] = []
         self.length = 0
-        self.rows: list[tuple[int, int, int, float, int, int]] = []
+        self.count = 0
+        self.columns: list[float] = []
         self.keys: dict[str, int] = {}
 
     def add(self, value: Any, parent: int, key: int) -> int:
         """Add a value with all that it holds; its node."""
-        node = len(self.rows)
+        node, start = self.count, self.length
         kind, text, number = _node(value)
-        start, self.length = self.length, self.length + len(text)
+        self.count += 1
+        self.length += len(text)
         self.text.append(text)
-        self.rows.append((kind, start, self.length, number, parent, key))
-        if isinstance(value, dict):
+        self.columns += (kind, start, self.length, number, parent, key)
+        if kind in (OBJECT, DUPLICATE):
             for name, one in value.items():
-                # A key that holds half a character is none.
-                known = name if is_text(name) else ""
-                self.add(one, node, self.keys.setdefault(known, len(self.keys)))
-        elif isinstance(value, list | tuple):
+                code = self.keys.get(name)
+                if code is None:
+                    # A key that holds half a character is none.
+                    known = name if is_text(name) else ""
+                    code = self.keys.setdefault(known, len(self.keys))
+                self.add(one, node, code)
+        elif kind == LIST:
             for one in value:
                 self.add(one, node, -1)
         return node
@@ -401,21 +430,24 @@ def tape_of(values: Sequence[Any]) -> Column:
 
     Raises:
         RecursionError: One is nested too deeply.
+        OverflowError: There are 2 GiB of texts.
     """
     nodes = _Nodes()
     roots = [nodes.add(value, -1, -1) for value in values]
-    nodes.rows.append((ABSENT, 0, 0, math.nan, -1, -1))
-    kind, start, end, number, parent, key = zip(*nodes.rows, strict=True)
+    if nodes.length >= 1 << 31:
+        raise OverflowError("a tape holds less than 2 GiB of texts")
+    nodes.columns += (ABSENT, 0, 0, math.nan, -1, -1)
+    kind, start, end, number, parent, key = np.array(nodes.columns, np.float64).reshape(-1, 6).T
     names = [name.encode() for name in nodes.keys]
     ends = nodes.length + np.cumsum([0, *map(len, names)])
     tape = Tape(
         b"".join([*nodes.text, *names]),
-        np.array(kind, np.uint8),
-        np.array(start, np.int32),
-        np.array(end, np.int32),
-        np.array(number, np.float64),
-        np.array(parent, np.int32),
-        np.array(key, np.int32),
+        kind.astype(np.uint8),
+        start.astype(np.int32),
+        end.astype(np.int32),
+        number.copy(),
+        parent.astype(np.int32),
+        key.astype(np.int32),
         nodes.keys,
         ends[:-1].astype(np.int32),
         ends[1:].astype(np.int32),
@@ -425,15 +457,15 @@ def tape_of(values: Sequence[Any]) -> Column:
 
 def _node(value: Any) -> tuple[int, bytes, float]:
     """The kind, text and number of a value."""
-    if value is None:
-        return NULL, b"", math.nan
-    if isinstance(value, bool):
-        return (TRUE, b"true", math.nan) if value else (FALSE, b"false", math.nan)
     if isinstance(value, str):
         try:
             return TEXT, value.encode(), math.nan
         except UnicodeEncodeError:
             return INVALID, b"", math.nan
+    if value is None:
+        return NULL, b"", math.nan
+    if isinstance(value, bool):
+        return (TRUE, b"true", math.nan) if value else (FALSE, b"false", math.nan)
     if isinstance(value, Number):
         return NUMBER, value.text.encode(), float(value)
     if isinstance(value, float | int):

@@ -8,9 +8,8 @@ from typing import Any, Final, Literal, TypeAlias
 from msgspec import Struct
 
 from valor_cli.data.conversion.output import check_place, write_file
-from valor_cli.data.formats.record_writer import rows_as
-from valor_cli.data.formats.records import FORMS, RawRows, read_raw_rows
-from valor_cli.data.shapes.samples.header import COLUMNS, layout_of, other_names
+from valor_cli.data.formats.records import FORMS, RawRows, read_raw_rows, rows_as
+from valor_cli.data.shapes.samples.schema import SCHEMA, other_names
 from valor_cli.data.source.files import STDIN
 from valor_cli.data.source.inputs import extension_of
 from valor_cli.errors import LISTED, ConfigError, DataError, Problem, did_you_mean
@@ -96,18 +95,18 @@ class _Copier:
         self.wish = options
         self.source = source
         names = tuple(dict.fromkeys(name for row in source.rows for name in row))
-        layout = layout_of(names, options.columns or {})
-        keys = dict(zip(COLUMNS, layout.keys, strict=True))
-        if keys[options.field] is None:
+        layout = SCHEMA.layout(names, options.columns or {})
+        keys = {name: str(path[0]) for name, path in layout.items() if len(path) == 1}
+        if options.field not in keys:
             message = (
                 f"there is no column {other_names(options.field)}; there is: {', '.join(names)}"
             )
             raise DataError(Problem(source.path, message), hint="name it with --column")
-        self.text = str(keys[options.field])
-        self.sample_id = keys["sample_id"]
-        self.response = keys["response"]
-        self.categories = keys["categories"] or "categories"
-        self.link = keys["perturbed_from"] or "perturbed_from"
+        self.text = keys[options.field]
+        self.sample_id = keys.get("sample_id")
+        self.response = keys.get("response")
+        self.categories = keys.get("categories", "categories")
+        self.link = keys.get("perturbed_from", "perturbed_from")
         self.copied = 0
         self.unchanged = 0
         if self.sample_id is not None:

@@ -1,4 +1,4 @@
-"""Read the rows of a JSONL, JSON or CSV file unchanged, each a mapping of its own keys."""
+"""Read and write the rows of JSONL, JSON or CSV unchanged, each a mapping of its own keys."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from msgspec import Struct
 from valor_cli.data.column_names import DELIMITERS, csv_reader, duplicate_columns, wrong_field_count
 from valor_cli.data.formats.json.document import parse_json
 from valor_cli.data.json_records import Number, parsed, said
-from valor_cli.data.shapes.samples.values import faults
+from valor_cli.data.shapes.samples.values import TOO_DEEP, faults
 from valor_cli.data.source.files import STDIN, TextSource
 from valor_cli.data.source.inputs import extension_of
 from valor_cli.data.values import LineProblems, Problems, is_text, stop_on
@@ -30,8 +30,6 @@ FORMS: Final[Mapping[str, RowForm]] = {
     ".tsv": "csv",
 }
 """Extension to the form of a file of rows."""
-
-_TOO_DEEP: Final = "the JSON is nested too deeply to be read"
 
 
 class RawRows(Struct, frozen=True):
@@ -85,7 +83,7 @@ def _lines(path: str, content: bytes) -> list[dict[str, Any]]:
         except json.JSONDecodeError as error:
             note("", f"not JSON (column {error.colno}): {error.msg}")
         except RecursionError:
-            note("", _TOO_DEEP)
+            note("", TOO_DEEP)
     stop_on([problems])
     return rows
 
@@ -97,7 +95,7 @@ def _items(path: str, content: bytes) -> list[dict[str, Any]]:
         parse_json(content, path)
         raise
     except RecursionError:
-        raise DataError(Problem(path, _TOO_DEEP)) from None
+        raise DataError(Problem(path, TOO_DEEP)) from None
     if not isinstance(document, list):
         message = f"expected a list of rows, found {said(document)}"
         raise DataError(Problem(path, message))
@@ -107,7 +105,7 @@ def _items(path: str, content: bytes) -> list[dict[str, Any]]:
         try:
             rows.append(_row(item, partial(_note_item, problems, number)))
         except RecursionError:
-            problems.add(number, "", _TOO_DEEP)
+            problems.add(number, "", TOO_DEEP)
     stop_on([problems])
     return rows
 
@@ -177,3 +175,40 @@ def _csv(path: str, text: str) -> RawRows:
     if not rows:
         raise DataError(Problem(path, "there are no rows below the first line"))
     return RawRows(path, "csv", rows, delimiter)
+
+
+def rows_as(rows: Sequence[Mapping[str, Any]], form: RowForm, delimiter: str = ",") -> bytes:
+    """Rows as file content; in CSV, values that are not text are written as JSON, None as empty."""
+    if form == "jsonl":
+        return "".join(f"{_json(row)}\n" for row in rows).encode()
+    if form == "json":
+        return "[\n{}\n]\n".format(",\n".join(map(_json, rows))).encode()
+    return "".join(f"{line}\n" for line in _csv_lines(rows, delimiter)).encode()
+
+
+def _json(value: Any) -> str:
+    # orjson knows no whole numbers of more than 64 bits, and less depth than is read.
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+class _Lines(list[str]):
+    """The lines that a csv.writer writes."""
+
+    write = list.append
+
+
+def _csv_lines(rows: Sequence[Mapping[str, Any]], delimiter: str) -> list[str]:
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    lines = _Lines()
+    # Characters of the line end are quoted in cells: a lone "\r" has to be.
+    end = "\r\n"
+    writer = csv.writer(lines, delimiter=delimiter, lineterminator=end)
+    writer.writerow(names)
+    writer.writerows([_cell(row.get(name)) for name in names] for row in rows)
+    return [line.removesuffix(end) for line in lines]
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else _json(value)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any, Final
 
-from valor_cli.data.formats.csv.samples import PEER_METADATA, delimiter_of
+from valor_cli.data.formats.csv.samples import delimiter_of
 from valor_cli.data.formats.json.samples import records_in
 from valor_cli.data.inputs.metadata_names import (
     MetadataNames,
@@ -16,13 +17,15 @@ from valor_cli.data.inputs.metadata_names import (
     names_in_all,
 )
 from valor_cli.data.inputs.samples import format_of
-from valor_cli.data.shapes.samples.header import COLUMNS, NESTED, Layouts
 from valor_cli.data.shapes.samples.other_tools import one_shape
 from valor_cli.data.shapes.samples.sample_file import SampleReading
+from valor_cli.data.shapes.samples.schema import LOGPROBS, NESTED, PEER_METADATA, SCHEMA
 from valor_cli.data.source.files import TextSource
 
-KINDS: Final = ("condition", "categories")
+KINDS: Final = ("condition", "categories", LOGPROBS)
 """Standard columns that say what kind of sample one is, where it is a single text."""
+
+_OF_PROMPTFOO: Final = {"vars", "testCase"}
 
 PEOPLE: Final = "human_"
 """What columns begin with that hold people's word on an answer: to find that bad answers are bad
@@ -42,14 +45,16 @@ def sample_metadata(
         format: As for `read_samples`.
     """
 
+    @cache
+    def standard(names: tuple[str, ...]) -> frozenset[str]:
+        layout = SCHEMA.layout(names, reading.columns)
+        own = {str(way[0]) for name, way in layout.items() if len(way) > 1 or name not in KINDS}
+        return frozenset(own | _OF_PROMPTFOO)
+
     def names_of(one: str) -> frozenset[str]:
-        names, layouts = MetadataNames(), Layouts(reading)
+        names = MetadataNames()
         for record in _records(one, reading, format or format_of(one)):
-            layout = layouts.of(tuple(record))
-            standard = {key for key in layout.keys if key is not None}
-            standard |= {way[0] for way in layout.paths.values()} | {"vars", "testCase"}
-            kinds = {layout.keys[COLUMNS.index(name)] for name in KINDS}
-            names.note(metadata_of(record, standard - kinds, NESTED))
+            names.note(metadata_of(record, standard(tuple(record)), NESTED))
         return frozenset(name for name in names.found() if not name.startswith(PEOPLE))
 
     return names_in_all(path, names_of)

@@ -16,8 +16,8 @@ from valor_cli.data.column_names import check_mapped, quoted
 from valor_cli.data.formats.parquet.magic import EXTENSIONS as PARQUET
 from valor_cli.data.formats.parquet.magic import is_parquet
 from valor_cli.data.partition.shards import SkippedFiles, read_shards
-from valor_cli.data.shapes.samples.header import ALIASES
 from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading, SampleRow
+from valor_cli.data.shapes.samples.schema import ALIASES
 from valor_cli.data.source.files import STDIN
 from valor_cli.data.source.inputs import expanded, extension_of, head_of
 from valor_cli.data.table import LINE, SKIP_HINT
@@ -134,7 +134,7 @@ def read_sample_file(path: str, reading: SampleReading, format: str) -> SampleFi
         from valor_cli.data.formats.json.samples import read_sample_json
 
         return read_sample_json(path, reading)
-    from valor_cli.data.formats.jsonl.samples import read_sample_jsonl
+    from valor_cli.data.formats.json.samples import read_sample_jsonl
 
     return read_sample_jsonl(path, reading)
 

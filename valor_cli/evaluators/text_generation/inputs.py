@@ -7,7 +7,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import AfterValidator, Field, model_validator
 
-from valor_cli.data.shapes.samples.header import COLUMNS
+from valor_cli.data.shapes.samples.schema import COLUMNS
 from valor_cli.errors import did_you_mean
 from valor_cli.evaluators.inputs import ByModel, Strict, model_paths, one_standard_input
 from valor_cli.paths import LocalPath

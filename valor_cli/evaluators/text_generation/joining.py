@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from valor_cli.data.column_names import listed, quoted
-from valor_cli.data.shapes.samples.assembly import COLUMNS_HINT
-from valor_cli.data.shapes.samples.header import COLUMNS, layout_of, other_names
+from valor_cli.data.schema import dotted
+from valor_cli.data.shapes.samples.part import COLUMNS_HINT
 from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleRow
+from valor_cli.data.shapes.samples.schema import COLUMNS, SCHEMA, other_names
 from valor_cli.errors import DataError, Problem, printable
 from valor_cli.evaluators.id_mismatch import Ids, few_matches_warning
 from valor_cli.evaluators.text_generation.reading import ModelRows
@@ -208,13 +209,13 @@ def check_needs(
     for model, own in models.items():
         alone = all(other is own or other.file is not own.file for other in models.values())
         row = "no row" if alone else f"no row of the model {quoted(model)}"
-        layout = layout_of(own.file.names, columns)
+        layout = SCHEMA.layout(own.file.names, columns)
         for name in COLUMNS:
             if name not in needs or name in own.names:
                 continue
-            if layout.has(name):
-                message = f"{row} has a value of {quoted(layout.name_of(name))}"
-                if name not in layout.paths:
+            if name in layout:
+                message = f"{row} has a value of {quoted(dotted(layout[name]))}"
+                if len(layout[name]) == 1:
                     warnings[f"{own.file.path}: {message}"] = None
                     continue
                 # Or the path leads nowhere, which cannot be told from that.

@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from valor_cli.data.shapes.samples.columns import SampleColumns, packed
+from valor_cli.data.shapes.samples.columns import SampleColumns
 from valor_cli.data.shapes.samples.dataset import TextDataset
 from valor_cli.data.shapes.samples.sample_file import SampleRow
 from valor_cli.evaluators.text_generation.joining import (
@@ -214,7 +214,7 @@ def _shared_rows(
         where = RangeDifference(one.model, one.row.file, one.row.line, str(one.row.sample_id))
         found.setdefault(one.name, []).append(where)
     return (
-        {model: (packed(enumerate(rows)).rows(), places) for model, rows in whole.items()},
+        {model: (SampleColumns.of(rows), places) for model, rows in whole.items()},
         {name: (len(some), nsmallest(SHOWN, some)) for name, some in found.items()},
     )
 

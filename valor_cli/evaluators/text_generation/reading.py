@@ -9,8 +9,8 @@ from msgspec import Struct, field
 
 from valor_cli.data.column_names import listed, quoted
 from valor_cli.data.inputs.samples import read_samples, without
-from valor_cli.data.shapes.samples.header import LOGPROBS
 from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading, SampleRow
+from valor_cli.data.shapes.samples.schema import LOGPROBS
 from valor_cli.data.table import SKIP_HINT
 from valor_cli.errors import LISTED, DataError, Problem
 from valor_cli.evaluators.selection import filtered_columns

@@ -15,14 +15,14 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from valor_cli.data.formats.jsonl.samples import read_jsonl_part
+from valor_cli.data.formats.json.samples import read_jsonl_part
 from valor_cli.data.inputs.samples import check_reading, format_of, read_sample_file
 from valor_cli.data.partition.pieces import Piece, cut
 from valor_cli.data.shapes.samples.columns import SampleColumns
 from valor_cli.data.shapes.samples.dataset import TextDataset
-from valor_cli.data.shapes.samples.header import LOGPROBS
 from valor_cli.data.shapes.samples.part import PartOfFile
 from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading
+from valor_cli.data.shapes.samples.schema import LOGPROBS
 from valor_cli.data.source.inputs import expanded, extension_of
 from valor_cli.data.table import SKIP_HINT
 from valor_cli.data.values import stop_on

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 
 from tests.data.scored import written
 from valor_cli.data.formats.parquet.samples import read_parquet_sample_part
-from valor_cli.data.inputs.sample_metadata import sample_metadata
 from valor_cli.data.inputs.samples import read_samples
 from valor_cli.data.partition.pieces import Piece, cut, seamless
 from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading
@@ -24,7 +23,6 @@ from valor_cli.errors import DataError
 
 pytestmark = pytest.mark.usefixtures("in_a_folder")
 
-CALL = pa.struct([("name", pa.string()), ("args", pa.struct([("n", pa.int64())]))])
 TYPES = {
     "id": pa.int64(),
     "model": pa.dictionary(pa.int8(), pa.string()),
@@ -147,79 +145,6 @@ def test_what_lines_of_json_say(
         assert read[2][:2] == expected[2][:2]
     else:
         assert read == expected
-
-
-def test_calls_of_tools_are_an_answer() -> None:
-    row = {"id": "a", "question": "q", "output": [{"name": "f", "args": {"n": 1}}]}
-    types = {"id": pa.string(), "question": pa.string(), "output": pa.list_(CALL)}
-    found = read_samples(
-        parquet([row, {"id": "b", "output": [{"name": "g"}]}], types), SampleReading()
-    )
-    assert found.rows[0].response == '[{"name":"f","args":{"n":1}}]'
-    # What other rows alone have is not said of this one.
-    assert found.rows[1].response == '[{"name":"g"}]'
-    assert found.place(found.rows[1]) == "a.parquet: row 2"
-    assert found.names == ["id", "question", "output"]
-
-
-def test_rows_without_an_id_have_their_numbers() -> None:
-    found = read_samples(
-        parquet([{"answer": "x"}, {"answer": "y"}], {"answer": pa.string()}), SampleReading()
-    )
-    assert [row.sample_id for row in found.rows] == ["1", "2"]
-
-
-def test_rows_that_are_wrong_are_named() -> None:
-    types = {"id": pa.string(), "answer": pa.string(), "latency_s": pa.float64()}
-    told = error(types, {"id": "a", "latency_s": 1.0}, {"id": "a", "latency_s": -1.0})
-    assert told.splitlines()[0] == "a.parquet: row 2: latency_s: expected 0 or more, found -1.0"
-    told = error(types, {"id": "a"}, {"id": "a"})
-    assert told.splitlines()[0] == "a.parquet: row 2: the sample 'a' is also on row 1"
-    told = error(types, {"id": "a"}, {})
-    expected = "a.parquet: row 2: expected a sample_id as in other rows, found nothing"
-    assert told.splitlines()[0] == expected
-
-
-def test_a_key_that_stands_twice_in_a_map() -> None:
-    types = {"answer": pa.string(), "metadata": pa.map_(pa.string(), pa.int64())}
-    row = {"answer": "x", "metadata": [("a", 1), ("a", 2)]}
-    told = error(types, row, metadata=["a"])
-    assert told.splitlines()[0] == "a.parquet: row 1: metadata.a: duplicate key in this object"
-
-
-def test_columns_of_types_that_are_not_read() -> None:
-    types = {"id": pa.float64(), "answer": pa.timestamp("s"), "contexts": pa.list_(pa.time32("s"))}
-    assert error(types, {"id": 1.0}).splitlines() == [
-        "a.parquet: id: expected a column of texts or whole numbers, found one of double",
-        "a.parquet: answer: a column of timestamp[ms] is not read; write it as text",
-        "a.parquet: contexts[]: a column of time32[ms] is not read; write it as text",
-        "Cast the column where the file is written.",
-    ]
-    # Columns that nobody asks for may hold anything.
-    found = read_samples(
-        parquet([{"answer": "x"}], {"answer": pa.string(), "when": pa.timestamp("s")}),
-        SampleReading(),
-    )
-    assert found.rows[0].response == "x"
-
-
-def test_names_of_metadata() -> None:
-    types = {
-        "answer": pa.string(),
-        "city": pa.string(),
-        "when": pa.timestamp("s"),
-        "metadata": pa.struct([("age", pa.int64())]),
-        "tags": pa.list_(pa.string()),
-    }
-    path = parquet([{"answer": "x", "city": "Bonn", "metadata": {"age": 3}}], types)
-    assert sample_metadata(path, SampleReading()) == ("age", "city")
-
-
-def test_no_column_of_a_known_name() -> None:
-    told = error({"x": pa.string()}, {"x": "y"}).splitlines()[0]
-    assert told == "a.parquet: no column is one that text samples have; there is: x"
-    told = error({"answer": pa.string()}).splitlines()[0]
-    assert told == "a.parquet: there are no samples; at least one is needed"
 
 
 def test_row_groups_are_read_alone() -> None:

@@ -9,19 +9,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from valor_cli.data.formats.json.sample_text import PlainRows
+import numpy as np
+
 from valor_cli.data.formats.parquet.columns import kind_of
-from valor_cli.data.formats.parquet.files import ParquetSource, RowProblems
-from valor_cli.data.formats.parquet.values import as_written, has_maps, repeats, unsupported, values
+from valor_cli.data.formats.parquet.files import ParquetSource, RowProblems, select_rows
+from valor_cli.data.formats.parquet.tape import tape_of_json
+from valor_cli.data.formats.parquet.values import as_written, unsupported, values
 from valor_cli.data.partition.pieces import Piece
-from valor_cli.data.shapes.samples.assembly import check_names, sample_file
-from valor_cli.data.shapes.samples.columns import gathered, packed
-from valor_cli.data.shapes.samples.header import LOGPROBS, NESTED, Layouts, layout_of
+from valor_cli.data.schema import path_of
 from valor_cli.data.shapes.samples.other_tools import is_promptfoo
-from valor_cli.data.shapes.samples.part import PartOfFile
-from valor_cli.data.shapes.samples.rows import SampleRowReader
-from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading, SampleRow
+from valor_cli.data.shapes.samples.parse import SampleBatch, SampleParser
+from valor_cli.data.shapes.samples.part import PartOfFile, check_names, whole_file
+from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading
+from valor_cli.data.shapes.samples.schema import LOGPROBS, NESTED, PEER_METADATA, SCHEMA
 from valor_cli.data.table import ROW
+from valor_cli.data.tape import DUPLICATE, INVALID, NULL, Ints
 from valor_cli.errors import DataError, Problem
 
 _ROWS: Final = 1 << 10
@@ -39,19 +41,9 @@ def read_parquet_samples(path: str, reading: SampleReading) -> SampleFile:
         DataError: The file cannot be read; a column that is needed is of a type that is not read; a
             value is wrong; there are no samples, or no column of a known name.
     """
-    found = _Rows(path, reading, None)
-    return sample_file(
-        path,
-        gathered(found.rows(), reading),
-        found.problems,
-        reading,
-        faulty=found.slow.faulty,
-        sha256=found.source.sha256,
-        names=found.layouts.names,
-        metadata=found.plain.found | found.slow.found,
-        plain_contexts=found.slow.plain_contexts,
-        place=f": {ROW}",
-    )
+    source = ParquetSource(path)
+    parser = _parsed(source, reading)
+    return whole_file(path, parser.part(), reading, source.sha256, f": {ROW}")
 
 
 def read_parquet_sample_part(piece: Piece, reading: SampleReading) -> PartOfFile:
@@ -62,53 +54,55 @@ def read_parquet_sample_part(piece: Piece, reading: SampleReading) -> PartOfFile
     Raises:
         DataError: As for `read_parquet_samples`, less faults of rows.
     """
-    found = _Rows(piece.path, reading, piece)
-    rows = packed(found.rows())
-    return PartOfFile(
-        rows.rows(),
-        rows.counted(),
-        found.problems,
-        faulty=found.slow.faulty,
-        names=tuple(found.layouts.names),
-        metadata=frozenset(found.plain.found | found.slow.found),
-        plain_contexts=found.slow.plain_contexts,
-        lines=len(found.source.numbers),
-        span=found.source.span,
+    source = ParquetSource(piece.path, piece)
+    return _parsed(source, reading).part(len(source.numbers), source.span)
+
+
+class _Problems(RowProblems):
+    """Problems in rows that are counted from the first that is read."""
+
+    __slots__ = ("_above",)
+
+    def __init__(self, path: str, above: int) -> None:
+        super().__init__(path)
+        self._above = above
+
+    def add(self, row: int, key: str, message: str) -> None:
+        """Record a problem of a row."""
+        super().add(self._above + row, key, message)
+
+
+def _parsed(source: ParquetSource, reading: SampleReading) -> SampleParser:
+    """The rows of an input.
+
+    Raises:
+        DataError: It cannot be read; there are no columns to read, or one cannot be.
+    """
+    names, above = source.schema.names, source.numbers.start - 1
+    check_names(names, reading, source.path)
+    wanted = _wanted(source.schema, reading)
+    _check_types(source.schema, wanted, source.path, reading)
+    parser = SampleParser(reading, _Problems(source.path, above), names)
+    for batch in source.batches(wanted, most=_ROWS):
+        number = np.arange(batch.rows.num_rows) + batch.first - above
+        parser.add([_batch(batch.rows, number)])
+    return parser
+
+
+def _batch(rows: Any, number: Ints) -> SampleBatch:
+    """A `pyarrow.RecordBatch` as columns; a null is no value."""
+    columns = dict(zip(rows.schema.names, tape_of_json(rows.columns), strict=True))
+    broken = np.zeros(len(number), np.bool_)
+    for column in columns.values():
+        broken |= column.holds(DUPLICATE, INVALID)
+    there = {name: column.where(~column.is_of(NULL)) for name, column in columns.items()}
+
+    def records(some: Sequence[int]) -> list[Any]:
+        return [as_written(one) for one in _records_of(select_rows(rows, some))]
+
+    return SampleBatch(
+        number, number, dict.fromkeys(columns, 0), there.__getitem__, records, False, broken
     )
-
-
-class _Rows:
-    """Reads the rows of a piece, or of all of a file."""
-
-    __slots__ = ("layouts", "plain", "problems", "slow", "source", "wanted")
-
-    def __init__(self, path: str, reading: SampleReading, piece: Piece | None) -> None:
-        """Read the footer.
-
-        Raises:
-            DataError: It cannot be read; there are no columns to read, or one cannot be.
-        """
-        self.source = ParquetSource(path, piece)
-        schema = self.source.schema
-        check_names(schema.names, reading, path)
-        self.wanted = _wanted(schema, reading)
-        _check_types(schema, self.wanted, path, reading)
-        self.problems = RowProblems(path)
-        self.layouts = Layouts(reading)
-        self.layouts.of(tuple(schema.names))
-        self.plain = PlainRows(reading, self.layouts)
-        self.slow = SampleRowReader(reading, self.layouts, self.problems)
-
-    def rows(self) -> Iterator[tuple[int, SampleRow]]:
-        """Good ones, each with its number; both are counted from the first that is read."""
-        schema, above = self.source.schema, self.source.numbers.start - 1
-        odd = any(has_maps(schema.field(name.split(".")[0]).type) for name in self.wanted)
-        for number, record in _records(self.source, self.wanted):
-            row = None if odd and repeats(record) else self.plain.row(record, number)
-            if row is None:
-                row = self.slow.row(as_written(record), number)
-            if row is not None:
-                yield number - above, row._replace(line=number - above)
 
 
 def parquet_records(path: str) -> Iterator[dict[str, Any]]:
@@ -120,20 +114,23 @@ def parquet_records(path: str) -> Iterator[dict[str, Any]]:
     source = ParquetSource(path)
     kinds = zip(source.schema.names, source.schema.types, strict=True)
     wanted = [name for name, kind in kinds if not any(unsupported(kind, ""))]
-    for _, record in _records(source, wanted):
-        yield record
+    yield from _records(source, wanted)
 
 
-def _records(source: ParquetSource, wanted: Sequence[str]) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The rows with their numbers, from 1."""
+def _records(source: ParquetSource, wanted: Sequence[str]) -> Iterator[dict[str, Any]]:
     for batch in source.batches(wanted, most=_ROWS):
-        names = batch.rows.schema.names
-        columns = [values(one) for one in batch.rows.columns]
-        if not columns:
-            yield from ((batch.first + at, {}) for at in range(batch.rows.num_rows))
-        for number, row in enumerate(zip(*columns, strict=True), batch.first):
-            pairs = zip(names, row, strict=True)
-            yield number, {name: value for name, value in pairs if value is not None}
+        yield from _records_of(batch.rows)
+
+
+def _records_of(rows: Any) -> list[dict[str, Any]]:
+    """The rows of a record batch; a null is no value."""
+    names, columns = rows.schema.names, [values(one) for one in rows.columns]
+    if not columns:
+        return [{} for _ in range(rows.num_rows)]
+    return [
+        {name: value for name, value in zip(names, row, strict=True) if value is not None}
+        for row in zip(*columns, strict=True)
+    ]
 
 
 def _wanted(schema: Any, reading: SampleReading) -> list[str]:
@@ -141,22 +138,20 @@ def _wanted(schema: Any, reading: SampleReading) -> list[str]:
     names = schema.names
     if is_promptfoo(names):
         return list(names)
-    wanted = []
-    for name in names:
-        layout = layout_of((name,), reading.columns)
-        keys = {one for one in layout.keys if one is not None}
-        if not reading.logprobs and layout.has(LOGPROBS):
-            continue
-        wanted += [name] * bool(keys)
-        wanted += [_path(schema, *way) for way in layout.paths.values()]
+    chats = "messages" in names and kind_of(schema.field("messages").type) == "list"
+    wanted = ["messages"] * chats
+    for standard, keys in SCHEMA.candidates(names, reading.columns).items():
+        if standard != LOGPROBS or reading.logprobs:
+            wanted += [_path(schema, *key) for key in keys]
     for name in reading.metadata:
-        if name in names:
-            wanted.append(name)
+        own = [key for key in (name, PEER_METADATA + name) if key in names]
+        wanted += own
+        if own:
             continue
         wanted += [_path(schema, outer, name) for outer in NESTED if outer in names]
-        first, _, rest = name.partition(".")
-        if rest and first in names:
-            wanted.append(_path(schema, *name.split(".")))
+        path = path_of(name)
+        if len(path) > 1 and path[0] in names:
+            wanted.append(_path(schema, *path))
     whole = set(wanted)
     # What is read as a whole is not read in part as well.
     return [
@@ -167,11 +162,11 @@ def _wanted(schema: Any, reading: SampleReading) -> list[str]:
     ]
 
 
-def _path(schema: Any, outer: str, *inner: str) -> str:
+def _path(schema: Any, outer: str | int, *inner: str | int) -> str:
     """A field of a column, as far down as there are structs; nothing where one has no such."""
-    found, kind = outer, schema.field(outer).type
+    found, kind = str(outer), schema.field(outer).type
     for name in inner:
-        if kind_of(kind) != "struct":
+        if kind_of(kind) != "struct" or isinstance(name, int):
             break
         if kind.get_field_index(name) < 0:
             return ""
@@ -186,11 +181,12 @@ def _check_types(schema: Any, wanted: Sequence[str], path: str, reading: SampleR
         DataError: One cannot.
     """
     problems: list[Problem] = []
+    ids = SCHEMA.candidates(schema.names, reading.columns)["sample_id"]
     for name in dict.fromkeys(one if one in schema.names else one.split(".")[0] for one in wanted):
         kind = schema.field(name).type
         problems += unsupported(kind, f"{path}: {name}")
         # 17 and 17.0 would be two samples.
-        if kind_of(kind) == "float" and layout_of((name,), reading.columns).keys[0] is not None:
+        if kind_of(kind) == "float" and (name,) in ids:
             message = f"expected a column of texts or whole numbers, found one of {kind}"
             problems.append(Problem(f"{path}: {name}", message))
     if problems:

@@ -8,10 +8,19 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.data.formats.parquet.columns import fields, kind_of, lists, numbers, plain, stored
+from valor_cli.data.formats.parquet.columns import (
+    fields,
+    kind_of,
+    lists,
+    numbers,
+    plain,
+    stored,
+    texts,
+)
 from valor_cli.data.formats.parquet.files import pa
 from valor_cli.data.tape import (
     ABSENT,
+    DUPLICATE,
     FALSE,
     INVALID,
     LIST,
@@ -32,22 +41,32 @@ _KINDS: Final = {"text": TEXT, "date": TEXT, "whole": NUMBER, "decimal": NUMBER}
 class _Nodes:
     """Nodes of arrays, one array after the other."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, json: bool) -> None:
+        """Initialise with what maps are: objects as in JSON, or lists of pairs.
+
+        As in JSON, an empty text is one; otherwise it is an empty cell.
+        """
+        self.json = json
         self.text: list[bytes] = []
         self.length = 0
         self.count = 0
         self.parts: list[list[NDArray[Any]]] = [[] for _ in range(6)]
         self.keys: dict[str, int] = {}
+        self.duplicate: list[int] = []
 
     def add(
-        self, array: Any, parent: Ints, key: int = -1, only: Mapping[str, str] | None = None
+        self,
+        array: Any,
+        parent: Ints,
+        key: int | Ints = -1,
+        only: Mapping[str, str] | None = None,
     ) -> Ints:
         """Add the values of an array; their nodes.
 
         Args:
             array: A `pyarrow.Array`.
             parent: (n,) nodes that hold them; -1 for rows.
-            key: The code of their key.
+            key: The code of their key, or of the key of each.
             only: The fields of structs in lists to read, and their keys.
         """
         array = stored(array)
@@ -60,20 +79,22 @@ class _Nodes:
             if kind == "truth":
                 kinds[there] = np.where(plain(array).fill_null(False), TRUE, FALSE)[there]
             else:
-                # An empty text is an empty cell.
-                kinds[there & (end > start)] = _KINDS[kind]
+                kinds[there & ((end > start) | self.json)] = _KINDS[kind]
             if kind in ("whole", "decimal"):
                 number, _ = numbers(array)
         elif kind == "float":
             number, _ = numbers(array)
             kinds[there] = np.where(np.isfinite(number), NUMBER, INVALID)[there]
         elif kind in ("list", "map", "struct"):
-            kinds[there] = OBJECT if kind == "struct" else LIST
-        node = self._put(kinds, start, end, number, parent, np.full(n, key))
+            objects = kind == "struct" or (kind == "map" and self.json)
+            kinds[there] = OBJECT if objects else LIST
+        node = self._put(kinds, start, end, number, parent, np.zeros(n, np.int64) + key)
         if kind in ("list", "map"):
             count, inside = lists(array)
             owner = np.repeat(node, count)
-            if kind == "map":
+            if kind == "map" and self.json:
+                self._entries(fields(inside), owner)
+            elif kind == "map":
                 entry = fields(inside)
                 owner = self._lists(owner)
                 # Pairs, so that a duplicate key is seen.
@@ -100,6 +121,17 @@ class _Nodes:
         """Two arrays as pairs: a list has its values in the order of their nodes."""
         self.add(first, parent)
         self.add(second, parent)
+
+    def _entries(self, entry: Mapping[str, Any], owner: Ints) -> None:
+        """Pairs as values under keys; an object with a duplicate key is marked."""
+        names = texts(entry["key"])
+        keys = np.array([self.keys.setdefault(name, len(self.keys)) for name in names], np.int64)
+        order = np.lexsort((keys, owner))
+        again = (np.diff(owner[order]) == 0) & (np.diff(keys[order]) == 0)
+        for node in np.unique(owner[order][1:][again]).tolist():
+            self.duplicate.append(node)
+        said = entry["value"].is_valid().to_numpy(zero_copy_only=False)
+        self.add(entry["value"].filter(pa.array(said)), owner[said], keys[said])
 
     def _put(self, *columns: NDArray[Any]) -> Ints:
         node = np.arange(self.count, self.count + len(columns[0]))
@@ -138,6 +170,7 @@ class _Nodes:
             np.concatenate([*part, [last]]).astype(type_, copy=False)
             for part, last, type_ in zip(self.parts, none, types, strict=True)
         )
+        kind[self.duplicate] = DUPLICATE
         names = [name.encode() for name in self.keys]
         ends = (self.length + np.cumsum([0, *map(len, names)])).astype(np.int32)
         text = b"".join([*self.text, *names])
@@ -153,7 +186,17 @@ def tape_of_arrow(arrays: Sequence[Any], only: Mapping[str, str] | None = None) 
         arrays: The arrays.
         only: Of structs in lists, the fields to read, and what they are called.
     """
-    nodes = _Nodes()
+    return _columns(_Nodes(json=False), arrays, only)
+
+
+def tape_of_json(arrays: Sequence[Any]) -> list[Column]:
+    """Arrow arrays of equal length as JSON has them: maps are objects, empty texts are texts."""
+    return _columns(_Nodes(json=True), arrays)
+
+
+def _columns(
+    nodes: _Nodes, arrays: Sequence[Any], only: Mapping[str, str] | None = None
+) -> list[Column]:
     rows = [nodes.add(array, np.full(len(array), -1), only=only) for array in arrays]
     tape = nodes.tape()
     return [Column(tape, row) for row in rows]

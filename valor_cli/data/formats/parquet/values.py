@@ -99,21 +99,6 @@ def unsupported(kind: Any, place: str, deep: int = 0) -> Iterator[Problem]:
         yield from unsupported(kind.value_type, f"{place}[]", deep + 1)
 
 
-def has_maps(kind: Any) -> bool:
-    """Whether values of an Arrow type may have duplicate keys."""
-    found = kind_of(kind)
-    if found == "struct":
-        return any(has_maps(one.type) for one in kind)
-    return found == "map" or (found == "list" and has_maps(kind.value_type))
-
-
-def repeats(value: Any) -> bool:
-    """Whether a value contains a duplicate key."""
-    if isinstance(value, dict):
-        return isinstance(value, DuplicateKey) or any(map(repeats, value.values()))
-    return isinstance(value, list) and any(map(repeats, value))
-
-
 def _number(value: float) -> float:
     return value if math.isfinite(value) else NoNumber(value)
 

@@ -1,22 +1,40 @@
 """Convert rows written by other tools to our column names.
 
 Supported: results of promptfoo (`promptfoo eval --output results.json`, or its JSON lines),
-queries of valor-lite (`context` as an object of `groundtruth` and `prediction`), and the test labs
-of H2O Eval Studio and Sonar. Files of ragas and deepeval need only the aliases.
+logs of inspect-ai (`.json`), samples of lm-eval (`--log_samples`), chats as lists of messages (as
+OpenAI, Langfuse and Braintrust have them), queries of valor-lite (`context` as an object of
+`groundtruth` and `prediction`), and the test labs of H2O Eval Studio and Sonar. Files of ragas and
+deepeval, and spans of Phoenix, need only the aliases.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import reduce
+from operator import or_
 from typing import Any, Final
 
 from valor_cli.data.json_records import Record, scalar_text
-from valor_cli.data.shapes.samples.header import ALIASES, layout_of
+from valor_cli.data.schema import value_at
+from valor_cli.data.shapes.samples.schema import ALIASES, SCHEMA
+from valor_cli.data.tape import LIST, OBJECT, Bools, Column
 
 _PROMPTFOO: Final = frozenset({"gradingResult", "namedScores", "promptIdx", "testCase", "testIdx"})
 """Keys of promptfoo's results, beside `vars`, that nobody else has; `prompt` anyone may have."""
+
+_LM_EVAL: Final = frozenset({"doc_id", "arguments", "filtered_resps", "target"})
+_INSPECT: Final = frozenset({"id", "epoch", "input", "output", "target"})
+"""Keys of the rows of lm-eval and of inspect-ai."""
+
+_SHAPED: Final = ("vars", "context", "filtered_resps", "messages")
+"""Keys of which rows of other tools hold lists or objects."""
+
+_INPUTS: Final = ("user_input", *ALIASES["user_input"])
+_OUTPUTS: Final = ("response", *ALIASES["response"])
+_CHAT: Final = ("messages", *_INPUTS, *_OUTPUTS)
+_MADE: Final = ("model", *ALIASES["model"], *_OUTPUTS)
 
 _RULES: Final = (
     "answer-relevance|bleu|classifier|contains|contains-all|contains-any|contains-html|"
@@ -39,6 +57,19 @@ def is_promptfoo(names: Collection[str]) -> bool:
     return "vars" in names and not _PROMPTFOO.isdisjoint(names)
 
 
+def other_tools(names: Collection[str], column: Callable[[str], Column]) -> Bools | None:
+    """(n,) rows that `one_shape` may change; None for none."""
+    found = [column(name).is_of(LIST, OBJECT) for name in names if name in _SHAPED]
+    if "epoch" in names and "output" in names:
+        found.append(column("output").is_of(OBJECT))
+    for name in names:
+        if name in _INPUTS:
+            found += [column(name).is_of(LIST), column(name).field("messages").node >= 0]
+        elif name in _OUTPUTS:
+            found.append(column(name).field("role").node >= 0)
+    return reduce(or_, found) if found else None
+
+
 def one_shape(record: Record) -> Record:
     """Rename a row's keys to ours; most rows are unchanged."""
     if is_promptfoo(record) and isinstance(record["vars"], dict):
@@ -46,7 +77,11 @@ def one_shape(record: Record) -> Record:
     context = record.get("context")
     if isinstance(context, dict) and context and context.keys() <= {"groundtruth", "prediction"}:
         return _from_valor_lite(record, context)
-    return record
+    if record.keys() >= _LM_EVAL and isinstance(record["filtered_resps"], list):
+        return _from_lm_eval(record)
+    if record.keys() >= _INSPECT and isinstance(record["output"], dict):
+        return _from_inspect(record)
+    return _from_chat(record)
 
 
 def expected_answer(text: str) -> str | None:
@@ -69,6 +104,74 @@ def _from_valor_lite(record: Record, context: Record) -> Record:
     }
 
 
+def _from_lm_eval(record: Record) -> Record:
+    """A document: tasks that score choices have no response. Each filter is a row of its own."""
+    arguments = record["arguments"]
+    call: Any = arguments.get("gen_args_0") if isinstance(arguments, dict) else arguments
+    while isinstance(call, dict | list) and call:
+        call = call.get("arg_0") if isinstance(call, dict) else call[0]
+    number, name = scalar_text(record["doc_id"]), scalar_text(record.get("filter"))
+    response = next(iter(record["filtered_resps"]), None)
+    return {
+        **record,
+        "sample_id": f"{number}.{name}" if number and name not in (None, "none") else number,
+        "user_input": call if isinstance(call, str) else None,
+        "response": response if isinstance(response, str) else None,
+        "references": record["target"],
+    }
+
+
+def _from_inspect(record: Record) -> Record:
+    """A sample of a log; each epoch is a sample of its own."""
+    output, number, epoch = record["output"], *map(scalar_text, (record["id"], record["epoch"]))
+    turns = output.get("choices")
+    choices = turns if isinstance(turns, list) else []
+    said = [one.get("message") for one in choices if isinstance(one, dict)]
+    shown = record["input"]
+    return {
+        **record,
+        "sample_id": f"{number}.{epoch}" if number and epoch not in (None, "1") else number,
+        "user_input": _last(shown, "user") if isinstance(shown, list) else shown,
+        "response": output.get("completion") or _last(said[:1], "assistant"),
+        "references": record["target"] or None,
+        "duration_s": record.get("total_time"),
+    }
+
+
+def _from_chat(record: Record) -> Record:
+    """A chat: its last answer is the response, the last turn of the user the input."""
+    if not any(isinstance(record.get(name), list | dict) for name in _CHAT):
+        return record
+    layout = SCHEMA.layout(record, {})
+    turns = record.get("messages")
+    found = {}
+    if "response" not in layout:
+        found["response"] = _last(turns, "assistant")
+    elif _is_message(said := value_at(record, layout["response"])):
+        found["response"] = None if said.get("tool_calls") else _last([said], "assistant")
+    if "user_input" in layout:
+        turns = value_at(record, layout["user_input"])
+        turns = turns.get("messages") if isinstance(turns, dict) else turns
+    found["user_input"] = _last(turns, "user")
+    found = {name: text for name, text in found.items() if text is not None}
+    return {**record, **found} if found else record
+
+
+def _is_message(value: Any) -> bool:
+    return isinstance(value, dict) and "role" in value and "content" in value
+
+
+def _last(turns: Any, role: str) -> str | None:
+    """The text of the last message of a role; None if it has none, or these are no messages."""
+    if not isinstance(turns, list) or not all(map(_is_message, turns)):
+        return None
+    content = next((one["content"] for one in reversed(turns) if one["role"] == role), None)
+    if isinstance(content, list):
+        parts = [one.get("text") for one in content if isinstance(one, dict)]
+        content = "\n".join(part for part in parts if isinstance(part, str)) or None
+    return content if isinstance(content, str) else None
+
+
 def _from_promptfoo(record: Record) -> Record:
     """A result: its variables may have any of our names; its prompt is the input without them."""
     variables = record["vars"]
@@ -76,19 +179,19 @@ def _from_promptfoo(record: Record) -> Record:
     provider = record.get("provider")
     case = record.get("testCase")
     case = case if isinstance(case, dict) else {}
-    layout = layout_of([name for name in variables if name not in _OUTPUTS], {})
-    shaped: Record = {name: variables[name] for name in layout.keys if name is not None}
-    if layout.keys[_USER_INPUT] is None:
+    layout = SCHEMA.layout([name for name in variables if name not in _MADE], {})
+    shaped: Record = {str(key): variables[key] for (key,) in layout.values()}
+    if "user_input" not in layout:
         prompt = record.get("prompt")
         shaped["user_input"] = prompt.get("raw") if isinstance(prompt, dict) else prompt
-    if layout.keys[_REFERENCES] is None:
+    if "references" not in layout:
         shaped["references"] = _answers(case.get("assert"))
     shaped["response"] = response.get("output") if isinstance(response, dict) else response
     if isinstance(provider, dict):
         shaped["model"] = provider.get("label") or provider.get("id")
     else:
         shaped["model"] = provider
-    if layout.keys[_SAMPLE_ID] is None:
+    if "sample_id" not in layout:
         shaped["sample_id"] = _case_number(record)
     if isinstance(response, dict) and "logProbs" in response:
         shaped["token_logprobs"] = response["logProbs"]
@@ -97,11 +200,6 @@ def _from_promptfoo(record: Record) -> Record:
     shaped["metadata"] = {**variables, **_object(case, "metadata"), **_object(record, "metadata")}
     # Columns may be mapped to values in these.
     return {**shaped, "vars": variables, "testCase": case}
-
-
-_OUTPUTS: Final = ("model", *ALIASES["model"], "response", *ALIASES["response"])
-_NAMES: Final = tuple(ALIASES)
-_SAMPLE_ID, _USER_INPUT, _REFERENCES = map(_NAMES.index, ("sample_id", "user_input", "references"))
 
 
 def _case_number(record: Record) -> str | None:

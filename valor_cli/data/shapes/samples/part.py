@@ -1,4 +1,4 @@
-"""Combine the parts of a sample file that were read separately."""
+"""The rows of a file, or of a part of one that was read alone."""
 
 from __future__ import annotations
 
@@ -8,22 +8,38 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from valor_cli.data.column_names import listed, missing_columns
 from valor_cli.data.partition.pieces import Span
-from valor_cli.data.shapes.samples.assembly import sample_file
+from valor_cli.data.schema import path_of
 from valor_cli.data.shapes.samples.columns import SampleColumns
-from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading
+from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading, SampleRow
+from valor_cli.data.shapes.samples.schema import SCHEMA
 from valor_cli.data.source.files import TextSource
-from valor_cli.data.values import Problems
+from valor_cli.data.table import LINE, SKIP_HINT
+from valor_cli.data.values import LineProblems, Problems, stop_on
+from valor_cli.errors import DataError, Problem
+from valor_cli.results import InputFile
 
+COLUMNS_HINT: Final = "Map other names under `data: columns:`, as {response: my_column}."
+
+_PLAIN_CONTEXTS: Final = (
+    "contexts written as one text, not as a list, count as one context each: {count:,} rows; "
+    "write several contexts as a JSON list"
+)
 _AT_ONCE: Final = 1 << 20
 """Bytes in which line ends are counted at once."""
 
 
+ALL: Final = Span(0, 0)
+"""The span of a file that is not read in parts."""
+
+
 class PartOfFile(Struct, frozen=True):
-    """Rows of some lines of a file, with the facts that readers need of all lines.
+    """Rows of a file or of some of its lines, with the facts that readers need of all.
 
     Attributes:
-        rows: With the numbers of their lines, from 1 for the first of the part.
+        rows: Good ones alone, in the order of the file; their lines are counted from the first of
+            the part.
         numbers: Which row of the part each is, from 1.
         problems: What is wrong in other rows.
         faulty: How many these are.
@@ -33,15 +49,15 @@ class PartOfFile(Struct, frozen=True):
         span: The bytes of the file that they are.
     """
 
-    rows: SampleColumns
+    rows: Sequence[SampleRow]
     numbers: Sequence[int]
     problems: Problems
     faulty: int
     names: tuple[str, ...]
     metadata: frozenset[str]
     plain_contexts: int
-    lines: int
-    span: Span
+    lines: int = 0
+    span: Span = ALL
 
     @property
     def counted(self) -> int:
@@ -50,32 +66,101 @@ class PartOfFile(Struct, frozen=True):
 
     def without_texts(self) -> PartOfFile:
         """The part without its rows, which are only counted."""
-        none = self.rows.only(())
-        return replace(self, rows=none)
+        if not isinstance(self.rows, SampleColumns):
+            raise TypeError("only packed rows are counted without their texts")
+        return replace(self, rows=self.rows.only(()))
+
+
+class PieceProblems(LineProblems):
+    """What is wrong in the lines of a piece of a file, whose lines above are counted if needed."""
+
+    __slots__ = ("_above", "_begin")
+
+    def __init__(self, path: str, begin: int) -> None:
+        super().__init__(path)
+        self._begin = begin
+        self._above: int | None = None
+
+    def add(self, row: int, key: str, message: str) -> None:
+        """Record a problem of a line, counted from the first of the piece."""
+        if self._above is None:
+            self._above = lines_above(self.path, self._begin)
+        super().add(self._above + row, key, message)
+
+
+def whole_file(
+    path: str, part: PartOfFile, reading: SampleReading, sha256: str, place: str = LINE
+) -> SampleFile:
+    """The `SampleFile` of a file that was read as one part.
+
+    Args:
+        path: The file.
+        part: All of it.
+        reading: How it was read.
+        sha256: Of the file.
+        place: How a row is named.
+
+    Raises:
+        DataError: Rows are wrong and not to be left out; there are none; no column is one that
+            texts have, or a mapped one is not there.
+    """
+    file = file_of_parts(path, [part], reading)
+    files = [replace(file.files[0], sha256=sha256)]
+    return replace(file, rows=part.rows, numbers=part.numbers, files=files, places=(place,))
 
 
 def file_of_parts(path: str, parts: Sequence[PartOfFile], reading: SampleReading) -> SampleFile:
     """The `SampleFile` without rows, from all parts in order.
 
     Raises:
-        DataError: As the readers of whole files.
+        DataError: As `whole_file` does.
     """
-    problems = Problems(path)
-    for part in parts:
-        problems.kept += part.problems.kept
-        problems.total += part.problems.total
-    return sample_file(
+    names = list(dict.fromkeys(name for part in parts for name in part.names))
+    if names:
+        check_names(names, reading, path)
+    if reading.invalid == "error":
+        stop_on([part.problems for part in parts], SKIP_HINT)
+    count, faulty = sum(len(part.rows) for part in parts), sum(part.faulty for part in parts)
+    if not count:
+        left = f"; {faulty:,} were left out as invalid" if faulty else ""
+        first = next((part.problems.kept[0] for part in parts if part.problems.kept), None)
+        raise DataError(
+            [Problem(path, f"there are no samples; at least one is needed{left}")],
+            hint="" if first is None else f"the first: {first}",
+        )
+    plain = sum(part.plain_contexts for part in parts)
+    warnings = [_PLAIN_CONTEXTS.format(count=plain)] if plain else []
+    warnings += [
+        f"{listed(several)} could each be the {standard}; of these the first "
+        "that a row has is read. To settle it, name one under `columns:`"
+        for standard, several in SCHEMA.ambiguous(names, reading.columns).items()
+    ]
+    return SampleFile(
         path,
         [],
-        problems,
-        reading,
-        count=sum(len(part.rows) for part in parts),
-        faulty=sum(part.faulty for part in parts),
-        sha256="",
-        names=dict.fromkeys(name for part in parts for name in part.names),
-        metadata=frozenset().union(*(part.metadata for part in parts)),
-        plain_contexts=sum(part.plain_contexts for part in parts),
+        [],
+        names,
+        frozenset().union(*(part.metadata for part in parts)),
+        [InputFile(path, "", count + faulty, faulty)],
+        warnings=[f"{path}: {one}" for one in warnings],
     )
+
+
+def check_names(names: Sequence[str], reading: SampleReading, place: str) -> None:
+    """Check that a file has text columns, and all mapped ones.
+
+    Raises:
+        DataError: It has not.
+    """
+    mapped = {
+        name if name in names else str(path_of(name)[0]): f"for {standard}"
+        for standard, name in reading.columns.items()
+    }
+    if problems := missing_columns(mapped, names, place):
+        raise DataError(problems)
+    if not SCHEMA.layout(names, reading.columns):
+        message = f"no column is one that text samples have; there is: {listed(names)}"
+        raise DataError(Problem(place, message), hint=COLUMNS_HINT)
 
 
 def lines_above(path: str, byte: int) -> int:

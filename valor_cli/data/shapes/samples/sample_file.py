@@ -16,11 +16,11 @@ class SampleReading(Struct, frozen=True):
 
     Attributes:
         metadata: Names of columns to read beside the texts.
-        columns: Standard name (`sample_header.ALIASES`) to the file's own, in JSON perhaps a path
-            into nested objects ("vars.question").
+        columns: Standard name to the file's own, or a path into nested objects and lists
+            ("vars.question", "choices[0].text").
         invalid: What to do with rows that cannot be used.
         logprobs: Whether `token_logprobs` are read: they are long, and few runs need them.
-        packed: Whether rows are kept as columns (`SampleColumns`), which have no logprobs.
+        packed: Whether rows are kept as columns (`SampleColumns`).
     """
 
     metadata: Sequence[str] = ()

@@ -1,130 +1,105 @@
-"""Check single JSON values of text samples."""
+"""Say what is wrong with a row of text samples."""
 
 from __future__ import annotations
 
+import ast
+import io
 import json
 import math
-from collections.abc import Callable, Iterator
+import tokenize
+import warnings
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
-from valor_cli.data.json_records import DuplicateKey, Number, said, scalar_text
+from valor_cli.data.column_names import number_in
+from valor_cli.data.json_records import DuplicateKey, Number, parsed, said, scalar_text
+from valor_cli.data.schema import Path, dotted, value_at
+from valor_cli.data.shapes.samples.other_tools import one_shape
+from valor_cli.data.shapes.samples.sample_file import SampleReading
+from valor_cli.data.shapes.samples.schema import (
+    LOGPROB,
+    LOGPROBS,
+    ROUNDING,
+    SCHEMA,
+    TEXT_KEYS,
+    metadata_at,
+)
 from valor_cli.data.values import is_text
 
-Note: TypeAlias = Callable[[str, str], None]
-"""Takes where in the row, and what is wrong there."""
+Faults: TypeAlias = Iterator[tuple[str, str]]
+"""Where in a row, and what is wrong there."""
 
-TEXT_KEYS: Final = ("text", "content", "page_content")
-"""Keys of the text of a context that is an object, in order of preference."""
+TOO_DEEP: Final = "the JSON is nested too deeply to be read"
+NO_LIST: Final = (
+    "expected a JSON list of texts, or a list as Python writes it, for the cell begins with [; "
+    "found neither"
+)
+NO_LOGPROBS: Final = "expected a JSON list of numbers, and null for tokens without one"
 
-
-def text(value: Any, place: str, note: Note) -> str | None:
-    """A text; numbers, true and false as written."""
-    if value is None:
-        return None
-    found = scalar_text(value)
-    if found is None:
-        wanted = "Unicode text" if isinstance(value, str) else "a text"
-        note(place, f"expected {wanted}, found {_named(value)}")
-    return found
+_UNREADABLE: Final = (SyntaxError, ValueError, MemoryError, RecursionError, tokenize.TokenError)
+"""What is raised for a text that is not Python."""
 
 
-def name(value: Any, place: str, note: Note) -> str | None:
-    """A nonblank text; None if absent."""
-    found = text(value, place, note)
-    return found if found and found.strip() else None
+class Unread(str):
+    """What is wrong with a cell, in place of its value."""
+
+    __slots__ = ()
 
 
-def sample_id(value: Any, place: str, note: Note) -> str | None:
-    """A sample id: a text, or a number as written."""
-    if value is None:
-        return None
-    found = None if isinstance(value, bool) else scalar_text(value)
-    if found is None:
-        note(place, f"expected a string or a number, found {_named(value)}")
-    elif not found or "\0" in found:
-        what = "one with a NUL character" if found else "an empty text"
-        note(place, f"expected the id of a sample, found {what}")
-    return found
+class RowCheck:
+    """Names the faults of rows of a file."""
 
+    def __init__(self, reading: SampleReading, *, cells: bool = False) -> None:
+        """Initialise; `cells` is whether rows are cells by name, not values of JSON."""
+        self._reading = reading
+        self._cells = cells
+        self._layouts: dict[tuple[str, ...], dict[str, Path]] = {}
 
-def response(value: Any, place: str, note: Note) -> str | None:
-    """A text; objects and lists as compact JSON."""
-    if not isinstance(value, list | dict):
-        return text(value, place, note)
-    found = compact(value)
-    if not is_text(found):
-        note(place, "expected Unicode text, found half a character in it")
-        return None
-    return found
+    def faults(self, record: Any) -> list[tuple[str, str]]:
+        """The faults of cells, or of a value of `json_records.parsed`."""
+        try:
+            if self._cells:
+                return list(self._of_fields(record))
+            return faults_of(record) or list(self._of_fields(one_shape(record)))
+        except RecursionError:
+            return [("", TOO_DEEP)]
 
-
-def texts(value: Any, place: str, note: Note) -> tuple[str, ...]:
-    """One text, or a list of texts."""
-    if value is None:
-        return ()
-    if not isinstance(value, list):
-        found = text(value, place, note)
-        return () if found is None else (found,)
-    return tuple(_items(value, place, note))
-
-
-def contexts(value: list[Any], place: str, note: Note) -> tuple[str, ...]:
-    """The texts of a list of texts, or of objects with a text."""
-    found: list[str] = []
-    for position, item in enumerate(value):
-        where = f"{place}[{position}]"
-        if isinstance(item, dict):
-            key = next((key for key in TEXT_KEYS if key in item), None)
-            if key is None:
-                keys = ", ".join(f'"{key}"' for key in TEXT_KEYS)
-                note(where, f"expected a text, or an object with one of {keys}, found none of them")
+    def _of_fields(self, record: Mapping[str, Any]) -> Faults:
+        names = tuple(record)
+        if names not in self._layouts:
+            self._layouts[names] = SCHEMA.layout(names, self._reading.columns)
+        layout = self._layouts[names]
+        for field in SCHEMA.fields:
+            path = layout.get(field.name, ("",))
+            value = value_at(record, path)
+            if field.name == LOGPROBS and not self._reading.logprobs:
                 continue
-            item, where = item[key], f"{where}.{key}"
-        found += _items([item], where, note, numbered=False)
-    return tuple(found)
+            place = dotted(path)
+            if self._cells and value is not None:
+                value = value_of_cell(field.type, value)
+                if wrong := list(faults(value, place)):
+                    yield from wrong[:1] if field.type == "logprobs" else wrong
+                    continue
+            if isinstance(value, Unread):
+                yield place, value
+            elif value is not None:
+                yield from _CHECKS[field.type](value, place)
+        for name in self._reading.metadata:
+            if way := metadata_at(record, name):
+                yield from _metadata(value_at(record, way), dotted(way))
 
 
-def amount(value: Any, place: str, note: Note) -> float | None:
-    """A non-negative number."""
-    if value is None:
-        return None
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        note(place, f"expected a number, found {_named(value)}")
-    elif not math.isfinite(value):
-        note(place, f"expected a finite number, found {_named(value)}")
-    elif value < 0:
-        note(place, f"expected 0 or more, found {_named(value)}")
-    else:
-        return float(value)
-    return None
+def faults_of(value: Any) -> list[tuple[str, str]]:
+    """The faults of a row as a whole: it is no object, or not JSON."""
+    if not isinstance(value, dict):
+        return [("", f"expected an object, one a sample, found {said(value)}")]
+    try:
+        return list(faults(value))
+    except RecursionError:
+        return [("", TOO_DEEP)]
 
 
-def metadata(value: Any, place: str, note: Note) -> Any:
-    """A scalar value."""
-    if isinstance(value, list | dict):
-        note(place, f"expected a single value, found {_named(value)}")
-    elif isinstance(value, str) and not is_text(value):
-        note(place, f"expected Unicode text, found {_named(value)}")
-    elif isinstance(value, float) and not math.isfinite(value):
-        note(place, f"expected a finite number, found {_named(value)}")
-    else:
-        return value.plain if isinstance(value, Number) else value
-    return None
-
-
-def compact(value: Any) -> str:
-    """A value as compact JSON, numbers as written."""
-    if isinstance(value, Number):
-        return value.text
-    if isinstance(value, dict):
-        pairs = (f"{_string(key)}:{compact(item)}" for key, item in value.items())
-        return "{" + ",".join(pairs) + "}"
-    if isinstance(value, list):
-        return "[" + ",".join(map(compact, value)) + "]"
-    return _string(value) if isinstance(value, str) else json.dumps(value)
-
-
-def faults(value: Any, place: str = "") -> Iterator[tuple[str, str]]:
+def faults(value: Any, place: str = "") -> Faults:
     """Faults anywhere in a parsed value: duplicate keys, invalid numbers."""
     if isinstance(value, dict):
         if isinstance(value, DuplicateKey):
@@ -138,26 +113,175 @@ def faults(value: Any, place: str = "") -> Iterator[tuple[str, str]]:
         yield place, f"{_named(value)} is not a number in JSON; write null where there is none"
 
 
+def value_of_cell(kind: str, cell: str, joined_by: str = "") -> Any:
+    """The value that a cell of a type of field has, as in JSON; `Unread` if it has none."""
+    if kind == "id":
+        return cell or Unread("expected the id of a sample, found nothing")
+    if kind == "amount":
+        message = number_in(cell)[1] if cell.strip() else ""
+        return Unread(message) if message else Number(cell.strip()) if cell.strip() else None
+    if kind == "logprobs":
+        # Python writes None for null.
+        found = _parsed(cell if '"' in cell else cell.replace("None", "null"))
+        return Unread(NO_LOGPROBS) if found is None and cell.strip() else found
+    if kind not in ("texts", "contexts") or not cell.lstrip().startswith("["):
+        joined = kind == "contexts" and joined_by and cell.strip()
+        return cell.split(joined_by) if joined else cell or None
+    found = _parsed(cell)
+    if not isinstance(found, list):
+        found = _python_strings(cell)
+    if found is None:
+        return Unread(NO_LIST) if kind == "contexts" else cell
+    return found
+
+
+def _parsed(cell: str) -> Any:
+    try:
+        return parsed(cell.encode())
+    except (json.JSONDecodeError, RecursionError):
+        return None
+
+
+def _python_strings(cell: str) -> list[str] | None:
+    """The strings of a list as `repr` writes it, of a list or of a numpy array.
+
+    numpy writes no commas. Python itself would join such strings to one.
+    """
+    text = cell.strip()
+    try:
+        with warnings.catch_warnings():
+            # An odd backslash in a string is no affair of whoever runs this.
+            warnings.simplefilter("ignore")
+            found = ast.literal_eval(text)
+            tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
+            strings = [one.string for one in tokens if one.type == tokenize.STRING]
+            commas = any(one.type == tokenize.OP and one.string == "," for one in tokens)
+            apart = [ast.literal_eval(one) for one in strings]
+    except _UNREADABLE:
+        return None
+    if not isinstance(found, list) or not all(isinstance(one, str) for one in [*found, *apart]):
+        return None
+    if len(apart) == len(found):
+        return found
+    return None if commas else apart
+
+
+def _text(value: Any, place: str) -> Faults:
+    if scalar_text(value) is None:
+        wanted = "Unicode text" if isinstance(value, str) else "a text"
+        yield place, f"expected {wanted}, found {_named(value)}"
+
+
+def _sample_id(value: Any, place: str) -> Faults:
+    found = None if isinstance(value, bool) else scalar_text(value)
+    if found is None:
+        yield place, f"expected a string or a number, found {_named(value)}"
+    elif not found or "\0" in found:
+        what = "one with a NUL character" if found else "an empty text"
+        yield place, f"expected the id of a sample, found {what}"
+
+
+def _path(value: Any, place: str) -> Faults:
+    yield from _text(value, place)
+    if "\0" in (scalar_text(value) or ""):
+        yield place, "expected a path, found one with a NUL character"
+
+
+def _any(value: Any, place: str) -> Faults:
+    if not isinstance(value, list | dict):
+        yield from _text(value, place)
+    elif not is_text(json.dumps(value, ensure_ascii=False)):
+        yield place, "expected Unicode text, found half a character in it"
+
+
+def _texts(value: Any, place: str) -> Faults:
+    if not isinstance(value, list):
+        yield from _text(value, place)
+    else:
+        for position, item in enumerate(value):
+            yield from _text(item, f"{place}[{position}]")
+
+
+def _contexts(value: Any, place: str) -> Faults:
+    if isinstance(value, dict):
+        yield place, "expected a list of texts, found an object"
+    elif not isinstance(value, list):
+        yield from _text(value, place)
+    else:
+        for position, item in enumerate(value):
+            where = f"{place}[{position}]"
+            if isinstance(item, dict):
+                key = next((key for key in TEXT_KEYS if key in item), None)
+                if key is None:
+                    keys = ", ".join(f'"{key}"' for key in TEXT_KEYS)
+                    message = f"expected a text, or an object with one of {keys}"
+                    yield where, f"{message}, found none of them"
+                    continue
+                item, where = item[key], f"{where}.{key}"
+            yield from _text(item, where)
+
+
+def _amount(value: Any, place: str) -> Faults:
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        yield place, f"expected a number, found {_named(value)}"
+    elif not math.isfinite(value):
+        yield place, f"expected a finite number, found {_named(value)}"
+    elif value < 0:
+        yield place, f"expected 0 or more, found {_named(value)}"
+
+
+def _logprobs(value: Any, place: str) -> Faults:
+    """The first fault of a list of log-probabilities."""
+    if not isinstance(value, list):
+        yield place, f"expected a list of numbers, found {said(value)}"
+        return
+    for position, item in enumerate(value):
+        where = f"{place}[{position}]"
+        if isinstance(item, dict):
+            if LOGPROB not in item:
+                message = f'expected a number, null, or an object with "{LOGPROB}", found none'
+                yield where, message
+                return
+            item, where = item[LOGPROB], f"{where}.{LOGPROB}"
+        message = ""
+        if item is not None and not isinstance(item, Number):
+            message = "a number or null"
+        elif item is not None and not math.isfinite(item):
+            message = "a finite number"
+        elif item is not None and item > ROUNDING:
+            message = "the natural logarithm of a probability, 0 or less"
+        if message:
+            yield where, f"expected {message}, found {said(item)}"
+            return
+
+
+def _metadata(value: Any, place: str) -> Faults:
+    if isinstance(value, list | dict):
+        yield place, f"expected a single value, found {_named(value)}"
+    elif isinstance(value, str) and not is_text(value):
+        yield place, f"expected Unicode text, found {_named(value)}"
+    elif isinstance(value, float) and not math.isfinite(value):
+        yield place, f"expected a finite number, found {_named(value)}"
+
+
+_CHECKS: Final[Mapping[str, Callable[[Any, str], Faults]]] = {
+    "id": _sample_id,
+    "text": _text,
+    "name": _text,
+    "path": _path,
+    "any": _any,
+    "texts": _texts,
+    "contexts": _contexts,
+    "amount": _amount,
+    "logprobs": _logprobs,
+}
+
+
 def _joined(place: str, key: str) -> str:
     return f"{place}.{key}" if place else key
-
-
-def _items(value: list[Any], place: str, note: Note, *, numbered: bool = True) -> Iterator[str]:
-    for position, item in enumerate(value):
-        found = scalar_text(item)
-        if found is not None:
-            yield found
-            continue
-        where = f"{place}[{position}]" if numbered else place
-        wanted = "Unicode text" if isinstance(item, str) else "a text"
-        note(where, f"expected {wanted}, found {_named(item)}")
 
 
 def _named(value: Any) -> str:
     if isinstance(value, float) and not isinstance(value, Number):
         return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
     return said(value)
-
-
-def _string(value: str) -> str:
-    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,104 @@
+"""The columns of text samples, their aliases, and where metadata is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from valor_cli.data.schema import Field, Path, Schema, plain_name, value_at
+
+SCHEMA: Final = Schema(
+    Field("sample_id", "id", ("id", "uid", "context.span_id")),
+    Field("model", "name", ("model_name", "model_key", "attributes.llm.model_name")),
+    Field(
+        "user_input",
+        "text",
+        ("question", "query", "input", "prompt", "attributes.input.value"),
+        single=True,
+    ),
+    Field(
+        "response",
+        "any",
+        (
+            "answer",
+            "actual_output",
+            "actual_answer",
+            "prediction",
+            "output",
+            "attributes.output.value",
+        ),
+        single=True,
+    ),
+    Field(
+        "references",
+        "texts",
+        (
+            "reference",
+            "ground_truths",
+            "ground_truth",
+            "expected_output",
+            "expected_answer",
+            "__expected",
+            "expected",
+            "target",
+        ),
+        single=True,
+    ),
+    Field("retrieved_contexts", "contexts", ("retrieval_context", "contexts", "context")),
+    Field("condition", "name", ("output_condition", "conditions")),
+    Field("categories", "texts"),
+    Field("group", "name"),
+    Field("perturbed_from", "name"),
+    Field("duration_s", "amount", ("actual_duration", "latency_s", "latency_ms", "duration_ms")),
+    Field("cost_usd", "amount", ("cost",)),
+    Field("artifacts", "path"),
+    Field("token_logprobs", "logprobs"),
+)
+"""The fields of a `SampleRow`, in their order. Types are `id`, `text` (an empty one is a text),
+`name` (an empty one is none), `path`, `any` (a text, or JSON as text), `texts` (one or a list),
+`contexts` (texts, or objects with a text), `amount` (0 or more) and `logprobs`."""
+
+ALIASES: Final = SCHEMA.aliases
+COLUMNS: Final = SCHEMA.names
+LOGPROBS: Final = "token_logprobs"
+
+TEXT_KEYS: Final = ("text", "content", "page_content")
+"""Keys of the text of a context that is an object, in order of preference."""
+
+LOGPROB: Final = "logprob"
+"""The key of the number in an item of log-probabilities that is an object."""
+
+ROUNDING: Final = 1e-6
+"""What a logarithm may be above 0: the probability of a sure token, rounded up."""
+
+NESTED: Final = ("metadata", "additional_metadata", "additionalMetadata")
+"""Keys of objects that hold metadata."""
+
+PEER_METADATA: Final = "__metadata:"
+"""The prefix of promptfoo's metadata columns."""
+
+
+def other_names(standard: str) -> str:
+    """The accepted names of a column, for messages."""
+    return ", ".join(f"'{name}'" for name in (standard, *ALIASES[standard]))
+
+
+def in_milliseconds(name: str) -> bool:
+    """Whether the name of a duration column implies milliseconds: latencyMs, LATENCY_MS."""
+    apart = name.endswith("Ms") or name.casefold().endswith(("_ms", " ms", "-ms"))
+    return apart or plain_name(name) in ("latencyms", "durationms")
+
+
+def metadata_at(record: Mapping[str, Any], name: str) -> Path | None:
+    """The path of a metadata name: a key, a key of a metadata object, or a path."""
+    for own in (name, PEER_METADATA + name):
+        if own in record:
+            return (own,)
+    for outer in NESTED:
+        inner = record.get(outer)
+        if isinstance(inner, dict) and name in inner:
+            return (outer, name)
+    path = tuple(name.split("."))
+    if len(path) > 1 and path[0] in record and value_at(record, path) is not None:
+        return path
+    return None
