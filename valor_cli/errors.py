@@ -4,22 +4,30 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from valor_cli.masking import without_secrets
 
 LISTED = 20
 """Problems printed in full; the rest are counted."""
 
+ALIKE = 3
+"""Of these, problems of one cause."""
+
 
 @dataclass(frozen=True)
 class Problem:
     """One problem: `place` ("run.yaml:3:5: metrics.1") and `message`, which says what to fix and
     how.
+
+    `cause` is what problems of one cause have in common, empty for a problem that is listed in any
+    case; `more` counts those that are not listed.
     """
 
     place: str
     message: str
+    cause: str = ""
+    more: int = 0
 
     def __str__(self) -> str:
         text = f"{self.place}: {self.message}" if self.place else self.message
@@ -39,22 +47,43 @@ class ValorError(Exception):
     ) -> None:
         given = (problems,) if isinstance(problems, Problem) else tuple(problems)
         # What several inputs or steps say alike is told once, where it was first said.
-        self.problems = tuple(dict.fromkeys(given))
-        known = len(given) - len(self.problems)
-        self.total = len(self.problems) if total is None else total - known
+        distinct = tuple(dict.fromkeys(given))
+        known = len(given) - len(distinct)
+        self.total = len(distinct) if total is None else total - known
+        self.problems = _first_of_each(distinct)
         self.hint = "\n".join(dict.fromkeys(hint.split("\n")))
         super().__init__(self.problems, self.total, hint)
 
     def __str__(self) -> str:
-        lines = [str(problem) for problem in self.problems[:LISTED]]
-        if self.total > len(lines):
-            lines.append(f"… and {self.total - len(lines):,} more problems")
+        lines, left = list[str](), self.total
+        for problem in self.problems[:LISTED]:
+            lines.append(str(problem))
+            if problem.more:
+                lines.append(f"… and {problem.more:,} more like this")
+            left -= 1 + problem.more
+        if left > 0:
+            lines.append(f"… and {left:,} more problems")
         if self.hint:
             lines += [printable(without_secrets(line)) for line in self.hint.split("\n")]
         return "\n".join(lines)
 
     def __reduce__(self) -> tuple[object, ...]:
         return _rebuild, (type(self), self.problems, self.total, self.hint)
+
+
+def _first_of_each(problems: Sequence[Problem]) -> tuple[Problem, ...]:
+    """The first problems of each cause; the others are counted with the last of these."""
+    kept: list[Problem] = []
+    places: dict[str, list[int]] = {}
+    for problem in problems:
+        own = places.setdefault(problem.cause, [])
+        if problem.cause and len(own) >= ALIKE:
+            last = kept[own[-1]]
+            kept[own[-1]] = replace(last, more=last.more + 1 + problem.more)
+        else:
+            own.append(len(kept))
+            kept.append(problem)
+    return tuple(kept)
 
 
 def _rebuild(

@@ -22,7 +22,7 @@ from valor_cli.data.source.files import STDIN
 from valor_cli.data.source.inputs import expanded, extension_of, head_of
 from valor_cli.data.table import LINE, SKIP_HINT
 from valor_cli.data.values import Problems, stop_on
-from valor_cli.errors import LISTED, DataError, Problem, did_you_mean
+from valor_cli.errors import DataError, Problem, did_you_mean
 
 FORMATS: Final = ("jsonl", "csv", "json", "parquet")
 
@@ -191,9 +191,7 @@ class _PlacedProblems(Problems):
 
     def note(self, row: SampleRow, message: str) -> None:
         """Note a problem of a row."""
-        self.total += 1
-        if len(self.kept) < LISTED:
-            self.kept.append(Problem(self._file.place(row), message))
+        self.keep(self._file.place(row), "", message)
 
 
 def _distinct(file: SampleFile, reading: SampleReading) -> SampleFile:

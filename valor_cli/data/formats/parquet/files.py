@@ -21,7 +21,7 @@ from valor_cli.data.partition.pieces import Piece, Span
 from valor_cli.data.source.compression import check_unpacked
 from valor_cli.data.source.files import TextSource
 from valor_cli.data.values import LineProblems
-from valor_cli.errors import LISTED, DataError, Problem
+from valor_cli.errors import DataError, Problem
 from valor_cli.extras import extra
 from valor_cli.paths import is_url
 
@@ -62,10 +62,8 @@ class RowProblems(LineProblems):
 
     def add(self, row: int, key: str, message: str) -> None:
         """Record a problem of a row; `key` is the place in it ("predictions[3].score")."""
-        self.total += 1
-        if len(self.kept) < LISTED:
-            place = f"{self.path}: row {row}"
-            self.kept.append(Problem(f"{place}: {key}" if key else place, message))
+        place = f"{self.path}: row {row}"
+        self.keep(f"{place}: {key}" if key else place, key, message)
 
 
 class ParquetSource:
