@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -73,11 +74,16 @@ class ValorError(Exception):
 
 def _first_of_each(problems: Sequence[Problem]) -> tuple[Problem, ...]:
     """The first problems of each cause; the others are counted with the last of these."""
+    total: Counter[str] = Counter()
+    for problem in problems:
+        total[problem.cause] += 1 + problem.more
     kept: list[Problem] = []
     places: dict[str, list[int]] = {}
     for problem in problems:
         own = places.setdefault(problem.cause, [])
-        if problem.cause and len(own) >= ALIKE:
+        # One more is sooner listed than counted.
+        most = ALIKE + (total[problem.cause] == ALIKE + 1)
+        if problem.cause and len(own) >= most:
             last = kept[own[-1]]
             kept[own[-1]] = replace(last, more=last.more + 1 + problem.more)
         else:

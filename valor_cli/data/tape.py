@@ -44,6 +44,9 @@ Nodes = NDArray[np.int64]
 
 NO_SPANS: Final[Spans] = np.zeros(0, np.int32)
 
+MOST: Final = 1 << 29
+"""Bytes of a block that the kernel reads: positions are 32-bit numbers."""
+
 _FEW: Final = 64
 """So many keys are sooner compared one by one than sorted."""
 
@@ -354,7 +357,7 @@ class JsonLines(Struct, frozen=True):
 
 def json_tape(block: bytes) -> JsonLines:
     """The values of whole lines; blank ones are none."""
-    if engine.compiled is None:
+    if engine.compiled is None or len(block) >= MOST:
         every = block.removesuffix(b"\n").split(b"\n")
         left = [(number, line) for number, line in enumerate(every) if line.strip()]
         none = np.zeros(0, np.int32)
@@ -453,6 +456,22 @@ def tape_of(values: Sequence[Any]) -> Column:
         ends[1:].astype(np.int32),
     )
     return Column(tape, np.array(roots, np.int64))
+
+
+def tape_of_some(values: Sequence[Any]) -> tuple[Column, Bools]:
+    """Python values as a column, and which are nested too deeply; these are null in it."""
+    deep = np.zeros(len(values), np.bool_)
+    try:
+        return tape_of(values), deep
+    except RecursionError:
+        pass
+    kept = list(values)
+    for at, value in enumerate(values):
+        try:
+            tape_of([value])
+        except RecursionError:
+            kept[at], deep[at] = None, True
+    return tape_of(kept), deep
 
 
 def _node(value: Any) -> tuple[int, bytes, float]:

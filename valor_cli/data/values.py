@@ -63,7 +63,7 @@ class Problems:
         self.total += 1
         cause = _VARYING.sub("", f"{self.path}: {key}: {message}")
         before = self._causes.setdefault(cause, 0)
-        if before < ALIKE and len(self._kept) < LISTED:
+        if before <= ALIKE and len(self._kept) < LISTED:
             self._kept.append(Problem(place, message, cause))
         if before or len(self._causes) <= LISTED:
             self._causes[cause] += 1

@@ -19,7 +19,7 @@ from valor_cli.data.partition.shards import SkippedFiles, read_shards
 from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading, SampleRow
 from valor_cli.data.shapes.samples.schema import ALIASES
 from valor_cli.data.source.files import STDIN
-from valor_cli.data.source.inputs import expanded, extension_of, head_of
+from valor_cli.data.source.inputs import expanded_tables, extension_of, head_of
 from valor_cli.data.table import LINE, SKIP_HINT
 from valor_cli.data.values import Problems, stop_on
 from valor_cli.errors import DataError, Problem, did_you_mean
@@ -60,7 +60,7 @@ def read_samples(
     check_reading(path, reading, format)
     parts, left_out = read_shards(
         path,
-        expanded(path),
+        expanded_tables(path),
         lambda one: read_sample_file(one, reading, format or format_of(one)),
         reading.invalid,
     )

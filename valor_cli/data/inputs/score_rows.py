@@ -38,7 +38,7 @@ from valor_cli.data.shapes.scores.samples import Named
 from valor_cli.data.shapes.scores.score_file import ALIASES, ScoreFile, ScoreReading, Side
 from valor_cli.data.source.files import TextSource, blocks_of_lines
 from valor_cli.data.table import LINE
-from valor_cli.data.tape import OBJECT, Column, Ints, json_tape, tape_of
+from valor_cli.data.tape import OBJECT, Column, Ints, json_tape, tape_of_some
 from valor_cli.data.values import LineProblems, Problems, describe
 from valor_cli.errors import DataError, Problem
 from valor_cli.kernels.columns.spans import Vocabulary
@@ -48,6 +48,8 @@ BLOCK: Final = 1 << 19
 
 ITEM: Final = "[{row}]"
 """How the items of a list are named."""
+
+_TOO_DEEP: Final = Fault("", "the JSON is nested too deeply to be read")
 
 _RAW: Final = msgspec.json.Decoder(list[msgspec.Raw])
 
@@ -338,20 +340,18 @@ class JsonFile:
         values, numbers = list[Any](), list[int]()
         wrong = list[tuple[int, list[Fault]]]()
         for number, text in lines:
-            message = ""
             try:
                 values.append(parsed(text))
                 numbers.append(number)
             except json.JSONDecodeError as error:
                 message = f"not JSON ({error.msg}, column {error.colno}); "
-                message += "each line is one JSON object"
+                wrong.append((number, [Fault("", f"{message}each line is one JSON object")]))
             except RecursionError:
-                message = "the JSON is nested too deeply to be read"
-            if message:
-                wrong.append((number, [Fault("", message)]))
+                wrong.append((number, [_TOO_DEEP]))
         if values:
-            fields = self._fields(tape_of(values), np.array(numbers, np.int64))
-            wrong += [(numbers[at], faults.of(values[at])) for at in rows.add(fields)]
+            column, deep = tape_of_some(values)
+            for at in rows.add(self._fields(column, np.array(numbers, np.int64))):
+                wrong.append((numbers[at], [_TOO_DEEP] if deep[at] else faults.of(values[at])))
         return wrong
 
     def _fields(self, values: Column, line: Ints) -> ScoreFields:

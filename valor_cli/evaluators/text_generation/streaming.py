@@ -23,7 +23,7 @@ from valor_cli.data.shapes.samples.dataset import TextDataset
 from valor_cli.data.shapes.samples.part import PartOfFile
 from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading
 from valor_cli.data.shapes.samples.schema import LOGPROBS
-from valor_cli.data.source.inputs import expanded, extension_of
+from valor_cli.data.source.inputs import expanded_tables, extension_of
 from valor_cli.data.table import SKIP_HINT
 from valor_cli.data.values import stop_on
 from valor_cli.evaluators.selection import filtered_columns
@@ -71,7 +71,7 @@ def cut_inputs(
     total = 0
     for model, path in inputs.models.items():
         check_reading(path, reading, inputs.format)
-        for file in expanded(path):
+        for file in expanded_tables(path):
             length = _length(file)
             if length is None:
                 return None

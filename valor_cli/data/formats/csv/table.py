@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from valor_cli.data.column_names import csv_reader, not_csv
 from valor_cli.data.source.files import TextSource, blocks_of_lines
-from valor_cli.data.tape import ABSENT, NULL, TEXT, Column, Ints, Tape
+from valor_cli.data.tape import ABSENT, MOST, NULL, TEXT, Column, Ints, Tape
 from valor_cli.errors import DataError, Problem
 from valor_cli.kernels import engine
 
@@ -192,7 +192,7 @@ class _Cells(NamedTuple):
 
 def _compiled(block: bytes, delimiter: str, width: int, *, spaced: bool) -> _Cells | None:
     """The cells, by the compiled kernel; None where there is none."""
-    if engine.compiled is None:
+    if engine.compiled is None or len(block) + width >= MOST:
         return None
     text = bytearray(block)
     start, end = (np.empty(len(block) + width + 1, np.int32) for _ in range(2))

@@ -25,14 +25,13 @@ from valor_cli.data.shapes.samples.parse import (
     SampleBatch,
     SampleParser,
     json_batch,
-    tape_of_some,
 )
 from valor_cli.data.shapes.samples.part import PartOfFile, PieceProblems, whole_file
 from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading
 from valor_cli.data.shapes.samples.schema import SCHEMA
 from valor_cli.data.shapes.samples.values import TOO_DEEP, faults_of
 from valor_cli.data.source.files import TextSource, blocks_of_lines
-from valor_cli.data.tape import DUPLICATE, INVALID, OBJECT, Ints, JsonLines, json_tape
+from valor_cli.data.tape import DUPLICATE, INVALID, OBJECT, Ints, JsonLines, json_tape, tape_of_some
 from valor_cli.data.values import LineProblems, Problems
 from valor_cli.errors import DataError, Problem, printable
 

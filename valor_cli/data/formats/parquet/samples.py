@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from valor_cli.data.formats.parquet.columns import kind_of
-from valor_cli.data.formats.parquet.files import ParquetSource, RowProblems, select_rows
+from valor_cli.data.formats.parquet.files import ParquetSource, RowProblems, open_table, select_rows
 from valor_cli.data.formats.parquet.tape import tape_of_json
 from valor_cli.data.formats.parquet.values import as_written, unsupported, values
 from valor_cli.data.partition.pieces import Piece
@@ -41,7 +41,7 @@ def read_parquet_samples(path: str, reading: SampleReading) -> SampleFile:
         DataError: The file cannot be read; a column that is needed is of a type that is not read; a
             value is wrong; there are no samples, or no column of a known name.
     """
-    source = ParquetSource(path)
+    source = open_table(path)
     parser = _parsed(source, reading)
     return whole_file(path, parser.part(), reading, source.sha256, f": {ROW}")
 
@@ -54,7 +54,7 @@ def read_parquet_sample_part(piece: Piece, reading: SampleReading) -> PartOfFile
     Raises:
         DataError: As for `read_parquet_samples`, less faults of rows.
     """
-    source = ParquetSource(piece.path, piece)
+    source = open_table(piece.path, piece)
     return _parsed(source, reading).part(len(source.numbers), source.span)
 
 
@@ -111,7 +111,7 @@ def parquet_records(path: str) -> Iterator[dict[str, Any]]:
     Raises:
         DataError: It cannot be read.
     """
-    source = ParquetSource(path)
+    source = open_table(path)
     kinds = zip(source.schema.names, source.schema.types, strict=True)
     wanted = [name for name, kind in kinds if not any(unsupported(kind, ""))]
     yield from _records(source, wanted)

@@ -51,6 +51,7 @@ from valor_cli.data.tape import (
     Ints,
     json_tape,
     tape_of,
+    tape_of_some,
 )
 from valor_cli.data.values import Problems
 from valor_cli.kernels.columns.text_columns import ListColumn, TextColumn, ends_of
@@ -523,22 +524,6 @@ def _has_faults(value: Any) -> bool:
         return any(faults(value))
     except RecursionError:
         return True
-
-
-def tape_of_some(values: Sequence[Any]) -> tuple[Column, Bools]:
-    """Python values as a column, and which are nested too deeply; these are null in it."""
-    deep = np.zeros(len(values), np.bool_)
-    try:
-        return tape_of(values), deep
-    except RecursionError:
-        pass
-    kept = list(values)
-    for at, value in enumerate(values):
-        try:
-            tape_of([value])
-        except RecursionError:
-            kept[at], deep[at] = None, True
-    return tape_of(kept), deep
 
 
 def _pairs(one: Iterable[_T], other: Any) -> Iterator[tuple[_T, Any]]:
