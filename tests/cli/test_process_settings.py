@@ -29,7 +29,7 @@ def test_a_run_on_boxes_with_all_reports_imports_what_it_needs(project: Path) ->
         "try: main()\n"
         "except SystemExit as end: print(end.code)\n"
         "print(*{'PIL', 'xml', 'shapely', 'pycocotools', 'numpy.ma', 'rich', 'zstandard',\n"
-        "        'valor_cli.data.shapes.objects.rows', 'valor_cli.pipeline.streaming',\n"
+        "        'valor_cli.data.formats.jsonl.objects', 'valor_cli.pipeline.streaming',\n"
         "        'valor_cli.pipeline.calibration.calibrate', 'valor_cli.pipeline.estimate'}\n"
         "      & set(sys.modules))\n"
     )

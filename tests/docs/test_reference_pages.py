@@ -107,7 +107,7 @@ def test_every_column_has_its_other_names() -> None:
     page = reference_pages.config_page("generated")
     _, _, shown = page.partition("### columns\n")
     shown = shown.partition("\n## ")[0]
-    assert "`user_input` (also `question`, `query`, `input`, `prompt`)" in shown
+    assert "`user_input` (also `question`, `query`, `input`, `prompt`, " in shown
     assert "`xmin` (also `x1`, `x_min`, `left`)" in shown
     assert shown.count("\n- ") == 4
 

@@ -61,7 +61,7 @@ class Problems:
     def keep(self, place: str, key: str, message: str) -> None:
         """Record a problem at a place, of which `key` is the part within the row."""
         self.total += 1
-        cause = _VARYING.sub("", f"{self.path}: {key}: {message}")
+        cause = self.path + _VARYING.sub("", f": {key}: {message}")
         before = self._causes.setdefault(cause, 0)
         if before <= ALIKE and len(self._kept) < LISTED:
             self._kept.append(Problem(place, message, cause))

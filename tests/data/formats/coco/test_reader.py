@@ -46,11 +46,11 @@ def test_the_collector_is_left_as_it_was(write: Write) -> None:
         gc.enable()
 
 
-def test_twenty_of_ten_thousand_problems_are_listed(write: Write) -> None:
+def test_three_of_ten_thousand_problems_are_listed(write: Write) -> None:
     path = write([detection(score=None)] * 10_000)
     with pytest.raises(DataError) as caught:
         read_results(path)
     lines = str(caught.value).splitlines()
-    assert len(lines) == 22
-    assert lines[19] == f"{path}: [19].score: expected a number, found null"
-    assert lines[20] == "… and 9,980 more problems"
+    assert len(lines) == 5
+    assert lines[2] == f"{path}: [2].score: expected a number, found null"
+    assert lines[3] == "… and 9,997 more like this"
