@@ -17,12 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from valor_cli.data.formats.coco.images import category_columns, image_columns, missing_keys
+from valor_cli.data.formats.coco.images import category_columns, image_columns
 from valor_cli.data.formats.coco.metadata import metadata_of
 from valor_cli.data.formats.folders import is_folder
 from valor_cli.data.formats.json.document import parse_json
 from valor_cli.data.formats.panoptic.maps import Drawn, draw_segments
 from valor_cli.data.formats.panoptic.segments import Listing, listed_segments
+from valor_cli.data.shapes.objects.checks import missing_keys
 from valor_cli.data.shapes.objects.object_file import ObjectFile, Role, Wanted
 from valor_cli.data.shapes.objects.rows import id_column
 from valor_cli.data.source.files import STDIN, TextSource

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.data.formats.coco.images import has_keys, kind_of, missing_keys, quoted
+from valor_cli.data.formats.coco.images import has_keys, kind_of
+from valor_cli.data.shapes.objects.checks import missing_keys, quoted, whole
 from valor_cli.data.shapes.objects.names import spelled
 from valor_cli.data.shapes.objects.rows import Id, id_column
-from valor_cli.data.shapes.objects.run_lengths import whole
 from valor_cli.data.table import Columns
 from valor_cli.data.values import LARGEST_EXACT, Problems, describe, identifier, stop_on, text
 

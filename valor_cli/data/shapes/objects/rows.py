@@ -11,9 +11,10 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from valor_cli.data.shapes.objects.checks import main_kind, quoted
 from valor_cli.data.shapes.objects.object_file import ImageNames, ObjectFile, Role
 from valor_cli.data.table import LINE, Columns, Parts, Table
-from valor_cli.data.values import Problems, describe, identifier
+from valor_cli.data.values import Problems, identifier
 from valor_cli.kernels.columns.grouping import are_distinct
 from valor_cli.kernels.geometry.masks import from_bitmap
 from valor_cli.kernels.geometry.rle import from_counts
@@ -204,7 +205,7 @@ class ImageRows:
         one_kind = kinds in ({int}, {str}, set())
         if one_kind and len(set(self.ids)) == len(self.ids) and _fit(self.ids):
             return
-        kind = _main_kind(self.ids)
+        kind = main_kind(self.ids)
         seen: dict[Id, int] = {}
         for at, (found, line) in enumerate(zip(self.ids, self.lines, strict=True)):
             one = identifier(found, kind, problems, line, key)
@@ -212,7 +213,7 @@ class ImageRows:
                 continue
             self.ids[at] = one
             if one in seen:
-                problems.add(line, key, f"duplicate image {_quoted(one)}, also in line {seen[one]}")
+                problems.add(line, key, f"duplicate image {quoted(one)}, also in line {seen[one]}")
             seen.setdefault(one, line)
 
 
@@ -253,7 +254,7 @@ def checked_ids(piece: Piece, problems: Problems) -> Piece:
     if kinds in ({int}, {str}) and len(set(ids)) == len(ids) and _fit(ids):
         return Piece({**columns, "id": id_column(ids)}, piece.shapes)
     kept: dict[Id, int] = {}
-    kind = _main_kind(ids)
+    kind = main_kind(ids)
     lines, positions = columns["line"].tolist(), columns["position"].tolist()
     for row, found in enumerate(ids):
         key = f"objects[{positions[row]}].id" if positions[row] >= 0 else "id"
@@ -263,7 +264,7 @@ def checked_ids(piece: Piece, problems: Problems) -> Piece:
         one = identifier(found, kind, problems, lines[row], key)
         if one is not None and one in kept:
             where = f"line {lines[kept[one]]}"
-            problems.add(lines[row], key, f"duplicate id {_quoted(one)}, first in {where}")
+            problems.add(lines[row], key, f"duplicate id {quoted(one)}, first in {where}")
         elif one is not None:
             kept[one] = row
     rows = np.array(list(kept.values()), np.int64)
@@ -274,18 +275,6 @@ def checked_ids(piece: Piece, problems: Problems) -> Piece:
 def _fit(ids: Sequence[Id]) -> bool:
     """Whether ids of one kind are text or whole numbers of 64 bits."""
     return all(isinstance(one, str) or -(2**63) <= one < 2**63 for one in ids)
-
-
-def _main_kind(ids: Iterable[Any]) -> type[int] | type[str]:
-    strings = numbers = 0
-    for one in ids:
-        strings += isinstance(one, str)
-        numbers += isinstance(one, int | float)
-    return str if strings > numbers else int
-
-
-def _quoted(found: Id) -> str:
-    return describe(found).removeprefix("the string ")
 
 
 def id_column(ids: Sequence[Id]) -> NDArray[Any]:
