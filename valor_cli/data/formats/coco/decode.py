@@ -26,9 +26,8 @@ from valor_cli.data.formats.coco.objects import (
     tape,
 )
 from valor_cli.data.formats.coco.tables import LVIS_KEYS, Request, Rows, ground_truth, results
-from valor_cli.data.shapes.objects.object_file import ObjectFile
+from valor_cli.data.shapes.objects.object_file import ObjectFile, text_column
 from valor_cli.data.shapes.objects.parse import image_sides
-from valor_cli.data.shapes.objects.rows import text_column
 from valor_cli.data.source.files import TextSource
 from valor_cli.data.table import Columns
 from valor_cli.data.tape import LIST, NOTHING, OBJECT, SCALARS, TEXT, Column

@@ -9,7 +9,7 @@ import numpy as np
 
 from valor_cli.data.formats.coco.tables import LVIS_KEYS
 from valor_cli.data.shapes.objects.checks import main_kind, missing_keys, quoted, whole
-from valor_cli.data.shapes.objects.rows import Id, id_column, text_column
+from valor_cli.data.shapes.objects.object_file import Id, id_column, text_column
 from valor_cli.data.table import Columns
 from valor_cli.data.values import Problems, describe, identifier, stop_on, text
 from valor_cli.kernels.geometry.rle import LARGEST_SIDE

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from valor_cli.data.formats.coco.tables import Request, Rows, opened_rings
 from valor_cli.data.json_records import parsed
 from valor_cli.data.shapes.objects.names import spellings
+from valor_cli.data.shapes.objects.object_file import text_column
 from valor_cli.data.shapes.objects.parse import (
     box_sides,
     crowds,
@@ -24,7 +25,6 @@ from valor_cli.data.shapes.objects.parse import (
     run_lengths,
     whole_numbers,
 )
-from valor_cli.data.shapes.objects.rows import text_column
 from valor_cli.data.table import Columns
 from valor_cli.data.tape import (
     LIST,

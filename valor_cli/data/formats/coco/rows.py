@@ -26,7 +26,8 @@ from valor_cli.data.shapes.objects.checks import (
     stated_area,
 )
 from valor_cli.data.shapes.objects.names import spelled
-from valor_cli.data.shapes.objects.rows import Id, id_column, polygon_columns
+from valor_cli.data.shapes.objects.object_file import Id, id_column
+from valor_cli.data.shapes.objects.rows import polygon_columns
 from valor_cli.data.table import Columns
 from valor_cli.data.values import LARGEST_COORDINATE, Problems, box, describe, number
 from valor_cli.kernels.geometry import rle

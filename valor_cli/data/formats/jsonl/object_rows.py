@@ -23,8 +23,8 @@ from valor_cli.data.shapes.objects.names import (
     standard_object,
     unread_lists,
 )
-from valor_cli.data.shapes.objects.object_file import Role, Wanted
-from valor_cli.data.shapes.objects.rows import ImageRows, ObjectRows, Piece
+from valor_cli.data.shapes.objects.object_file import Piece, Role, Wanted
+from valor_cli.data.shapes.objects.rows import ImageRows, ObjectRows
 from valor_cli.data.values import LineProblems, describe, number, text
 from valor_cli.errors import did_you_mean, printable
 from valor_cli.kernels.columns.spans import Vocabulary

@@ -24,8 +24,7 @@ from valor_cli.data.formats.json.document import parse_json
 from valor_cli.data.formats.panoptic.maps import Drawn, draw_segments
 from valor_cli.data.formats.panoptic.segments import Listing, listed_segments
 from valor_cli.data.shapes.objects.checks import missing_keys
-from valor_cli.data.shapes.objects.object_file import ObjectFile, Role, Wanted
-from valor_cli.data.shapes.objects.rows import id_column
+from valor_cli.data.shapes.objects.object_file import ObjectFile, Role, Wanted, id_column
 from valor_cli.data.source.files import STDIN, TextSource
 from valor_cli.data.table import Columns, Table
 from valor_cli.data.values import Problems, describe, stop_on

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from valor_cli.data.formats.coco.images import has_keys, kind_of
 from valor_cli.data.shapes.objects.checks import missing_keys, quoted, whole
 from valor_cli.data.shapes.objects.names import spelled
-from valor_cli.data.shapes.objects.rows import Id, id_column
+from valor_cli.data.shapes.objects.object_file import Id, id_column
 from valor_cli.data.table import Columns
 from valor_cli.data.values import LARGEST_EXACT, Problems, describe, identifier, stop_on, text
 

@@ -19,7 +19,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from valor_cli.data.formats.folders import digest_of, files_under, is_folder, no_metadata
-from valor_cli.data.shapes.objects.object_file import ObjectFile, Role, Wanted
+from valor_cli.data.shapes.objects.object_file import ObjectFile, Role, Wanted, text_column
 from valor_cli.data.shapes.objects.parse import CROWD
 from valor_cli.data.shapes.objects.rows import (
     Codes,
@@ -28,7 +28,6 @@ from valor_cli.data.shapes.objects.rows import (
     ObjectRows,
     checked_ids,
     object_file,
-    text_column,
 )
 from valor_cli.data.source.files import TextSource
 from valor_cli.data.table import SKIP_HINT, InvalidRows

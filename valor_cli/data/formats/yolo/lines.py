@@ -9,8 +9,8 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.data.shapes.objects.object_file import Role
-from valor_cli.data.shapes.objects.rows import Frame, ObjectRows, Piece
+from valor_cli.data.shapes.objects.object_file import Piece, Role
+from valor_cli.data.shapes.objects.rows import Frame, ObjectRows
 from valor_cli.data.table import Columns
 from valor_cli.data.values import LineProblems, describe
 from valor_cli.kernels.geometry.shapes import Shapes

@@ -26,16 +26,14 @@ from valor_cli.data.formats.folders import (
 from valor_cli.data.formats.png.images import image_size
 from valor_cli.data.formats.yolo.lines import LabelReader
 from valor_cli.data.shapes.objects.known_images import KnownImages, find_images
-from valor_cli.data.shapes.objects.object_file import ObjectFile, Role
+from valor_cli.data.shapes.objects.object_file import ObjectFile, Piece, Role, text_column
 from valor_cli.data.shapes.objects.rows import (
     Frame,
     ImageRows,
     Named,
-    Piece,
     checked_ids,
     joined_pieces,
     object_file,
-    text_column,
 )
 from valor_cli.data.table import SKIP_HINT, InvalidRows
 from valor_cli.data.values import LineProblems, stop_on

@@ -12,7 +12,15 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from valor_cli.data.shapes.objects.checks import main_kind, quoted
-from valor_cli.data.shapes.objects.object_file import ImageNames, ObjectFile, Role
+from valor_cli.data.shapes.objects.object_file import (
+    Id,
+    ImageNames,
+    ObjectFile,
+    Piece,
+    Role,
+    id_column,
+    text_column,
+)
 from valor_cli.data.table import LINE, Columns, Parts, Table
 from valor_cli.data.values import Problems, identifier
 from valor_cli.kernels.columns.grouping import are_distinct
@@ -31,8 +39,6 @@ from valor_cli.kernels.geometry.shapes import (
 )
 from valor_cli.results import InputFile
 
-Id: TypeAlias = int | str
-
 Ring: TypeAlias = Sequence[float]
 """x, y, x, y … of a ring that does not repeat its first point."""
 
@@ -49,20 +55,6 @@ class Codes(dict[Any, int]):
     def __missing__(self, value: Any) -> int:
         code = self[value] = len(self)
         return code
-
-
-class Piece(Struct, frozen=True):
-    """Some objects, as columns.
-
-    Attributes:
-        columns: `image` (position of the image), `label` (its code), `line`, `position` (place
-            among the objects of the line; -1 where a line is one object) and, by role, `score`, or
-            `crowd`, `area` (NaN where the shape's own) and `id` (objects, None for no id).
-        shapes: Their geometry.
-    """
-
-    columns: Columns
-    shapes: Shapes
 
 
 class ShapeRows:
@@ -277,13 +269,6 @@ def _fit(ids: Sequence[Id]) -> bool:
     return all(isinstance(one, str) or -(2**63) <= one < 2**63 for one in ids)
 
 
-def id_column(ids: Sequence[Id]) -> NDArray[Any]:
-    """Ids as int64, or as an object array of strings."""
-    if ids and isinstance(ids[0], str):
-        return np.array(ids, dtype=object)
-    return np.array(ids, dtype=np.int64)
-
-
 class Named(Struct, frozen=True):
     """Categories: label codes with their ids and names.
 
@@ -377,13 +362,6 @@ def _says_something(name: str, column: NDArray[Any]) -> bool:
     if name in ("crowd", "difficult"):
         return bool(column.any())
     return name != "area" or not np.isnan(column).all()
-
-
-def text_column(values: Sequence[Any]) -> NDArray[Any]:
-    """An object array of any values."""
-    column = np.empty(len(values), dtype=object)
-    column[:] = values
-    return column
 
 
 def polygon_columns(polygons: Sequence[Sequence[Part]]) -> Polygons:
