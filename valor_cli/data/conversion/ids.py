@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from valor_cli.data.shapes.objects.known_images import Joined, KnownImages, join_images
-from valor_cli.data.shapes.objects.object_file import ObjectFile
-from valor_cli.data.shapes.objects.scene import Id, images_of, numbers_of
+from valor_cli.data.shapes.objects.object_file import Id, ObjectFile
+from valor_cli.data.shapes.objects.scene import images_of, numbers_of
 from valor_cli.data.table import InvalidRows, Table
 from valor_cli.errors import LISTED, DataError, Problem
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from valor_cli.data.column_names import number_in
 from valor_cli.data.formats.folders import digest_of, files_under, is_folder, no_metadata, text_of
-from valor_cli.data.shapes.objects.object_file import ObjectFile, Role
+from valor_cli.data.shapes.objects.object_file import ObjectFile, Role, text_column
 from valor_cli.data.shapes.objects.rows import (
     Codes,
     ImageRows,
@@ -19,7 +19,6 @@ from valor_cli.data.shapes.objects.rows import (
     Ring,
     checked_ids,
     object_file,
-    text_column,
 )
 from valor_cli.data.source.files import TextSource
 from valor_cli.data.table import LINE, SKIP_HINT, InvalidRows

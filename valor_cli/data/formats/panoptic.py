@@ -25,8 +25,6 @@ from valor_cli.data.formats.coco.images import (
     has_keys,
     image_columns,
     kind_of,
-    missing_keys,
-    quoted,
     reference,
 )
 from valor_cli.data.formats.coco.metadata import metadata_of
@@ -34,11 +32,10 @@ from valor_cli.data.formats.folders import digest_of, is_folder
 from valor_cli.data.formats.images import png_content
 from valor_cli.data.formats.json.document import parse_json
 from valor_cli.data.formats.png import RGB, PngHeader, kind_of_png, pixels, png_header
+from valor_cli.data.shapes.objects.checks import missing_keys, quoted, whole
 from valor_cli.data.shapes.objects.names import spelled
-from valor_cli.data.shapes.objects.object_file import ObjectFile, Role
+from valor_cli.data.shapes.objects.object_file import Id, ObjectFile, Role, id_column
 from valor_cli.data.shapes.objects.reading import Reading
-from valor_cli.data.shapes.objects.rows import Id, id_column
-from valor_cli.data.shapes.objects.run_lengths import whole
 from valor_cli.data.source.files import STDIN, TextSource
 from valor_cli.data.table import Columns, Table
 from valor_cli.data.values import LARGEST_EXACT, Problems, describe, stop_on, text

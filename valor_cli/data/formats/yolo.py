@@ -22,16 +22,9 @@ from valor_cli.data.formats.folders import digest_of, no_metadata, text_of
 from valor_cli.data.formats.images import image_size
 from valor_cli.data.formats.yolo_dataset import LabelFile, LabelFiles, label_files
 from valor_cli.data.shapes.objects.known_images import KnownImages, sizes_of
-from valor_cli.data.shapes.objects.object_file import ObjectFile, Role
+from valor_cli.data.shapes.objects.object_file import ObjectFile, Piece, Role, text_column
 from valor_cli.data.shapes.objects.reading import Reading
-from valor_cli.data.shapes.objects.rows import (
-    Frame,
-    ImageRows,
-    Named,
-    Piece,
-    object_file,
-    text_column,
-)
+from valor_cli.data.shapes.objects.rows import Frame, ImageRows, Named, object_file
 from valor_cli.data.shapes.objects.scene import (
     WriteOptions,
     Written,

@@ -12,8 +12,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from valor_cli.data.partition.shards import NOTHING, SkippedFiles
-from valor_cli.data.shapes.objects.object_file import ImageNames, ObjectFile
-from valor_cli.data.shapes.objects.rows import text_column
+from valor_cli.data.shapes.objects.object_file import Id, ImageNames, ObjectFile, text_column
 from valor_cli.data.table import Columns, Table, places_in
 from valor_cli.errors import DataError, Problem, printable
 from valor_cli.kernels.geometry.shapes import joined
@@ -24,7 +23,6 @@ _FILL: dict[str, Any] = {"area": np.nan, "crowd": False, "difficult": False}
 LVIS_LISTS = ("negative", "not_exhaustive")
 """Columns of images that list category ids."""
 
-Id: TypeAlias = int | str
 _Name: TypeAlias = tuple[str, int]
 
 

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.data.readings import assert_equal
-from valor_cli.data.formats.coco import decode as coco_decode
+from valor_cli.data.formats.coco import objects as coco_objects
 from valor_cli.data.formats.coco.decode import decode_ground_truth, decode_results
 from valor_cli.data.formats.coco.diagnosis import diagnose_ground_truth, diagnose_results
 from valor_cli.data.formats.coco.reader import read_ground_truth, read_results
@@ -106,7 +106,7 @@ def assert_same(found: ObjectFile, rows: list[dict[str, Any]]) -> None:
 def test_results_are_those_of_the_standard_library(
     data: st.DataObject, chunk: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(coco_decode, "CHUNKS", {"box": chunk, "shape": chunk})
+    monkeypatch.setattr(coco_objects, "CHUNKS", {"box": chunk, "shape": chunk})
     text = data.draw(detections().flatmap(texts))
     path = tmp_path / "dt.json"
     path.write_bytes(text.encode())
@@ -205,7 +205,7 @@ def test_numbers_that_are_hard_to_round() -> None:
         f'{{"image_id":1,"category_id":2,"bbox":[0,0,1,1],"score":{literal}}}'
         for literal in literals
     )
-    found = coco_decode.objects_listed([f"{rows}]".encode()], BOXES)
+    found = coco_objects.objects_listed([f"{rows}]".encode()], BOXES)
     assert found is not None
     scores = found.columns["score"]
     assert scores.tolist() == [float(json.loads(literal)) for literal in literals]
@@ -254,7 +254,7 @@ def test_sound_files_are_read_fast(text: str, tmp_path: Path) -> None:
 def test_faulty_files_are_left_to_the_slow_reading(
     text: str, chunk: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(coco_decode, "CHUNKS", {"box": chunk, "shape": chunk})
+    monkeypatch.setattr(coco_objects, "CHUNKS", {"box": chunk, "shape": chunk})
     path = tmp_path / "dt.json"
     path.write_text(text)
     assert decode_results(TextSource(str(path)), BOXES) is None
@@ -268,7 +268,7 @@ def test_a_wrong_cut_is_noticed_and_read_slowly(
     path = tmp_path / "dt.json"
     path.write_text(text)
     for chunk in range(1, len(text) + 1):
-        monkeypatch.setattr(coco_decode, "CHUNKS", {"box": chunk, "shape": chunk})
+        monkeypatch.setattr(coco_objects, "CHUNKS", {"box": chunk, "shape": chunk})
         assert_same(read_results(str(path)), json.loads(text))
 
 

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.data.readings import assert_equal
-from valor_cli.data.formats.coco import decode as coco_decode
+from valor_cli.data.formats.coco import objects as coco_objects
 from valor_cli.data.formats.coco.decode import decode_ground_truth, decode_results
 from valor_cli.data.formats.coco.diagnosis import diagnose_ground_truth, diagnose_results
 from valor_cli.data.formats.coco.tables import Request
@@ -110,7 +110,7 @@ def expected_kind(row: dict[str, Any], wanted: str) -> int:
 def test_results(
     data: st.DataObject, chunk: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(coco_decode, "CHUNKS", {"box": chunk, "shape": chunk})
+    monkeypatch.setattr(coco_objects, "CHUNKS", {"box": chunk, "shape": chunk})
     rows = data.draw(objects(score=sides))
     document: Any = rows
     if data.draw(st.booleans()):

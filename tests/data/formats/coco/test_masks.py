@@ -11,9 +11,10 @@ import pycocotools.mask as reference
 import pytest
 
 from tests.data.readings import assert_equal
-from valor_cli.data.formats.coco import decode as coco_decode
-from valor_cli.data.formats.coco.decode import decode_results, objects_listed
+from valor_cli.data.formats.coco import objects as coco_objects
+from valor_cli.data.formats.coco.decode import decode_results
 from valor_cli.data.formats.coco.diagnosis import diagnose_results
+from valor_cli.data.formats.coco.objects import objects_listed
 from valor_cli.data.formats.coco.tables import Request
 from valor_cli.data.formats.json.document import parse_json
 from valor_cli.data.source.files import TextSource
@@ -81,7 +82,7 @@ OTHERS = {
 def test_anything_else_beside_masks(
     other: dict[str, Any], chunk: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(coco_decode, "CHUNKS", {"shape": chunk})
+    monkeypatch.setattr(coco_objects, "CHUNKS", {"shape": chunk})
     for rows in ([detection(0), other, detection(1)], [other, detection(0), detection(1)]):
         path = tmp_path / "found.json"
         path.write_text(json.dumps(rows))

@@ -14,11 +14,11 @@ from valor_cli.data.formats.coco.images import (
     federated_categories,
     federated_images,
     image_columns,
-    missing_keys,
 )
 from valor_cli.data.formats.coco.metadata import metadata_of
 from valor_cli.data.formats.coco.rows import annotation_rows, detection_rows
 from valor_cli.data.formats.coco.tables import Request, ground_truth, results
+from valor_cli.data.shapes.objects.checks import missing_keys
 from valor_cli.data.shapes.objects.object_file import ObjectFile
 from valor_cli.data.source.files import TextSource
 from valor_cli.data.table import SKIP_HINT, InvalidRows

@@ -8,24 +8,13 @@ from typing import Any
 import numpy as np
 
 from valor_cli.data.formats.coco.tables import LVIS_KEYS
-from valor_cli.data.shapes.objects.rows import Id, id_column, text_column
-from valor_cli.data.shapes.objects.run_lengths import whole
+from valor_cli.data.shapes.objects.checks import main_kind, missing_keys, quoted, whole
+from valor_cli.data.shapes.objects.object_file import Id, id_column, text_column
 from valor_cli.data.table import Columns
 from valor_cli.data.values import Problems, describe, identifier, stop_on, text
-from valor_cli.errors import printable
 from valor_cli.kernels.geometry.rle import LARGEST_SIDE
 
-_LISTED_KEYS = 12
-_SHOWN = 40
 _FREQUENCIES = ("r", "c", "f")
-
-
-def missing_keys(keys: Sequence[str], record: Mapping[str, Any]) -> str:
-    """Report missing keys, with the keys that are present."""
-    names = " and ".join(f'"{key}"' for key in keys)
-    verb = "is" if len(keys) == 1 else "are"
-    there = ", ".join(printable(key[:_SHOWN]) for key in list(record)[:_LISTED_KEYS])
-    return f"{names} {verb} missing (there is: {there or 'nothing'})"
 
 
 def has_keys(record: object, keys: Sequence[str], problems: Problems, row: int) -> bool:
@@ -41,12 +30,7 @@ def has_keys(record: object, keys: Sequence[str], problems: Problems, row: int) 
 
 def kind_of(rows: Sequence[Any], key: str) -> type[int] | type[str]:
     """The most frequent type of a column's ids."""
-    strings = numbers = 0
-    for row in rows:
-        value = row.get(key) if isinstance(row, dict) else None
-        strings += isinstance(value, str)
-        numbers += isinstance(value, (int, float))
-    return str if strings > numbers else int
+    return main_kind(row.get(key) if isinstance(row, dict) else None for row in rows)
 
 
 def distinct_id(
@@ -80,11 +64,6 @@ def reference(
     thing = "image" if key == "image_id" else "category"
     problems.add(row, f".{key}", f"no {thing} has the id {quoted(found)}")
     return None
-
-
-def quoted(found: Id) -> str:
-    """An id for a message."""
-    return describe(found).removeprefix("the string ")
 
 
 def image_columns(rows: Sequence[Any], path: str) -> Columns:

@@ -16,7 +16,7 @@ from typing import BinaryIO, Final, NamedTuple
 
 from msgspec import Struct
 
-from valor_cli.data.formats.coco.decode import BOUNDARY, chunk_size, objects_listed
+from valor_cli.data.formats.coco.objects import BOUNDARY, chunk_size, objects_listed
 from valor_cli.data.formats.coco.reader import collector_paused
 from valor_cli.data.formats.coco.tables import Request, Rows, results
 from valor_cli.data.partition.pieces import Piece, Span, seamless

@@ -17,9 +17,17 @@ from valor_cli.data.formats.coco.tables import (
     Rows,
     opened_rings,
 )
+from valor_cli.data.shapes.objects.checks import (
+    UNKNOWN,
+    Runs,
+    Size,
+    crowd_flag,
+    run_lengths,
+    stated_area,
+)
 from valor_cli.data.shapes.objects.names import spelled
-from valor_cli.data.shapes.objects.rows import Id, id_column, polygon_columns
-from valor_cli.data.shapes.objects.run_lengths import UNKNOWN, Runs, Size, run_lengths
+from valor_cli.data.shapes.objects.object_file import Id, id_column
+from valor_cli.data.shapes.objects.rows import polygon_columns
 from valor_cli.data.table import Columns
 from valor_cli.data.values import LARGEST_COORDINATE, Problems, box, describe, number
 from valor_cli.kernels.geometry import rle
@@ -192,20 +200,12 @@ def _area(
         if shape is None or isinstance(shape, Outline | Runs):
             return math.nan
         return shape[2] * shape[3]
-    area = number(record["area"], problems, row, ".area")
-    if area is not None and area < 0:
-        found = describe(record["area"])
-        problems.add(row, ".area", f"expected an area of 0 or more, found {found}")
-    return area
+    return stated_area(record["area"], problems, row, ".area")
 
 
 def _crowd(record: Mapping[str, Any], problems: Problems, row: int) -> bool:
     key = spelled(tuple(record), "object").get("crowd", "iscrowd")
-    crowd = record.get(key, False)
-    if type(crowd) in (int, bool) and crowd in (0, 1):
-        return bool(crowd)
-    problems.add(row, f".{key}", f"expected 0, 1, true or false, found {describe(crowd)}")
-    return False
+    return crowd_flag(record.get(key, False), problems, row, f".{key}")
 
 
 def numbers_of(rows: Sequence[Any]) -> int:

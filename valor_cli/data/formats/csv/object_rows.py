@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 
 from valor_cli.data.column_names import number_in, wrong_field_count
 from valor_cli.data.formats.csv.object_header import Header
-from valor_cli.data.shapes.objects.object_file import Role
+from valor_cli.data.shapes.objects.object_file import Piece, Role
 from valor_cli.data.shapes.objects.parse import CROWD
-from valor_cli.data.shapes.objects.rows import ObjectRows, Piece
+from valor_cli.data.shapes.objects.rows import ObjectRows
 from valor_cli.data.values import LARGEST_COORDINATE, LineProblems, describe
 from valor_cli.kernels.columns.spans import Vocabulary
 

@@ -17,18 +17,22 @@ import numpy as np
 from valor_cli.data.formats.csv.object_header import Header, read_header
 from valor_cli.data.formats.csv.object_rows import RowReader
 from valor_cli.data.formats.csv.table import CsvRows, CsvTable, csv_head
-from valor_cli.data.shapes.objects.object_file import ObjectFile, Role, Wanted
+from valor_cli.data.shapes.objects.object_file import (
+    ObjectFile,
+    Piece,
+    Role,
+    Wanted,
+    id_column,
+    text_column,
+)
 from valor_cli.data.shapes.objects.parse import ObjectFields, ObjectParser, Sides
 from valor_cli.data.shapes.objects.rows import (
     ImageRows,
     Named,
-    Piece,
     checked_ids,
-    id_column,
     in_line_order,
     joined_pieces,
     object_file,
-    text_column,
 )
 from valor_cli.data.source.files import TextSource
 from valor_cli.data.table import SKIP_HINT, InvalidRows, Table

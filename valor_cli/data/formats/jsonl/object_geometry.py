@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from valor_cli.data.formats.folders import digest_of
 from valor_cli.data.formats.images import pixel_values, png_content
+from valor_cli.data.shapes.objects.checks import Size, run_lengths
 from valor_cli.data.shapes.objects.object_file import Wanted
 from valor_cli.data.shapes.objects.rows import Frame, Part, Ring, ShapeRows
-from valor_cli.data.shapes.objects.run_lengths import Size, run_lengths
 from valor_cli.data.source.files import STDIN
 from valor_cli.data.values import LARGEST_COORDINATE, LineProblems, box, describe, number
 from valor_cli.errors import DataError, Problem, printable

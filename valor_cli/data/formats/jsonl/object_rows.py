@@ -15,20 +15,21 @@ from valor_cli.data.formats.jsonl.object_geometry import (
     MaskFiles,
     geometry_of,
 )
+from valor_cli.data.json_records import present_keys
+from valor_cli.data.shapes.objects.checks import crowd_flag, missing_keys, stated_area
 from valor_cli.data.shapes.objects.names import (
     IMAGE_NAMES,
     spelled,
     standard_object,
     unread_lists,
 )
-from valor_cli.data.shapes.objects.object_file import Role, Wanted
-from valor_cli.data.shapes.objects.rows import ImageRows, ObjectRows, Piece
+from valor_cli.data.shapes.objects.object_file import Piece, Role, Wanted
+from valor_cli.data.shapes.objects.rows import ImageRows, ObjectRows
 from valor_cli.data.values import LineProblems, describe, number, text
 from valor_cli.errors import did_you_mean, printable
 from valor_cli.kernels.columns.spans import Vocabulary
 from valor_cli.kernels.geometry.rle import LARGEST_SIDE
 
-_LISTED_KEYS = 12
 _SHOWN = 40
 _SIDES = ("width", "height")
 _OF_AN_OBJECT = ("label", "score", "category_id", "bbox", "segmentation", *GEOMETRIES)
@@ -93,7 +94,7 @@ class LineReader:
         before = self.faults.total
         names = spelled(tuple(record), "image")
         if "image_id" not in names:
-            self.faults.add(line, "", f'"image_id" is missing ({_found_keys(record)})')
+            self.faults.add(line, "", missing_keys(["image_id"], record))
         width, height = (self._side(record, names.get(key, key), line) for key in _SIDES)
         name = record.get(names.get("file_name", ""))
         if name is not None:
@@ -140,14 +141,12 @@ class LineReader:
         predicted = self._role == "predictions"
         missing = [one for one in ("label", "score")[: 1 + predicted] if one not in value]
         if missing:
-            shown = " and ".join(f'"{one}"' for one in missing)
-            verb = "is" if len(missing) == 1 else "are"
-            problems.add(line, key, f"{shown} {verb} missing ({_found_keys(said)})")
+            problems.add(line, key, missing_keys(missing, said))
             return
         kind = geometry_of(value, self._wanted)
         if kind is None:
             shown = ", ".join(reversed(GEOMETRIES))
-            problems.add(line, key, f"there is no geometry, one of {shown} ({_found_keys(said)})")
+            problems.add(line, key, f"there is no geometry, one of {shown} ({present_keys(said)})")
             return
         before = problems.total
         shape = f"{key}.{names.get(kind) or names['segmentation']}"
@@ -157,8 +156,10 @@ class LineReader:
             given = number(value["score"], problems, line, f"{key}.{names['score']}")
             score = 0.0 if given is None else given
         else:
-            crowd = self._crowd(value, line, f"{key}.{names.get('crowd')}")
-            area = self._area(value, line, f"{key}.{names.get('area')}")
+            place = f"{key}.{names.get('crowd')}"
+            crowd = crowd_flag(value.get("crowd", False), problems, line, place)
+            if value.get("area") is not None:
+                area = stated_area(value["area"], problems, line, f"{key}.{names['area']}")
         # Last, for what is added to the shapes must become a row.
         if problems.total > before or label is None:
             geometry = GeometryReader(ObjectRows(self._role).shapes, self._masks, problems)
@@ -205,24 +206,6 @@ class LineReader:
         self.faults.add(line, key, message)
         return 0
 
-    def _crowd(self, value: Mapping[str, Any], line: int, key: str) -> bool:
-        crowd = value.get("crowd", False)
-        if type(crowd) in (int, bool) and crowd in (0, 1):
-            return bool(crowd)
-        message = f"expected 0, 1, true or false, found {describe(crowd)}"
-        self.problems.add(line, key, message)
-        return False
-
-    def _area(self, value: Mapping[str, Any], line: int, key: str) -> float:
-        """The area that the object says; NaN where it is the shape's own."""
-        if value.get("area") is None:
-            return math.nan
-        area = number(value["area"], self.problems, line, key)
-        if area is not None and area < 0:
-            message = f"expected an area of 0 or more, found {describe(value['area'])}"
-            self.problems.add(line, key, message)
-        return math.nan if area is None else area
-
 
 def _json(content: bytes) -> object:
     """A JSON value as `json.loads` has it: with NaN and lone surrogates, to be named later."""
@@ -258,8 +241,3 @@ def _not_read(record: Mapping[str, Any], names: Mapping[str, str]) -> Iterator[s
                 f'{shown} holds a list of objects, which is not read beside "{key}": keep one of '
                 'them; what describes the image belongs under "metadata"'
             )
-
-
-def _found_keys(record: Mapping[str, Any]) -> str:
-    names = ", ".join(printable(key[:_SHOWN]) for key in list(record)[:_LISTED_KEYS])
-    return f"there is: {names or 'nothing'}"

@@ -18,7 +18,7 @@ from valor_cli.data.formats.coco.metadata import metadata_of
 from valor_cli.data.formats.jsonl.object_geometry import MaskFiles
 from valor_cli.data.formats.jsonl.object_rows import LineReader
 from valor_cli.data.shapes.objects.names import spellings
-from valor_cli.data.shapes.objects.object_file import ObjectFile, Role, Wanted
+from valor_cli.data.shapes.objects.object_file import Id, ObjectFile, Piece, Role, Wanted, id_column
 from valor_cli.data.shapes.objects.parse import (
     ObjectFields,
     ObjectParser,
@@ -26,12 +26,9 @@ from valor_cli.data.shapes.objects.parse import (
     whole_numbers,
 )
 from valor_cli.data.shapes.objects.rows import (
-    Id,
     ImageRows,
     Named,
-    Piece,
     checked_ids,
-    id_column,
     in_line_order,
     joined_pieces,
     object_file,

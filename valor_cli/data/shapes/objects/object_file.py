@@ -1,13 +1,15 @@
-"""`ObjectFile`, the result of every object reader."""
+"""`ObjectFile`, the result of every object reader, and the columns it is made of."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
+import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 
-from valor_cli.data.table import Table
+from valor_cli.data.table import Columns, Table
 from valor_cli.errors import DataError
 from valor_cli.kernels.geometry.shapes import Shapes
 from valor_cli.results import InputFile
@@ -19,6 +21,8 @@ detailed shape."""
 
 SplitName: TypeAlias = Literal["val", "test", "train"]
 """A split of a data set."""
+
+Id: TypeAlias = int | str
 
 ImageNames: TypeAlias = Literal["typed", "text", "file"]
 
@@ -64,3 +68,31 @@ class ObjectFile(Struct, frozen=True):
     image_names: ImageNames = "typed"
     warnings: Sequence[str] = ()
     class_names: Mapping[int, str] | None = None
+
+
+class Piece(Struct, frozen=True):
+    """Some objects, as columns.
+
+    Attributes:
+        columns: `image` (position of the image), `label` (its code), `line`, `position` (place
+            among the objects of the line; -1 where a line is one object) and, by role, `score`, or
+            `crowd`, `area` (NaN where the shape's own) and `id` (objects, None for no id).
+        shapes: Their geometry.
+    """
+
+    columns: Columns
+    shapes: Shapes
+
+
+def id_column(ids: Sequence[Id]) -> NDArray[Any]:
+    """Ids as int64, or as an object array of strings."""
+    if ids and isinstance(ids[0], str):
+        return np.array(ids, dtype=object)
+    return np.array(ids, dtype=np.int64)
+
+
+def text_column(values: Sequence[Any]) -> NDArray[Any]:
+    """An object array of any values."""
+    column = np.empty(len(values), dtype=object)
+    column[:] = values
+    return column

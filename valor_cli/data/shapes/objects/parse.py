@@ -9,8 +9,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from valor_cli.data.shapes.objects.object_file import Role, Wanted
-from valor_cli.data.shapes.objects.rows import Piece, text_column
+from valor_cli.data.shapes.objects.object_file import Piece, Role, Wanted, text_column
 from valor_cli.data.table import Columns
 from valor_cli.data.tape import (
     FALSE,

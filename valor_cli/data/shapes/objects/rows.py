@@ -11,9 +11,18 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from valor_cli.data.shapes.objects.object_file import ImageNames, ObjectFile, Role
+from valor_cli.data.shapes.objects.checks import main_kind, quoted
+from valor_cli.data.shapes.objects.object_file import (
+    Id,
+    ImageNames,
+    ObjectFile,
+    Piece,
+    Role,
+    id_column,
+    text_column,
+)
 from valor_cli.data.table import LINE, Columns, Parts, Table
-from valor_cli.data.values import Problems, describe, identifier
+from valor_cli.data.values import Problems, identifier
 from valor_cli.kernels.columns.grouping import are_distinct
 from valor_cli.kernels.geometry.masks import from_bitmap
 from valor_cli.kernels.geometry.rle import from_counts
@@ -29,8 +38,6 @@ from valor_cli.kernels.geometry.shapes import (
     joined_masks,
 )
 from valor_cli.results import InputFile
-
-Id: TypeAlias = int | str
 
 Ring: TypeAlias = Sequence[float]
 """x, y, x, y … of a ring that does not repeat its first point."""
@@ -48,20 +55,6 @@ class Codes(dict[Any, int]):
     def __missing__(self, value: Any) -> int:
         code = self[value] = len(self)
         return code
-
-
-class Piece(Struct, frozen=True):
-    """Some objects, as columns.
-
-    Attributes:
-        columns: `image` (position of the image), `label` (its code), `line`, `position` (place
-            among the objects of the line; -1 where a line is one object) and, by role, `score`, or
-            `crowd`, `area` (NaN where the shape's own) and `id` (objects, None for no id).
-        shapes: Their geometry.
-    """
-
-    columns: Columns
-    shapes: Shapes
 
 
 class ShapeRows:
@@ -204,7 +197,7 @@ class ImageRows:
         one_kind = kinds in ({int}, {str}, set())
         if one_kind and len(set(self.ids)) == len(self.ids) and _fit(self.ids):
             return
-        kind = _main_kind(self.ids)
+        kind = main_kind(self.ids)
         seen: dict[Id, int] = {}
         for at, (found, line) in enumerate(zip(self.ids, self.lines, strict=True)):
             one = identifier(found, kind, problems, line, key)
@@ -212,7 +205,7 @@ class ImageRows:
                 continue
             self.ids[at] = one
             if one in seen:
-                problems.add(line, key, f"duplicate image {_quoted(one)}, also in line {seen[one]}")
+                problems.add(line, key, f"duplicate image {quoted(one)}, also in line {seen[one]}")
             seen.setdefault(one, line)
 
 
@@ -253,7 +246,7 @@ def checked_ids(piece: Piece, problems: Problems) -> Piece:
     if kinds in ({int}, {str}) and len(set(ids)) == len(ids) and _fit(ids):
         return Piece({**columns, "id": id_column(ids)}, piece.shapes)
     kept: dict[Id, int] = {}
-    kind = _main_kind(ids)
+    kind = main_kind(ids)
     lines, positions = columns["line"].tolist(), columns["position"].tolist()
     for row, found in enumerate(ids):
         key = f"objects[{positions[row]}].id" if positions[row] >= 0 else "id"
@@ -263,7 +256,7 @@ def checked_ids(piece: Piece, problems: Problems) -> Piece:
         one = identifier(found, kind, problems, lines[row], key)
         if one is not None and one in kept:
             where = f"line {lines[kept[one]]}"
-            problems.add(lines[row], key, f"duplicate id {_quoted(one)}, first in {where}")
+            problems.add(lines[row], key, f"duplicate id {quoted(one)}, first in {where}")
         elif one is not None:
             kept[one] = row
     rows = np.array(list(kept.values()), np.int64)
@@ -274,25 +267,6 @@ def checked_ids(piece: Piece, problems: Problems) -> Piece:
 def _fit(ids: Sequence[Id]) -> bool:
     """Whether ids of one kind are text or whole numbers of 64 bits."""
     return all(isinstance(one, str) or -(2**63) <= one < 2**63 for one in ids)
-
-
-def _main_kind(ids: Iterable[Any]) -> type[int] | type[str]:
-    strings = numbers = 0
-    for one in ids:
-        strings += isinstance(one, str)
-        numbers += isinstance(one, int | float)
-    return str if strings > numbers else int
-
-
-def _quoted(found: Id) -> str:
-    return describe(found).removeprefix("the string ")
-
-
-def id_column(ids: Sequence[Id]) -> NDArray[Any]:
-    """Ids as int64, or as an object array of strings."""
-    if ids and isinstance(ids[0], str):
-        return np.array(ids, dtype=object)
-    return np.array(ids, dtype=np.int64)
 
 
 class Named(Struct, frozen=True):
@@ -392,13 +366,6 @@ def _says_something(name: str, column: NDArray[Any]) -> bool:
     if name in ("crowd", "difficult"):
         return bool(column.any())
     return name != "area" or not np.isnan(column).all()
-
-
-def text_column(values: Sequence[Any]) -> NDArray[Any]:
-    """An object array of any values."""
-    column = np.empty(len(values), dtype=object)
-    column[:] = values
-    return column
 
 
 def polygon_columns(polygons: Sequence[Sequence[Part]]) -> Polygons:

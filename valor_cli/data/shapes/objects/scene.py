@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import PurePosixPath, PureWindowsPath
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from valor_cli.data.shapes.objects.object_file import ObjectFile
+from valor_cli.data.shapes.objects.object_file import Id, ObjectFile
 from valor_cli.data.table import Table
 from valor_cli.errors import LISTED, DataError, Problem, printable
 from valor_cli.kernels.columns.grouping import grouped
@@ -27,8 +27,6 @@ from valor_cli.kernels.geometry.shapes import (
     Polygons,
     Shapes,
 )
-
-Id: TypeAlias = int | str
 
 _LISTED_NAMES = 10
 _PICTURES = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".gif", ".tif", ".tiff", ".webp"})

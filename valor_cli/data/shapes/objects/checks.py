@@ -1,17 +1,16 @@
-"""Check run lengths of parsed JSON objects and report what is wrong with them.
-
-`kernels.geometry.rle` says how counts are compressed.
-"""
+"""Check values of parsed JSON objects and report what is wrong with them."""
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import accumulate
 from typing import Any, Final, NamedTuple
 
-from valor_cli.data.values import Problems, describe
+from valor_cli.data.json_records import present_keys
+from valor_cli.data.values import Problems, describe, number
 from valor_cli.kernels.geometry import rle
 
 _LONGEST = 12
@@ -36,6 +35,43 @@ class Runs(NamedTuple):
 
 
 UNKNOWN: Final = Size(0, 0)
+
+
+def missing_keys(keys: Sequence[str], record: Mapping[str, Any]) -> str:
+    """The message for missing keys, with the keys that are present."""
+    names = " and ".join(f'"{key}"' for key in keys)
+    verb = "is" if len(keys) == 1 else "are"
+    return f"{names} {verb} missing ({present_keys(dict(record))})"
+
+
+def main_kind(ids: Iterable[Any]) -> type[int] | type[str]:
+    """The most frequent type of ids."""
+    strings = numbers = 0
+    for one in ids:
+        strings += isinstance(one, str)
+        numbers += isinstance(one, int | float)
+    return str if strings > numbers else int
+
+
+def quoted(found: int | str) -> str:
+    """An id for a message."""
+    return describe(found).removeprefix("the string ")
+
+
+def crowd_flag(value: object, problems: Problems, row: int, key: str) -> bool:
+    """Whether an object is a crowd; false if a problem was recorded."""
+    if type(value) in (int, bool) and value in (0, 1):
+        return bool(value)
+    problems.add(row, key, f"expected 0, 1, true or false, found {describe(value)}")
+    return False
+
+
+def stated_area(value: object, problems: Problems, row: int, key: str) -> float:
+    """An area in pixels; NaN if a problem was recorded."""
+    area = number(value, problems, row, key)
+    if area is not None and area < 0:
+        problems.add(row, key, f"expected an area of 0 or more, found {describe(value)}")
+    return math.nan if area is None else area
 
 
 def run_lengths(
