@@ -203,7 +203,7 @@ class Column:
         """(n,) single values as Python has them; None for null, for none, and for an empty cell."""
         column = np.full(len(self.node), None, object)
         kind = self.kind
-        for one in np.unique(kind).tolist():
+        for one in np.flatnonzero(np.bincount(kind)).tolist():
             rows = np.flatnonzero(kind == one)
             if one in (TRUE, FALSE):
                 column[rows] = one == TRUE

@@ -222,7 +222,7 @@ def one_a_sample(columns: ScoreColumns, named: Named, problems: Problems, *, lon
         lost = np.append(lost, columns.line[~kept])
         columns = columns.take(kept)
         starts = np.flatnonzero(begins(checks.sample[kept])) if len(columns) else starts[:0]
-    dropped = len(np.unique(lost))
+    dropped = len(set(lost.tolist()))
     return Samples(_first_rows(columns, starts), _scores(columns, starts), dropped)
 
 
