@@ -11,12 +11,12 @@ from typing import Any, Final
 from valor_cli.data.values import describe
 from valor_cli.errors import DataError, Problem, did_you_mean, printable
 
-DELIMITERS: Final = ",;\t"
+DELIMITERS: Final = ",;\t|"
 _LONGEST_FIELD = 2**31 - 1
 _LISTED = 30
 _SHOWN = 40
 
-_NAMES: Final = {",": "comma", ";": "semicolon", "\t": "tab"}
+_NAMES: Final = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 
 
 def csv_reader(

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
+from valor_cli.data.column_names import DELIMITERS
 from valor_cli.data.formats.coco.tables import LVIS_KEYS
 from valor_cli.data.formats.csv.object_header import ALIASES, read_header
 from valor_cli.data.formats.json.document import parse_json
@@ -118,7 +119,7 @@ def _rows(path: str, standard: set[str]) -> Iterator[Mapping[str, Any]]:
         yield from json_lines(path)
         return
     names = first_line(path)
-    delimiter = max(",;\t", key=lambda one: _delimiter_rank(names, one, standard))
+    delimiter = max(DELIMITERS, key=lambda one: _delimiter_rank(names, one, standard))
     yield from csv_rows(path, delimiter, spaced=False)
 
 

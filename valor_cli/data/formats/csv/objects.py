@@ -3,8 +3,8 @@
 The first line names the columns (`object_header.ALIASES`): image_id and label; a box as x, y, width
 and height, as xmin, ymin, xmax and ymax, or rotated as cx, cy, width, height and angle; score in
 predictions; optionally id, crowd, area, image_width and image_height in ground truth. Fields are
-separated by commas, semicolons or tabs, and quoted with double quotes where needed. A row with an
-empty label and box names an image without objects.
+separated by commas, semicolons, tabs or bars, and quoted with double quotes where needed. A row
+with an empty label and box names an image without objects.
 """
 
 from __future__ import annotations

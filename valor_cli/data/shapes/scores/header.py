@@ -286,7 +286,8 @@ def read_header(
     raw = fields_of(line, delimiter)
     names = tuple(name.strip() for name in raw)
     if len(names) == 1:
-        message = f"expected fields between commas, semicolons or tabs, found one: {listed(names)}"
+        between = "commas, semicolons, tabs or bars (|)"
+        message = f"expected fields between {between}, found one: {listed(names)}"
         raise DataError(Problem(place, message), hint=_NO_HEADER)
     rows = [cell.strip() for one in first for cell in fields_of(one, delimiter)]
     columns = Columns(place, names, rows, positions(names, reading), side, reading)
