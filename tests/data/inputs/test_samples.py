@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from valor_cli.data.inputs.samples import format_of, read_samples
+from valor_cli.data.formats.tables import format_of
+from valor_cli.data.inputs.samples import read_samples
 from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading
 
 pytestmark = pytest.mark.usefixtures("in_a_folder")

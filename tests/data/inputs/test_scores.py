@@ -19,7 +19,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.data.scored import error, listed, read, said, written
-from valor_cli.data.inputs.scores import format_of, read_scores
+from valor_cli.data.formats.tables import format_of
+from valor_cli.data.inputs.scores import read_scores
 from valor_cli.data.shapes.scores.score_file import ScoreFile, ScoreReading, Side
 from valor_cli.errors import DataError
 from valor_cli.kernels import engine

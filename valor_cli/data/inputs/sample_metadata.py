@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from valor_cli.data.formats.csv.samples import delimiter_of
 from valor_cli.data.formats.json.samples import records_in
+from valor_cli.data.formats.tables import format_of
 from valor_cli.data.inputs.metadata_names import (
     MetadataNames,
     csv_rows,
@@ -16,7 +17,6 @@ from valor_cli.data.inputs.metadata_names import (
     metadata_of,
     names_in_all,
 )
-from valor_cli.data.inputs.samples import format_of
 from valor_cli.data.shapes.samples.other_tools import one_shape
 from valor_cli.data.shapes.samples.sample_file import SampleReading
 from valor_cli.data.shapes.samples.schema import LOGPROBS, NESTED, PEER_METADATA, SCHEMA

@@ -2,43 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections import Counter
 from collections.abc import Sequence
 from itertools import accumulate, chain
-from typing import Final
 
 from msgspec import structs
 from msgspec.structs import replace
 
 from valor_cli.data.column_names import check_mapped, quoted
-from valor_cli.data.formats.parquet.magic import EXTENSIONS as PARQUET
-from valor_cli.data.formats.parquet.magic import is_parquet
+from valor_cli.data.formats.tables import check_format, format_of
 from valor_cli.data.partition.shards import SkippedFiles, read_shards
 from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading, SampleRow
 from valor_cli.data.shapes.samples.schema import ALIASES
-from valor_cli.data.source.files import STDIN
-from valor_cli.data.source.inputs import expanded_tables, extension_of, head_of
+from valor_cli.data.source.inputs import expanded_tables
 from valor_cli.data.table import LINE, SKIP_HINT
 from valor_cli.data.values import Problems, stop_on
-from valor_cli.errors import DataError, Problem, did_you_mean
-
-FORMATS: Final = ("jsonl", "csv", "json", "parquet")
-
-_EXTENSIONS: Final = {
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".json": "json",
-    ".csv": "csv",
-    ".tsv": "csv",
-    **dict.fromkeys(PARQUET, "parquet"),
-}
-_HINT = (
-    "Formats: jsonl (one sample a line), csv (the first line names the columns), json (a list of "
-    "what lines of jsonl are), parquet (columns named as keys of jsonl). Name "
-    "one as `format:` under `data:`."
-)
 
 
 def read_samples(
@@ -74,45 +53,8 @@ def check_reading(path: str, reading: SampleReading, format: str | None) -> None
     Raises:
         DataError: Its format is not known, or a column is mapped that there is not.
     """
-    if format is not None and format not in FORMATS:
-        message = f"there is no format '{format}'{did_you_mean(format, FORMATS)}"
-        raise DataError(Problem(path, message), hint=_HINT)
+    check_format(path, format)
     check_mapped(reading.columns, ALIASES)
-
-
-def format_of(path: str) -> str:
-    """Detect the format of an input by its extension, then by its content.
-
-    Raises:
-        DataError: It cannot be detected, or the input cannot be read.
-    """
-    if path != STDIN and os.path.isdir(path):
-        message = "this is a folder; a file, or a pattern such as folder/*.jsonl, is needed"
-        raise DataError(Problem(path, message))
-    if found := _EXTENSIONS.get(extension_of(path)):
-        return found
-    if is_parquet(path):
-        return "parquet"
-    head = head_of(path).lstrip()
-    if not head:
-        # A named pipe cannot be looked into.
-        return "jsonl"
-    if head[:1] == b"[":
-        return "json"
-    first = head.splitlines()[0]
-    if head[:1] == b"{":
-        return "jsonl" if first == head or _is_object(first) else "json"
-    if any(mark in first for mark in b",;\t"):
-        return "csv"
-    raise DataError(Problem(path, "the format cannot be detected from the content"), hint=_HINT)
-
-
-def _is_object(line: bytes) -> bool:
-    try:
-        json.loads(line)
-    except (ValueError, RecursionError):
-        return False
-    return True
 
 
 def read_sample_file(path: str, reading: SampleReading, format: str) -> SampleFile:  # noqa: A002

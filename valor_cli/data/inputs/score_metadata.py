@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from valor_cli.data.formats.tables import format_of
 from valor_cli.data.inputs.metadata_names import (
     MetadataNames,
     csv_rows,
@@ -15,7 +16,6 @@ from valor_cli.data.inputs.metadata_names import (
     metadata_of,
     names_in_all,
 )
-from valor_cli.data.inputs.scores import format_of
 from valor_cli.data.shapes.scores.header import json_head, read_header
 from valor_cli.data.shapes.scores.score_file import (
     ALIASES,

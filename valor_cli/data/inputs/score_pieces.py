@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.data.formats.csv.table import line_ends
+from valor_cli.data.formats.tables import format_of
 from valor_cli.data.inputs.score_rows import BLOCK, LineFile, opened
-from valor_cli.data.inputs.scores import format_of, read_score_file
+from valor_cli.data.inputs.scores import read_score_file
 from valor_cli.data.partition.pieces import (
     Piece,
     Span,

@@ -2,39 +2,20 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
-from typing import Final
 
 import numpy as np
 
 from valor_cli.data.column_names import quoted
-from valor_cli.data.formats.parquet.magic import EXTENSIONS as PARQUET
-from valor_cli.data.formats.parquet.magic import is_parquet
+from valor_cli.data.formats.tables import check_format, format_of
 from valor_cli.data.inputs.score_rows import opened
 from valor_cli.data.partition.shards import read_shards
 from valor_cli.data.shapes.scores.joined import incompatible_score_files, joined_score_files
 from valor_cli.data.shapes.scores.score_file import ScoreFile, ScoreReading, Side
-from valor_cli.data.source.files import STDIN
-from valor_cli.data.source.inputs import expanded_tables, extension_of, head_of
+from valor_cli.data.source.inputs import expanded_tables
 from valor_cli.data.table import LINE
-from valor_cli.errors import DataError, Problem, did_you_mean
+from valor_cli.errors import DataError, Problem
 
-FORMATS: Final = ("jsonl", "csv", "json", "parquet")
-
-_EXTENSIONS: Final = {
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".json": "json",
-    ".csv": "csv",
-    ".tsv": "csv",
-    **dict.fromkeys(PARQUET, "parquet"),
-}
-_HINT = (
-    "Formats: jsonl (one sample a line), csv (the first line names the columns), json (a list of "
-    "what lines of jsonl are), parquet (columns as those of csv). Name one as "
-    "`format:` under `data:`."
-)
 _CLASSES = "Name the columns that are classes under `data: classes:`."
 
 
@@ -56,9 +37,7 @@ def read_scores(
     Raises:
         DataError: There is no such input, its format is not known, or what it holds is wrong.
     """
-    if format is not None and format not in FORMATS:
-        message = f"there is no format '{format}'{did_you_mean(format, FORMATS)}"
-        raise DataError(Problem(path, message), hint=_HINT)
+    check_format(path, format)
     if twice := [name for name, count in Counter(reading.classes).items() if count > 1]:
         raise DataError([Problem("classes", f"duplicate class {quoted(name)}") for name in twice])
     parts, left_out = read_shards(
@@ -72,30 +51,6 @@ def read_scores(
     if side == "samples" and not reading.classes:
         _check_classes(found)
     return found
-
-
-def format_of(path: str) -> str:
-    """The format of an input, by its extension, then by its content.
-
-    Raises:
-        DataError: It cannot be detected, or the input cannot be read.
-    """
-    if path != STDIN and os.path.isdir(path):
-        message = "this is a folder; a file, or a pattern such as folder/*.jsonl, is needed"
-        raise DataError(Problem(path, message))
-    if found := _EXTENSIONS.get(extension_of(path)):
-        return found
-    if is_parquet(path):
-        return "parquet"
-    head = head_of(path).lstrip()
-    if not head or head[:1] == b"{":
-        # A named pipe cannot be looked into.
-        return "jsonl"
-    if head[:1] == b"[":
-        return "json"
-    if any(mark in head.splitlines()[0] for mark in b",;\t"):
-        return "csv"
-    raise DataError(Problem(path, "the format cannot be detected from the content"), hint=_HINT)
 
 
 def read_score_file(

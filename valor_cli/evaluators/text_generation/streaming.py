@@ -16,7 +16,8 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from valor_cli.data.formats.json.samples import read_jsonl_part
-from valor_cli.data.inputs.samples import check_reading, format_of, read_sample_file
+from valor_cli.data.formats.tables import format_of
+from valor_cli.data.inputs.samples import check_reading, read_sample_file
 from valor_cli.data.partition.pieces import Piece, cut
 from valor_cli.data.shapes.samples.columns import SampleColumns
 from valor_cli.data.shapes.samples.dataset import TextDataset

@@ -19,9 +19,10 @@ import pytest
 from tests.data.parquet_tables import saved
 from valor_cli.data.formats.parquet.files import ParquetSource
 from valor_cli.data.formats.parquet.magic import is_parquet
-from valor_cli.data.inputs.samples import format_of as sample_format
+from valor_cli.data.formats.tables import format_of
+from valor_cli.data.formats.tables import format_of as sample_format
 from valor_cli.data.inputs.samples import read_samples
-from valor_cli.data.inputs.scores import format_of, read_scores
+from valor_cli.data.inputs.scores import read_scores
 from valor_cli.data.partition.pieces import cut, seamless
 from valor_cli.data.shapes.samples.sample_file import SampleReading
 from valor_cli.data.shapes.scores.score_file import ScoreReading

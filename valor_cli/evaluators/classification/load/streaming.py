@@ -15,8 +15,8 @@ from msgspec import Struct, structs
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from valor_cli.data.formats.tables import format_of
 from valor_cli.data.inputs.score_pieces import read_score_piece
-from valor_cli.data.inputs.scores import format_of
 from valor_cli.data.partition.pieces import Piece, cut, seamless
 from valor_cli.data.shapes.scores.dataset import ClassificationDataset
 from valor_cli.data.shapes.scores.joined import ScoreFacts, file_warnings, joined_score_files
