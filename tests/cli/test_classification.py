@@ -64,7 +64,7 @@ BAD_CSV: dict[str, tuple[str | bytes, str]] = {
     ),
     "too many fields": (first_score("0,75"), "pr.csv:2: expected 3 fields as in the first line"),
     "too few fields": (WIDE.replace(",0.25", "", 1), "pr.csv:2: expected 3 fields"),
-    "wrong delimiter": (WIDE.replace(",", "|"), "pr.csv:1: expected fields between commas"),
+    "wrong delimiter": (WIDE.replace(",", ":"), "pr.csv:1: expected fields between commas"),
     "sample twice": (WIDE + "a,0,1\n", "pr.csv:5: the sample 'a' is also on line 2"),
     "unknown sample": (WIDE + "d,0,1\n", "pr.csv:5: sample_id: no sample 'd' in gt.csv"),
     "empty id": (WIDE.replace("\na,", "\n,"), "pr.csv:2: sample_id: expected the id of a sample"),
