@@ -433,3 +433,56 @@ def test_the_memory_of_many_samples() -> None:
 
 def test_utf_16_is_refused() -> None:
     assert "looks like UTF-16" in error("id,label\na,cat\n".encode("utf-16"), "ground_truth")
+
+
+SCALARS = st.sampled_from([None, True, 0, 0.5, 2, -1, "", "cat", "dog", "0.5", "é", "\ud800"])
+LABELS = st.one_of(SCALARS, st.dictionaries(st.sampled_from(["hue", "size", ""]), SCALARS))
+SCORES = st.dictionaries(st.sampled_from(["cat", "dog", ""]), SCALARS)
+ITEMS = st.lists(
+    st.one_of(
+        SCALARS,
+        st.lists(SCALARS, max_size=3),
+        st.fixed_dictionaries({"label": SCALARS, "score": SCALARS}),
+        SCORES,
+    ),
+    max_size=3,
+)
+LISTED = st.one_of(SCALARS, SCORES, ITEMS, st.dictionaries(st.sampled_from(["hue", ""]), SCORES))
+RECORDS = st.fixed_dictionaries(
+    {},
+    optional={
+        "id": SCALARS,
+        "label": LABELS,
+        "prediction": LABELS,
+        "predictions": LISTED,
+        "score": LABELS,
+        "label_key": SCALARS,
+        "site": st.one_of(SCALARS, SCORES),
+    },
+)
+
+
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    records=st.lists(RECORDS, max_size=3),
+    side=st.sampled_from(["samples", "predictions", "ground_truth"]),
+    classes=st.sampled_from([(), ("cat", "dog")]),
+    probabilities=st.booleans(),
+)
+def test_a_row_is_refused_exactly_if_it_has_a_fault(
+    records: list[dict[str, Any]], side: Side, classes: Sequence[str], probabilities: bool
+) -> None:
+    """A row refused without a fault is an error of the program, no `DataError`."""
+    text = "".join(json.dumps(record) + "\n" for record in records)
+    options = {"classes": classes, "probabilities": probabilities, "metadata": ["site"]}
+    assert outcome(text, side, options, name="a.jsonl") == outcome(
+        text, side, options, plain=True, name="a.jsonl"
+    )
+
+
+def test_a_label_key_may_have_a_score_and_no_label() -> None:
+    line = {"id": 1, "label": {"hue": "red"}, "prediction": {"hue": None}, "score": 0.5}
+    found = read(json.dumps(line), "samples", "a.jsonl")
+    assert listed(found) == [[]]
+    wrong = error(json.dumps({**line, "score": "x"}), "samples", "a.jsonl")
+    assert wrong.startswith('a.jsonl:1: score.hue: expected a number, found the string "x"')

@@ -263,6 +263,13 @@ class ScoreParser:
             columns.append(Column(column.tape, node))
         truth, many, single = columns
         score = _scores_by_key(rows.score.take(row), chosen[row], key, self._keys)
+        # A label key may have a score and no label; that must be a score all the same.
+        unlabelled = chosen[row] & single.is_of(NULL, TEXT) & (single.length == 0)
+        value, read = score.numbers()
+        if self._probabilities:
+            read &= probable(value)
+        wrong[row[unlabelled & ~read & ~score.is_of(*NOTHING)]] = True
+        score = score.where(~unlabelled)
         return _Rows(row, np.where(chosen[row], key, rows.key[row]), truth, many, single, score)
 
     def _by_class(self, fields: ScoreFields, wrong: Bools) -> Floats:
