@@ -14,7 +14,8 @@ from tests.same_bytes.command import EXPECTED, HASHES, Told, compared, hashes_in
 from tests.same_bytes.corpus import corpus
 from tests.same_bytes.record import Record, differences, recorded, rows_in, written
 from valor_cli import catalogue
-from valor_cli.data.inputs import label_maps, scores
+from valor_cli.data.formats import tables
+from valor_cli.data.inputs import label_maps
 from valor_cli.data.inputs import objects as formats
 from valor_cli.data.inputs import samples as sample_inputs
 
@@ -24,7 +25,7 @@ TRUTH_ALONE = {"cvat", "dota", "kitti", "labelme", "open_images"}
 HASH = re.compile("#[0-9a-f]{6}")
 ROW = {"metric": "recall", "output": "value", "model": "m", "label": "cat", "slice": None}
 FORMATS = {
-    ("classification",): scores.FORMATS,
+    ("classification",): tables.FORMATS,
     ("object_detection", "instance_segmentation"): formats.FORMATS,
     ("semantic_segmentation",): get_args(label_maps.Format),
     ("text_generation",): sample_inputs.FORMATS,

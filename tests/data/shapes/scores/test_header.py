@@ -75,9 +75,9 @@ def test_columns_that_are_numbered_like_pairs_may_be_classes() -> None:
     ("line", "side", "expected"),
     [
         (
-            "id|label",
+            "id:label",
             "ground_truth",
-            "expected fields between commas, semicolons or tabs, found one: id|label\n"
+            "expected fields between commas, semicolons, tabs or bars (|), found one: id:label\n"
             + NAMES
             + MAP,
         ),
