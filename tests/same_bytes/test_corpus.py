@@ -17,7 +17,6 @@ from valor_cli import catalogue
 from valor_cli.data.formats import tables
 from valor_cli.data.inputs import label_maps
 from valor_cli.data.inputs import objects as formats
-from valor_cli.data.inputs import samples as sample_inputs
 
 TRUTH_ALONE = {"cvat", "dota", "kitti", "labelme", "open_images"}
 """Formats that are read by the same code as VOC, most of them without predictions."""
@@ -28,7 +27,7 @@ FORMATS = {
     ("classification",): tables.FORMATS,
     ("object_detection", "instance_segmentation"): formats.FORMATS,
     ("semantic_segmentation",): get_args(label_maps.Format),
-    ("text_generation",): sample_inputs.FORMATS,
+    ("text_generation",): tables.FORMATS,
 }
 """What readers know, by the tasks that have it."""
 
