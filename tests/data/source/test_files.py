@@ -11,12 +11,11 @@ import threading
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import zstandard
 
 from valor_cli.data.partition.pieces import Span
-from valor_cli.data.source.files import TextSource, blocks_of_lines, lines_at
+from valor_cli.data.source.files import TextSource, blocks_of_lines
 from valor_cli.errors import DataError
 
 
@@ -260,11 +259,3 @@ def test_blocks_end_with_a_line(tmp_path: Path, text: bytes, size: int) -> None:
     assert b"".join(blocks) == text
     assert all(block.endswith(b"\n") for block in blocks[:-1])
     assert all(blocks)
-
-
-@pytest.mark.parametrize("block", [b"a\nbcd\n\r\n\nefg\n", b"a\nbcd\n\r\n\nefg", b"\n\n", b"a"])
-def test_single_lines_of_a_block(block: bytes) -> None:
-    lines = block.removesuffix(b"\n").split(b"\n")
-    for chosen in ([], [0], [len(lines) - 1], list(range(len(lines)))):
-        found = lines_at(block, np.array(chosen, np.int64))
-        assert found == [lines[at] for at in chosen]

@@ -12,10 +12,7 @@ from contextlib import contextmanager
 from io import BufferedReader, BytesIO
 from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO, TypeAlias, cast
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import BinaryIO, TypeAlias, cast
 
 from valor_cli.data.source.compression import is_packed, unpacked
 from valor_cli.errors import DataError, Problem, did_you_mean
@@ -29,7 +26,6 @@ load a quarter faster than in chunks of 4 MiB."""
 Stored: TypeAlias = BufferedReader | BytesIO
 """The stored bytes of an input, for reading and seeking."""
 
-_NEW_LINE = ord("\n")
 _UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -249,21 +245,6 @@ def blocks_of_lines(source: TextSource, size: int = CHUNK) -> Iterator[bytes]:
         waiting = [chunk[end:]]
     if rest := b"".join(waiting):
         yield rest
-
-
-def lines_at(block: bytes, chosen: NDArray[Any]) -> list[bytes]:
-    """Select lines of a block, without line ends.
-
-    Args:
-        block: Whole lines.
-        chosen: (k,) which, from 0.
-    """
-    ends = np.flatnonzero(np.frombuffer(block, np.uint8) == _NEW_LINE)
-    if not block.endswith(b"\n"):
-        ends = np.append(ends, len(block))
-    end = ends[chosen]
-    start = np.where(chosen > 0, ends[chosen - 1] + 1, 0)
-    return [block[a:b] for a, b in zip(start.tolist(), end.tolist(), strict=True)]
 
 
 def is_plain(head: bytes) -> bool:
