@@ -665,23 +665,22 @@ FUNCTION(valor_coded) {
     char *letters = views[4].buf;
     bool sound = are_spans(&columns, n) && is_narrow(&columns, 6) && i >= 0 && count >= 0 &&
                  count <= most && slots > 0 && !(slots & (slots - 1)) && count * 2 <= slots &&
-                 are_starts(ends, count, room);
-    for (int64_t at = 0; sound && at < slots; at++) sound = slot[at] >= 0 && slot[at] <= count;
-    if (!sound) {
-        close_columns(&columns);
-        return refused("spans of the text, and names with their slots");
-    }
+                 ends[0] == 0 && ends[count] >= 0 && ends[count] <= room;
     Py_BEGIN_ALLOW_THREADS;
-    for (; i < n; i++) {
+    for (; sound && i < n; i++) {
         const char *at = (const char *)views[0].buf + start[i];
-        int64_t length = end[i] - start[i];
+        int64_t length = end[i] - start[i], own, tried = 0;
         uint64_t place = hash_of(at, length) & (uint64_t)(slots - 1);
-        int64_t own;
-        while ((own = (int64_t)slot[place] - 1) >= 0 &&
-               (ends[own + 1] - ends[own] != length ||
-                memcmp(letters + ends[own], at, (size_t)length)))
+        /* Names are checked where they are looked at: to check all would take as long as the text. */
+        while ((own = (int64_t)slot[place] - 1) != -1) {
+            sound = own >= 0 && own < count && tried++ < slots && ends[own] >= 0 &&
+                    ends[own] <= ends[own + 1] && ends[own + 1] <= room;
+            if (!sound || (ends[own + 1] - ends[own] == length &&
+                           !memcmp(letters + ends[own], at, (size_t)length)))
+                break;
             place = (place + 1) & (uint64_t)(slots - 1);
-        if (own < 0) {
+        }
+        if (sound && own < 0) {
             if (count == most || count * 2 >= slots || ends[count] + length > room) break;
             own = count++;
             memcpy(letters + ends[own], at, (size_t)length);
@@ -692,6 +691,7 @@ FUNCTION(valor_coded) {
     }
     Py_END_ALLOW_THREADS;
     close_columns(&columns);
+    if (!sound) return refused("spans of the text, and names with their slots");
     return Py_BuildValue("LL", (long long)count, (long long)i);
 }
 
