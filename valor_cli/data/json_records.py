@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Sequence
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from valor_cli.data.values import describe, is_text
 from valor_cli.errors import printable
 
 Record: TypeAlias = dict[str, Any]
+
+TOO_DEEP: Final = "the JSON is nested too deeply to be read"
 _SHOWN = 40
 
 
@@ -54,6 +56,13 @@ def parsed(content: bytes) -> Any:
         RecursionError: It is nested too deeply.
     """
     return _DECODER.decode(content.decode("utf-8"))
+
+
+def not_json(error: json.JSONDecodeError | RecursionError) -> str:
+    """What to say of a line that `parsed` refuses."""
+    if isinstance(error, RecursionError):
+        return TOO_DEEP
+    return f"not JSON ({error.msg}, column {error.colno}); each line is one JSON object"
 
 
 def _object(pairs: Sequence[tuple[str, Any]]) -> Record:

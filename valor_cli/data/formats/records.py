@@ -13,8 +13,8 @@ from msgspec import Struct
 
 from valor_cli.data.column_names import DELIMITERS, csv_reader, duplicate_columns, wrong_field_count
 from valor_cli.data.formats.json.document import parse_json
-from valor_cli.data.json_records import Number, parsed, said
-from valor_cli.data.shapes.samples.values import TOO_DEEP, faults
+from valor_cli.data.json_records import TOO_DEEP, Number, parsed, said
+from valor_cli.data.shapes.samples.values import faults
 from valor_cli.data.source.files import STDIN, TextSource
 from valor_cli.data.source.inputs import extension_of
 from valor_cli.data.values import LineProblems, Problems, is_text, stop_on

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from valor_cli.data.column_names import check_mapped, wrong_field_count
 from valor_cli.data.formats.csv.table import CsvRows, CsvTable, csv_head
-from valor_cli.data.json_records import parsed
+from valor_cli.data.json_records import TOO_DEEP, not_json, parsed
 from valor_cli.data.shapes.scores.assembly import score_file
 from valor_cli.data.shapes.scores.columns import GatheredScores, ScoreColumns
 from valor_cli.data.shapes.scores.faults import CellFaults, Fault, RecordFaults
@@ -48,8 +48,6 @@ BLOCK: Final = 1 << 19
 
 ITEM: Final = "[{row}]"
 """How the items of a list are named."""
-
-_TOO_DEEP: Final = Fault("", "the JSON is nested too deeply to be read")
 
 _RAW: Final = msgspec.json.Decoder(list[msgspec.Raw])
 
@@ -343,15 +341,13 @@ class JsonFile:
             try:
                 values.append(parsed(text))
                 numbers.append(number)
-            except json.JSONDecodeError as error:
-                message = f"not JSON ({error.msg}, column {error.colno}); "
-                wrong.append((number, [Fault("", f"{message}each line is one JSON object")]))
-            except RecursionError:
-                wrong.append((number, [_TOO_DEEP]))
+            except (json.JSONDecodeError, RecursionError) as error:
+                wrong.append((number, [Fault("", not_json(error))]))
         if values:
             column, deep = tape_of_some(values)
             for at in rows.add(self._fields(column, np.array(numbers, np.int64))):
-                wrong.append((numbers[at], [_TOO_DEEP] if deep[at] else faults.of(values[at])))
+                own = [Fault("", TOO_DEEP)] if deep[at] else faults.of(values[at])
+                wrong.append((numbers[at], own))
         return wrong
 
     def _fields(self, values: Column, line: Ints) -> ScoreFields:
@@ -417,7 +413,7 @@ def _listed_items(content: bytes, path: str) -> Sequence[msgspec.Raw | bytes]:
         message = f"not JSON ({error.msg}, line {error.lineno}, column {error.colno})"
         raise DataError(Problem(path, message)) from None
     except RecursionError:
-        raise DataError(Problem(path, "the JSON is nested too deeply to be read")) from None
+        raise DataError(Problem(path, TOO_DEEP)) from None
     if not isinstance(value, list):
         message = f"expected a list of objects, one a sample, found {describe(value)}"
         raise DataError(Problem(path, message))

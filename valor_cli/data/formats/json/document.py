@@ -7,6 +7,7 @@ import re
 
 import msgspec
 
+from valor_cli.data.json_records import TOO_DEEP
 from valor_cli.errors import DataError, Problem, printable
 
 _LONGEST_INTEGER = 4000
@@ -48,7 +49,7 @@ def parse_json(text: bytes, path: str) -> object:
         place = f"{path}:{error.lineno}:{error.colno}"
         raise DataError(Problem(place, _syntax_message(decoded, error))) from None
     except RecursionError:
-        raise DataError(Problem(path, "the JSON is nested too deeply to be read")) from None
+        raise DataError(Problem(path, TOO_DEEP)) from None
 
 
 def _integer(digits: str) -> int | float:

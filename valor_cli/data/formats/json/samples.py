@@ -17,7 +17,14 @@ import msgspec
 import numpy as np
 
 from valor_cli.data.formats.json.document import parse_json
-from valor_cli.data.json_records import DuplicateKey, Record, parsed, said
+from valor_cli.data.json_records import (
+    TOO_DEEP,
+    DuplicateKey,
+    Record,
+    not_json,
+    parsed,
+    said,
+)
 from valor_cli.data.partition.pieces import Piece, span_of_lines
 from valor_cli.data.shapes.samples.other_tools import has_lab_rows, is_lab, lab_rows
 from valor_cli.data.shapes.samples.parse import (
@@ -29,7 +36,7 @@ from valor_cli.data.shapes.samples.parse import (
 from valor_cli.data.shapes.samples.part import PartOfFile, PieceProblems, whole_file
 from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading
 from valor_cli.data.shapes.samples.schema import SCHEMA
-from valor_cli.data.shapes.samples.values import TOO_DEEP, faults_of
+from valor_cli.data.shapes.samples.values import faults_of
 from valor_cli.data.source.files import TextSource, blocks_of_lines
 from valor_cli.data.tape import DUPLICATE, INVALID, OBJECT, Ints, JsonLines, json_tape, tape_of_some
 from valor_cli.data.values import LineProblems, Problems
@@ -159,11 +166,8 @@ def _values_of(
     for position, (at, content) in enumerate(lines):
         try:
             values[position] = parsed(content)
-        except json.JSONDecodeError as error:
-            message = f"not JSON ({error.msg}, column {error.colno}); each line is one JSON object"
-            wrong.append((line + at, [("", message)]))
-        except RecursionError:
-            wrong.append((line + at, [("", TOO_DEEP)]))
+        except (json.JSONDecodeError, RecursionError) as error:
+            wrong.append((line + at, [("", not_json(error))]))
     return values
 
 

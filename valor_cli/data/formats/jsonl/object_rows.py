@@ -15,7 +15,7 @@ from valor_cli.data.formats.jsonl.object_geometry import (
     MaskFiles,
     geometry_of,
 )
-from valor_cli.data.json_records import present_keys
+from valor_cli.data.json_records import not_json, present_keys
 from valor_cli.data.shapes.objects.checks import crowd_flag, missing_keys, stated_area
 from valor_cli.data.shapes.objects.names import (
     IMAGE_NAMES,
@@ -180,12 +180,8 @@ class LineReader:
     def _parsed(self, content: bytes, line: int) -> dict[str, Any] | None:
         try:
             value = _json(content)
-        except json.JSONDecodeError as error:
-            message = f"not JSON ({error.msg}, column {error.colno}); each line is one JSON object"
-            self.faults.add(line, "", message)
-            return None
-        except RecursionError:
-            self.faults.add(line, "", "the JSON is nested too deeply to be read")
+        except (json.JSONDecodeError, RecursionError) as error:
+            self.faults.add(line, "", not_json(error))
             return None
         if isinstance(value, dict):
             return value

@@ -12,7 +12,14 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
 from valor_cli.data.column_names import number_in
-from valor_cli.data.json_records import DuplicateKey, Number, parsed, said, scalar_text
+from valor_cli.data.json_records import (
+    TOO_DEEP,
+    DuplicateKey,
+    Number,
+    parsed,
+    said,
+    scalar_text,
+)
 from valor_cli.data.schema import Path, dotted, value_at
 from valor_cli.data.shapes.samples.other_tools import one_shape
 from valor_cli.data.shapes.samples.sample_file import SampleReading
@@ -29,7 +36,6 @@ from valor_cli.data.values import is_text
 Faults: TypeAlias = Iterator[tuple[str, str]]
 """Where in a row, and what is wrong there."""
 
-TOO_DEEP: Final = "the JSON is nested too deeply to be read"
 NO_LIST: Final = (
     "expected a JSON list of texts, or a list as Python writes it, for the cell begins with [; "
     "found neither"
