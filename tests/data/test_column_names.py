@@ -13,7 +13,7 @@ from tests.data.png_files import label_map, write
 from valor_cli.data.formats.csv.objects import read_csv
 from valor_cli.data.formats.records import read_raw_rows
 from valor_cli.data.inputs.label_maps import read_manifest
-from valor_cli.data.inputs.metadata_names import csv_rows
+from valor_cli.data.inputs.sample_metadata import sample_metadata
 from valor_cli.data.inputs.samples import read_samples
 from valor_cli.data.inputs.scores import read_scores
 from valor_cli.data.shapes.samples.sample_file import SampleReading
@@ -42,7 +42,7 @@ READERS: dict[str, tuple[str, Callable[[str], Any]]] = {
         lambda path: read_csv(path, "predictions"),
     ),
     "manifest": ("ground_truth,prediction,note\na.png,a.png,", _manifest),
-    "metadata": ("id,note\n1,", lambda path: list(csv_rows(path, ",", spaced=False))),
+    "metadata": ("id,note\n1,", lambda path: sample_metadata(path, SampleReading())),
     "rows to perturb": ("id,response\n1,", read_raw_rows),
 }
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import csv
 import json
 import math
-from collections.abc import Iterator
+import re
+from collections.abc import Sequence
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from valor_cli.data.formats.csv.table import CsvTable
+from valor_cli.data.formats.csv import table
+from valor_cli.data.formats.csv.table import CsvFile
 from valor_cli.data.json_records import Number, parsed
 from valor_cli.data.tape import (
     ABSENT,
@@ -156,7 +159,7 @@ def by_the_module(text: str, delimiter: str, width: int) -> list[tuple[int, list
     found, line = [], 1
     try:
         for row in reader:
-            if row:
+            if row and line > 1:
                 found.append((line, row if len(row) == width else [str(len(row))]))
             line = reader.line_num + 1
     except csv.Error:
@@ -164,16 +167,15 @@ def by_the_module(text: str, delimiter: str, width: int) -> list[tuple[int, list
     return found
 
 
-def by_the_table(
-    blocks: Iterator[bytes], delimiter: str, width: int
-) -> list[tuple[int, list[str]]] | str:
-    table, found = CsvTable("a.csv", delimiter, width, spaced=False), []
+def by_the_table(path: Path, names: Sequence[str]) -> list[tuple[int, list[str]]] | str:
+    file, found = CsvFile(str(path), lambda some: len(set(some) & set(names))), []
     try:
-        for rows in table.rows(blocks, 1):
-            found += [(int(line), rows.record(at)) for at, line in enumerate(rows.line)]
-            found += [(line, [str(count)]) for line, count in rows.uneven]
+        for (rows,), wrong in file.blocks():
+            records = rows.records(range(len(rows)))
+            found += zip(rows.line.tolist(), (list(one.values()) for one in records), strict=True)
+            found += [(line, re.findall(r"\d+", own[0][1])[1:2]) for line, own in wrong]
     except DataError as error:
-        return str(error).split(": ")[0]
+        return str(error).split(": ")[0].rpartition("/")[2]
     return sorted(found)
 
 
@@ -185,22 +187,27 @@ def by_the_table(
     cut=st.integers(1, 9),
 )
 def test_csv_is_what_the_module_reads(
-    rows: list[list[str]], raw: bool, delimiter: str, numpy: bool, cut: int
+    rows: list[list[str]],
+    raw: bool,
+    delimiter: str,
+    numpy: bool,
+    cut: int,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
-    text = StringIO(newline="")
+    text, names = StringIO(newline=""), ["x", "y", "z"]
+    text.write(delimiter.join(names) + "\n")
     if raw:
         text.write("\n".join(delimiter.join(row) for row in rows))
     else:
         csv.writer(text, delimiter=delimiter).writerows(rows)
-    content = text.getvalue()
-    *whole, last = content.encode().split(b"\n")
-    blocks = [line + b"\n" for line in whole] + [last] * bool(last)
-    grouped = [b"".join(blocks[at : at + cut]) for at in range(0, len(blocks), cut)]
+    path = tmp_path_factory.getbasetemp() / "a.csv"
+    path.write_bytes(text.getvalue().encode())
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(table, "BLOCK", 4 * cut)
         if numpy:
             patch.setattr(engine, "compiled", None)
-        found = by_the_table(iter(grouped), delimiter, 3)
-    assert found == by_the_module(content, delimiter, 3)
+        found = by_the_table(path, names)
+    assert found == by_the_module(text.getvalue(), delimiter, len(names))
 
 
 @given(cells=st.lists(st.one_of(NUMBERS.map(repr), st.text("0123456789.eE+-_ \tnaif", max_size=8))))

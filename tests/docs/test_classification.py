@@ -11,7 +11,8 @@ import pytest
 from tests.data.scored import said
 from tests.docs.pages import text_of
 from valor_cli.data.inputs.scores import read_scores
-from valor_cli.data.shapes.scores.score_file import ALIASES, ScoreReading, Side
+from valor_cli.data.shapes.scores.schema import ALIASES
+from valor_cli.data.shapes.scores.score_file import ScoreReading, Side
 
 PAGE = "docs/classification.md"
 

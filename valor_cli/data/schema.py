@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import reduce
 from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
@@ -27,12 +28,14 @@ class Field(Struct, frozen=True):
             difference: `actualOutput` is `actual_output`. One that begins with two underscores
             keeps these.
         single: Whether a file with several of these names is ambiguous.
+        description: What it says of a row, for the docs and for editors.
     """
 
     name: str
     type: str = "text"
     aliases: tuple[str, ...] = ()
     single: bool = False
+    description: str = ""
 
 
 class Schema:
@@ -121,6 +124,11 @@ def value_at(record: Mapping[str, Any], path: Path) -> Any:
         else:
             value = value.get(key) if isinstance(value, dict) else None
     return value
+
+
+def first_at(columns: Callable[[str], Column], ways: Sequence[Path]) -> Column:
+    """The first value of each row on some ways, at least one."""
+    return reduce(Column.or_else, [column_at(columns(str(key)), path) for key, *path in ways])
 
 
 def column_at(column: Column, path: Sequence[str | int]) -> Column:

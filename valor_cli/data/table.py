@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
+
+from valor_cli.data.values import Problems
 
 Columns: TypeAlias = dict[str, NDArray[Any]]
 InvalidRows: TypeAlias = Literal["error", "skip"]
@@ -74,10 +77,7 @@ class Table(Struct, frozen=True):
         path, place = self.path, self.place
         if self.parts is not None:
             path, place = self.parts.files[int(self.parts.of_row[row])]
-        position = row if self.rows is None else int(self.rows[row])
-        joint, dot = "" if place == LINE else ": ", ": " if place in (LINE, ROW) else "."
-        where = f"{path}{joint}{place.format(row=position)}"
-        return f"{where}{dot}{key}" if key else where
+        return placed(path, place, row if self.rows is None else int(self.rows[row]), key)
 
     def take(self, kept: NDArray[np.bool_]) -> Table:
         """The rows that are kept; the others count as skipped."""
@@ -90,6 +90,35 @@ class Table(Struct, frozen=True):
             skipped=self.skipped + int((~kept).sum()),
             parts=None if parts is None else parts._replace(of_row=parts.of_row[kept]),
         )
+
+
+def placed(path: str, place: str, row: int, key: str = "") -> str:
+    """The place of a row, or of a value in it, for messages; `place` is as in `Table`."""
+    joint, dot = "" if place == LINE else ": ", ": " if place in (LINE, ROW) else "."
+    where = f"{path}{joint}{place.format(row=row)}" if row or place != LINE else path
+    return f"{where}{dot}{key}" if key else where
+
+
+class RowProblems(Problems):
+    """Problems in the rows of a file, whose `place` is as in `Table`."""
+
+    __slots__ = ("_above", "_place")
+
+    def __init__(self, path: str, place: str, above: Callable[[], int] = lambda: 0) -> None:
+        """Initialise.
+
+        Args:
+            path: The file.
+            place: How a row is named.
+            above: How many rows stand above the first that is read; asked where something is wrong.
+        """
+        super().__init__(path)
+        self._place = place
+        self._above = cache(above)
+
+    def add(self, row: int, key: str, message: str) -> None:
+        """Record a problem of a row; `key` says where in it ("references[2]")."""
+        self.keep(placed(self.path, self._place, self._above() + row, key), key, message)
 
 
 def places_in(tables: Sequence[Table]) -> tuple[NDArray[np.int64], Parts]:

@@ -7,9 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from valor_cli.data.inputs.metadata_names import LONGEST, MOST_TEXTS, MetadataNames
+from valor_cli.data.formats.json.table import batch_of
+from valor_cli.data.inputs.metadata_names import LONGEST, MOST_TEXTS, MetadataNames, note_rows
 from valor_cli.data.inputs.object_metadata import label_map_metadata, object_metadata
 from valor_cli.data.inputs.sample_metadata import sample_metadata
 from valor_cli.data.inputs.score_metadata import score_metadata
@@ -20,8 +22,9 @@ from valor_cli.data.shapes.scores.score_file import ScoreReading
 def names(*records: Mapping[str, Any], strict: bool = False) -> set[str]:
     found = MetadataNames(strict=strict)
     for record in records:
-        found.note(record, record.get("of"))
-    return set(found.found()) - {"of"}
+        line = np.arange(1)
+        note_rows(found, batch_of([record], line, line, []), {"of"}, owners=[record.get("of")])
+    return set(found.found())
 
 
 def write(folder: Path, name: str, *lines: object) -> str:

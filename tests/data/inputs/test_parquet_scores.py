@@ -13,7 +13,7 @@ import pytest
 from tests.data.joined_parts import joined_parts
 from tests.data.parquet_tables import saved, table_error
 from tests.data.scored import said, written
-from valor_cli.data.inputs.parquet_scores import read_parquet_part
+from valor_cli.data.inputs.score_pieces import read_score_piece
 from valor_cli.data.inputs.scores import read_scores
 from valor_cli.data.partition.pieces import cut, seamless
 from valor_cli.data.shapes.scores.joined import ScorePart
@@ -36,7 +36,7 @@ ITEMS = pa.list_(
 
 def parts_of(path: str, size: int) -> list[ScorePart | None]:
     """What is read of the pieces of a file."""
-    return [read_parquet_part(piece, "samples", ScoreReading()) for piece in cut(path, size)]
+    return [read_score_piece(piece, "samples", ScoreReading()) for piece in cut(path, size)]
 
 
 def check_joined(path: str, parts: list[ScorePart | None]) -> None:

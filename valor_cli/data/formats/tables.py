@@ -6,6 +6,7 @@ import json
 import os
 from typing import Final
 
+from valor_cli.data.batch import Known, RowFile, Shaped
 from valor_cli.data.column_names import DELIMITERS
 from valor_cli.data.formats.parquet.magic import EXTENSIONS as PARQUET
 from valor_cli.data.formats.parquet.magic import is_parquet
@@ -74,3 +75,34 @@ def _is_object(line: bytes) -> bool:
     except (ValueError, RecursionError):
         return False
     return True
+
+
+def open_rows(
+    path: str,
+    format: str,  # noqa: A002 - as in YAML
+    known: Known,
+    shaped: Shaped | None = None,
+) -> RowFile:
+    """Open a file of rows. Formats are imported on use.
+
+    Args:
+        path: The file, plain or compressed, or "-" for standard input.
+        format: One of `FORMATS`.
+        known: How many of some names are of the shape that is read.
+        shaped: Finds the rows of other tools' JSON documents.
+
+    Raises:
+        DataError: It cannot be read, or its head is wrong.
+        MissingExtraError: A package that the format needs is not installed.
+    """
+    if format == "csv":
+        from valor_cli.data.formats.csv.table import CsvFile
+
+        return CsvFile(path, known)
+    if format == "parquet":
+        from valor_cli.data.formats.parquet.table import TypedFile
+
+        return TypedFile(path)
+    from valor_cli.data.formats.json.table import JsonFile
+
+    return JsonFile(path, known, is_list=format == "json", shaped=shaped)

@@ -7,19 +7,16 @@ second reading to report.
 
 from __future__ import annotations
 
-import csv
 import math
 import os
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from contextlib import suppress
+from functools import reduce
 from typing import Any, Final
 
-import msgspec
-
-from valor_cli.data.column_names import csv_reader
-from valor_cli.data.source.files import TextSource, blocks_of_lines
+from valor_cli.data.batch import Batch
 from valor_cli.data.source.inputs import expanded_tables
-from valor_cli.data.values import is_text
+from valor_cli.data.tape import DUPLICATE, INVALID, LIST, OBJECT, Column
 from valor_cli.errors import DataError
 from valor_cli.paths import is_url
 
@@ -29,9 +26,11 @@ MOST_TEXTS: Final = 100
 LONGEST: Final = 200
 """Characters of a value; longer ones are texts, and no kinds."""
 
+_INNER: Final = "metadata"
+
 
 class MetadataNames:
-    """Names in records whose values can be metadata.
+    """Names in rows whose values can be metadata.
 
     Left out are names of which a value is no single value, is a long text, or differs between the
     records of one sample; and those with very many texts.
@@ -51,20 +50,26 @@ class MetadataNames:
         self._of_owner: dict[str, dict[Hashable, Any]] = {}
         self._strict = strict
 
-    def note(self, record: Mapping[str, Any], owner: Hashable = None) -> None:
-        """Add a record, without its standard values.
+    def note(self, name: str, column: Column, owners: Sequence[Hashable] | None = None) -> None:
+        """Add the values of a name.
 
         Args:
-            record: Values by name.
-            owner: The sample, where it may have several records.
+            name: The name.
+            column: (n,) what each row says.
+            owners: (n,) the sample of each, where it may have several rows.
         """
-        for name, value in record.items():
-            if name in self._left_out:
-                continue
-            if not self._fits(name, value) or not self._agrees(name, value, owner):
-                self._left_out.add(name)
-                self._values.pop(name, None)
-                self._of_owner.pop(name, None)
+        if name in self._left_out:
+            return
+        fits = not column.is_of(LIST, OBJECT, DUPLICATE, INVALID).any()
+        values = column.scalars()[column.node >= 0].tolist() if fits else []
+        fits = fits and all(self._fits(name, value) for value in dict.fromkeys(values))
+        if fits and owners is not None:
+            pairs = zip(owners, column.scalars().tolist(), (column.node >= 0).tolist(), strict=True)
+            fits = all(self._agrees(name, value, owner) for owner, value, said in pairs if said)
+        if not fits:
+            self._left_out.add(name)
+            self._values.pop(name, None)
+            self._of_owner.pop(name, None)
 
     def found(self) -> frozenset[str]:
         """The names for which some record has a value."""
@@ -73,7 +78,7 @@ class MetadataNames:
     def _fits(self, name: str, value: Any) -> bool:
         if value is None:
             return True
-        if isinstance(value, list | dict) or not _is_value(value):
+        if isinstance(value, str) and len(value) > LONGEST:
             return False
         values = self._values.setdefault(name, set())
         if len(values) <= MOST_TEXTS:
@@ -86,12 +91,6 @@ class MetadataNames:
         if owner is None or (value is None and not self._strict):
             return True
         return bool(self._of_owner.setdefault(name, {}).setdefault(owner, value) == value)
-
-
-def _is_value(value: Any) -> bool:
-    if isinstance(value, str):
-        return len(value) <= LONGEST and is_text(value)
-    return not isinstance(value, float) or math.isfinite(value)
 
 
 def _is_number(value: Any) -> bool:
@@ -124,61 +123,43 @@ def names_in_all(path: str, names_of: Callable[[str], frozenset[str]]) -> tuple[
     for one in files:
         if not (is_url(one) or os.path.isfile(one)):
             continue
-        with suppress(DataError, csv.Error):
+        with suppress(DataError):
             found.append(names_of(one))
     return tuple(sorted(found[0].intersection(*found))) if found else ()
 
 
-def json_lines(path: str) -> Iterator[dict[str, Any]]:
-    """The objects of a JSONL file; invalid lines are skipped."""
-    for block in blocks_of_lines(TextSource(path)):
-        for line in block.split(b"\n"):
-            try:
-                found = msgspec.json.decode(line) if line.strip() else None
-            except (msgspec.MsgspecError, RecursionError):
-                continue
-            if isinstance(found, dict):
-                yield found
-
-
-def csv_rows(path: str, delimiter: str, *, spaced: bool) -> Iterator[dict[str, str | None]]:
-    """The rows of a CSV file by header name; an empty field is None."""
-    text = TextSource(path).whole().decode()
-    rows = csv_reader(text.splitlines(True), delimiter, spaced=spaced, strict=False)
-    names = [name.strip() for name in next(rows, [])]
-    for row in rows:
-        if len(row) == len(names):
-            yield {name: value or None for name, value in zip(names, row, strict=True)}
-
-
-def first_line(path: str) -> str:
-    """The header line of a file."""
-    text = TextSource(path).whole().decode().lstrip("\r\n")
-    return text.split("\n", 1)[0].split("\r", 1)[0]
-
-
-def metadata_of(
-    record: Mapping[str, Any],
+def note_rows(
+    names: MetadataNames,
+    batch: Batch,
     standard: Collection[str],
-    inner: Sequence[str] = ("metadata",),
     *,
+    owners: Sequence[Hashable] | None = None,
+    inner: Sequence[str] = (_INNER,),
     inner_first: bool = False,
-) -> dict[str, Any]:
-    """The values of a record beyond its standard names, direct or in a metadata object.
+) -> None:
+    """Add what rows say beyond their standard names, directly or in a metadata object.
 
     Args:
-        record: Values by name.
+        names: Where they are added.
+        batch: The rows.
         standard: Names that are no metadata.
+        owners: (n,) the sample of each row, where it may have several.
         inner: What objects of metadata are called, in the order of looking.
-        inner_first: Whether what these say holds before what the record itself says.
+        inner_first: Whether what these say holds before what the row itself says.
     """
-    within: dict[str, Any] = {}
-    for name in inner:
-        value = record.get(name)
-        if isinstance(value, dict):
-            within = {**value, **within}
-    own = {name: value for name, value in record.items() if name not in standard}
-    own = {name: value for name, value in own.items() if name not in inner}
-    if inner_first:
-        return {**own, **within}
-    return {**{name: value for name, value in within.items() if name not in record}, **own}
+    there = [name for name in inner if name in batch.names]
+    objects = {name: batch.column(name) for name in there}
+    objects = {name: one.where(one.is_of(OBJECT)) for name, one in objects.items()}
+    columns = {
+        name: [batch.column(name)]
+        for name in batch.names
+        if name not in standard and name not in inner
+    }
+    for held in objects.values():
+        for key in held.first_keys():
+            if key in standard and key in batch.names and not inner_first:
+                continue
+            own = columns.setdefault(key, [])
+            own.insert(0 if inner_first else len(own), held.field(key))
+    for name, ways in columns.items():
+        names.note(name, reduce(Column.or_else, ways), owners)

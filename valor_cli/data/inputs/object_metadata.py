@@ -6,19 +6,15 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import msgspec
+import numpy as np
 
-from valor_cli.data.column_names import DELIMITERS
+from valor_cli.data.batch import Batch, RowFile
 from valor_cli.data.formats.coco.tables import LVIS_KEYS
-from valor_cli.data.formats.csv.object_header import ALIASES, read_header
+from valor_cli.data.formats.csv.object_header import ALIASES, known_columns, positions
 from valor_cli.data.formats.json.document import parse_json
-from valor_cli.data.inputs.metadata_names import (
-    MetadataNames,
-    csv_rows,
-    first_line,
-    json_lines,
-    metadata_of,
-    names_in_all,
-)
+from valor_cli.data.formats.json.table import batch_of
+from valor_cli.data.formats.tables import open_rows
+from valor_cli.data.inputs.metadata_names import MetadataNames, names_in_all, note_rows
 from valor_cli.data.inputs.objects import format_of
 from valor_cli.data.shapes.objects.names import spelled
 from valor_cli.data.source.files import TextSource
@@ -30,9 +26,15 @@ class _ImageObjects(msgspec.Struct, gc=False):
 
 
 _COCO: Final = frozenset(
-    ("id", "width", "height", "file_name", "license", "flickr_url", "coco_url", "date_captured")
+    (
+        *("id", "width", "height", "file_name", "license", "flickr_url", "coco_url"),
+        *("date_captured", *LVIS_KEYS.values()),
+    )
 )
 """Keys of images in COCO's own files."""
+
+_STANDARD: Final = {name for standard, others in ALIASES.items() for name in (standard, *others)}
+"""Names of columns that are no metadata."""
 
 
 def object_metadata(
@@ -50,16 +52,22 @@ def object_metadata(
 
     def names_of(one: str) -> frozenset[str]:
         found = format or format_of(one)
-        if found == "csv":
-            return _csv_names(one, columns)
-        names = MetadataNames()
-        if found == "jsonl":
-            for record in json_lines(one):
-                standard = spelled(tuple(record), "image")
-                read = {key for name, key in standard.items() if name != "metadata"}
-                names.note(metadata_of(record, read, inner_first=True))
-        elif found.startswith("coco"):
+        names = MetadataNames(strict=found == "csv")
+        if found.startswith("coco"):
             _note_images(names, one)
+        elif found == "csv":
+            for batch in _batches(open_rows(one, found, lambda some: known_columns(some, columns))):
+                at = positions(list(batch.names), columns)
+                standard = {
+                    name for name in batch.names if name.casefold() in _STANDARD or not name
+                }
+                owners = batch.column(list(batch.names)[at["image_id"]]).texts()
+                note_rows(names, batch, standard | set(columns.values()), owners=owners, inner=())
+        elif found == "jsonl":
+            for batch in _batches(open_rows(one, found, len)):
+                spelt = spelled(tuple(batch.names), "image")
+                standard = {key for name, key in spelt.items() if name != "metadata"}
+                note_rows(names, batch, standard, inner_first=True)
         return names.found()
 
     return names_in_all(path, names_of)
@@ -80,49 +88,27 @@ def label_map_metadata(path: str, columns: Mapping[Any, str], form: str) -> tupl
         if form == "coco_panoptic":
             _note_images(names, one)
         elif form == "manifest":
-            for record in _rows(one, standard):
-                names.note(metadata_of(record, standard, inner_first=True))
+            kind = "jsonl" if extension_of(one) in (".jsonl", ".ndjson") else "csv"
+            file = open_rows(one, kind, lambda some: len(standard.intersection(some)))
+            for batch in _batches(file):
+                note_rows(names, batch, standard, inner_first=True)
         return names.found()
 
     return names_in_all(path, names_of)
 
 
+def _batches(file: RowFile) -> Iterator[Batch]:
+    for block in file.blocks():
+        yield from block.batches
+
+
 def _note_images(names: MetadataNames, path: str) -> None:
-    standard = _COCO.union(LVIS_KEYS.values())
     text = TextSource(path).whole()
     try:
         images = msgspec.json.decode(text, type=_ImageObjects).images
     except (msgspec.MsgspecError, RecursionError):
         document = parse_json(text, path)
-        images = document.get("images", []) if isinstance(document, dict) else []
-    for image in images:
-        names.note(metadata_of(image, standard, inner_first=True))
-
-
-def _csv_names(path: str, columns: Mapping[str, str]) -> frozenset[str]:
-    """Those of a CSV file, where the rows of an image must say the same."""
-    line = first_line(path)
-    header = read_header(line, path, "ground_truth", wanted="box", columns=columns, metadata=())
-    known = {name for standard, others in ALIASES.items() for name in (standard, *others)}
-    standard = {header.names[at] for at in header.at.values()} | set(columns.values())
-    standard |= {name for name in header.names if name.casefold() in known}
-    image = header.names[header.at["image_id"]]
-    names = MetadataNames(strict=True)
-    for row in csv_rows(path, header.delimiter, spaced=header.spaced):
-        names.note(metadata_of(row, standard, ()), row[image])
-    return names.found()
-
-
-def _rows(path: str, standard: set[str]) -> Iterator[Mapping[str, Any]]:
-    """The rows of a manifest."""
-    if extension_of(path) in (".jsonl", ".ndjson"):
-        yield from json_lines(path)
-        return
-    names = first_line(path)
-    delimiter = max(DELIMITERS, key=lambda one: _delimiter_rank(names, one, standard))
-    yield from csv_rows(path, delimiter, spaced=False)
-
-
-def _delimiter_rank(line: str, delimiter: str, standard: set[str]) -> tuple[int, int]:
-    names = [name.strip(' "\r') for name in line.split(delimiter)]
-    return sum(name in standard for name in names), len(names)
+        found = document.get("images", []) if isinstance(document, dict) else []
+        images = [one for one in found if isinstance(one, dict)]
+    line = np.arange(len(images))
+    note_rows(names, batch_of(images, line, line, []), _COCO, inner_first=True)

@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from functools import cache
-from typing import Any, Final
+from collections.abc import Collection
+from typing import Final
 
-from valor_cli.data.formats.csv.samples import delimiter_of
-from valor_cli.data.formats.json.samples import records_in
 from valor_cli.data.formats.tables import format_of
-from valor_cli.data.inputs.metadata_names import (
-    MetadataNames,
-    csv_rows,
-    first_line,
-    json_lines,
-    metadata_of,
-    names_in_all,
-)
-from valor_cli.data.shapes.samples.other_tools import one_shape
+from valor_cli.data.inputs.metadata_names import MetadataNames, names_in_all, note_rows
+from valor_cli.data.inputs.samples import open_sample_rows
+from valor_cli.data.shapes.samples.parse import of_one_shape, without_nulls
 from valor_cli.data.shapes.samples.sample_file import SampleReading
 from valor_cli.data.shapes.samples.schema import LOGPROBS, NESTED, PEER_METADATA, SCHEMA
-from valor_cli.data.source.files import TextSource
 
 KINDS: Final = ("condition", "categories", LOGPROBS)
 """Standard columns that say what kind of sample one is, where it is a single text."""
@@ -45,34 +35,20 @@ def sample_metadata(
         format: As for `read_samples`.
     """
 
-    @cache
-    def standard(names: tuple[str, ...]) -> frozenset[str]:
-        layout = SCHEMA.layout(names, reading.columns)
-        own = {str(way[0]) for name, way in layout.items() if len(way) > 1 or name not in KINDS}
-        return frozenset(own | _OF_PROMPTFOO)
-
     def names_of(one: str) -> frozenset[str]:
         names = MetadataNames()
-        for record in _records(one, reading, format or format_of(one)):
-            names.note(metadata_of(record, standard(tuple(record)), NESTED))
-        return frozenset(name for name in names.found() if not name.startswith(PEOPLE))
+        for block in open_sample_rows(one, reading, format or format_of(one)).blocks():
+            for batch in map(without_nulls, block.batches):
+                for own, _ in of_one_shape(batch):
+                    note_rows(names, own, _standard(own.names, reading), inner=NESTED)
+        found = {name.removeprefix(PEER_METADATA) for name in names.found()}
+        return frozenset(name for name in found if not name.startswith(PEOPLE))
 
     return names_in_all(path, names_of)
 
 
-def _records(path: str, reading: SampleReading, form: str) -> Iterator[Mapping[str, Any]]:
-    """The rows of a file, with the names that ours have."""
-    if form == "jsonl":
-        yield from map(one_shape, json_lines(path))
-    elif form == "parquet":
-        from valor_cli.data.formats.parquet.samples import parquet_records
-
-        yield from map(one_shape, parquet_records(path))
-    elif form == "json":
-        for record in records_in(TextSource(path).whole(), path, reading):
-            if isinstance(record, dict):
-                yield one_shape(record)
-    else:
-        delimiter, spaced = delimiter_of(first_line(path), reading)
-        for row in csv_rows(path, delimiter, spaced=spaced):
-            yield {name.removeprefix(PEER_METADATA): value for name, value in row.items()}
+def _standard(names: Collection[str], reading: SampleReading) -> set[str]:
+    """The names that are no metadata."""
+    candidates = SCHEMA.candidates(names, reading.columns)
+    ways = [(name, way) for name, own in candidates.items() for way in own]
+    return {str(way[0]) for name, way in ways if len(way) > 1 or name not in KINDS} | _OF_PROMPTFOO

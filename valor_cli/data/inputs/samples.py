@@ -5,19 +5,31 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from itertools import accumulate, chain
+from typing import Final
 
 from msgspec import structs
 from msgspec.structs import replace
 
-from valor_cli.data.column_names import check_mapped, quoted
-from valor_cli.data.formats.tables import check_format, format_of
+from valor_cli.data.batch import Part, RowFile
+from valor_cli.data.column_names import check_mapped, duplicate_columns, quoted
+from valor_cli.data.formats.tables import check_format, format_of, open_rows
+from valor_cli.data.partition.pieces import Piece
 from valor_cli.data.partition.shards import SkippedFiles, read_shards
+from valor_cli.data.schema import Path, path_of
+from valor_cli.data.shapes.samples.other_tools import is_promptfoo, rows_of_labs
+from valor_cli.data.shapes.samples.parse import SampleParser
+from valor_cli.data.shapes.samples.part import PartOfFile, check_names, lines_above, whole_file
 from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading, SampleRow
-from valor_cli.data.shapes.samples.schema import ALIASES
+from valor_cli.data.shapes.samples.schema import ALIASES, LOGPROBS, NESTED, PEER_METADATA, SCHEMA
 from valor_cli.data.source.inputs import expanded_tables
-from valor_cli.data.table import LINE, SKIP_HINT
+from valor_cli.data.table import LINE, SKIP_HINT, RowProblems
 from valor_cli.data.values import Problems, stop_on
+from valor_cli.errors import DataError, Problem
+
+_ROWS: Final = 1 << 10
+"""Rows of a batch of typed columns: texts are long."""
 
 
 def read_samples(
@@ -61,24 +73,92 @@ def read_sample_file(path: str, reading: SampleReading, format: str) -> SampleFi
     """The samples of one file in one of `FORMATS`.
 
     Raises:
-        DataError: The file cannot be read, or what it holds is wrong.
+        DataError: The file cannot be read; no column has a known name, or a mapped one is missing;
+            a value is wrong; there are no samples.
     """
-    # Readers are imported on use.
-    if format == "csv":
-        from valor_cli.data.formats.csv.samples import read_sample_csv
+    file = open_sample_rows(path, reading, format)
+    part = _parsed(file, reading, None, RowProblems(path, file.place))
+    place = LINE if file.place == LINE else f": {file.place}"
+    return whole_file(path, part, reading, file.sha256, place)
 
-        return read_sample_csv(path, reading)
-    if format == "parquet":
-        from valor_cli.data.formats.parquet.samples import read_parquet_samples
 
-        return read_parquet_samples(path, reading)
-    if format == "json":
-        from valor_cli.data.formats.json.samples import read_sample_json
+def read_sample_part(piece: Piece, reading: SampleReading, format: str) -> PartOfFile:  # noqa: A002
+    """The samples of the rows that begin in a piece of a plain file.
 
-        return read_sample_json(path, reading)
-    from valor_cli.data.formats.json.samples import read_sample_jsonl
+    Rows are numbered from the first of the piece, and lines counted from it; what is said of
+    faults, from the first of the file.
 
-    return read_sample_jsonl(path, reading)
+    Raises:
+        DataError: The file cannot be read; a column that is needed is of a type that is not read.
+    """
+    file = open_sample_rows(piece.path, reading, format)
+    part = file.part_of(piece)
+    above = partial(lines_above, piece.path, part.begin) if file.place == LINE else lambda: 0
+    return _parsed(file, reading, part, RowProblems(piece.path, file.place, above))
+
+
+def open_sample_rows(path: str, reading: SampleReading, format: str) -> RowFile:  # noqa: A002
+    """A file whose columns are known.
+
+    Raises:
+        DataError: It cannot be read; no column has a known name, or a mapped one is missing.
+    """
+    file = open_rows(
+        path, format, lambda names: len(SCHEMA.layout(names, reading.columns)), rows_of_labs
+    )
+    if file.form != "json":
+        if problems := duplicate_columns(file.names, file.head):
+            raise DataError(problems)
+        check_names(file.names, reading, file.head)
+    return file
+
+
+def _parsed(
+    file: RowFile, reading: SampleReading, part: Part | None, problems: RowProblems
+) -> PartOfFile:
+    parser = SampleParser(reading, problems, file.names)
+    columns = _columns(file, reading) if file.form == "typed" else None
+    for block in file.blocks(part, columns=columns, most=_ROWS):
+        parser.add(block)
+    if part is None:
+        return parser.part()
+    return parser.part(file.line - 1 if file.place == LINE else 0, part.span)
+
+
+def _columns(file: RowFile, reading: SampleReading) -> list[Path]:
+    """The typed columns to read: those of texts, of which a row has the first; and metadata.
+
+    Raises:
+        DataError: Ids are of a type that they cannot be.
+    """
+    names = file.names
+    candidates = SCHEMA.candidates(names, reading.columns)
+    wrong = [
+        Problem(
+            f"{file.path}: {name}",
+            f"expected a column of texts or whole numbers, found one of {kind.written}",
+        )
+        for name, kind in file.types.items()
+        # 17 and 17.0 would be two samples.
+        if kind.kind == "float" and (name,) in candidates["sample_id"]
+    ]
+    if wrong:
+        raise DataError(wrong, hint="Cast the column where the file is written.")
+    if is_promptfoo(names):
+        return [(name,) for name in names]
+    wanted: list[Path] = []
+    if "messages" in file.types and file.types["messages"].kind == "list":
+        wanted.append(("messages",))
+    for standard, ways in candidates.items():
+        if standard != LOGPROBS or reading.logprobs:
+            wanted += ways
+    for name in reading.metadata:
+        own: list[Path] = [(key,) for key in (name, PEER_METADATA + name) if key in names]
+        wanted += own or [(outer, name) for outer in NESTED if outer in names]
+        path = path_of(name)
+        if not own and len(path) > 1 and path[0] in names:
+            wanted.append(path)
+    return wanted
 
 
 def joined_files(path: str, parts: Sequence[SampleFile]) -> SampleFile:

@@ -2,29 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
-
-import msgspec
-
 from valor_cli.data.formats.tables import format_of
-from valor_cli.data.inputs.metadata_names import (
-    MetadataNames,
-    csv_rows,
-    first_line,
-    json_lines,
-    metadata_of,
-    names_in_all,
-)
-from valor_cli.data.shapes.scores.header import json_head, read_header
-from valor_cli.data.shapes.scores.score_file import (
-    ALIASES,
-    ITEM_LABELS,
-    ITEM_SCORES,
-    ScoreReading,
-    Side,
-)
-from valor_cli.data.source.files import TextSource
+from valor_cli.data.inputs.metadata_names import MetadataNames, names_in_all, note_rows
+from valor_cli.data.inputs.scores import open_score_rows
+from valor_cli.data.schema import dotted
+from valor_cli.data.shapes.scores.layout import layout_of
+from valor_cli.data.shapes.scores.schema import ALIASES, ITEM_LABELS, ITEM_SCORES
+from valor_cli.data.shapes.scores.score_file import ScoreReading, Side
+
+_STANDARD = {one for name, others in ALIASES.items() for one in (name, *others)}
 
 
 def score_metadata(
@@ -43,61 +29,16 @@ def score_metadata(
     """
 
     def names_of(one: str) -> frozenset[str]:
-        found = format or format_of(one)
-        if found == "csv":
-            return _csv_names(one, side, reading)
-        if found == "parquet":
-            from valor_cli.data.inputs.parquet_scores import parquet_metadata
-
-            standard = {*_standard(reading), *reading.classes}
-            return parquet_metadata(one, side, reading, standard)
+        file = open_score_rows(one, reading, format or format_of(one))
+        layout = layout_of(file, side, reading)
+        standard = {*ITEM_LABELS, *ITEM_SCORES, *reading.columns.values(), *reading.classes}
+        standard |= {*layout.classes, *(dotted(way) for pair in layout.pairs for way in pair)}
         names = MetadataNames()
-        ids = _ids(reading)
-        lines = json_lines if found == "jsonl" else _items
-        wide = json_head(lines(one), side, reading).wide
-        standard = {*_standard(reading), *reading.classes, *(wide.names if wide else ())}
-        for record in lines(one):
-            owner = next((record[name] for name in ids if record.get(name) is not None), None)
-            names.note(metadata_of(record, standard), str(owner))
+        for block in file.blocks():
+            for batch in block.batches:
+                known = {name for name in batch.names if name.casefold() in _STANDARD or not name}
+                owners = batch.at(layout.ways(batch.names)["sample_id"]).texts()
+                note_rows(names, batch, standard | known, owners=owners)
         return names.found()
 
     return names_in_all(path, names_of)
-
-
-def _ids(reading: ScoreReading) -> tuple[str, ...]:
-    """What the id of a sample may be called."""
-    if "sample_id" in reading.columns:
-        return (reading.columns["sample_id"],)
-    return ("sample_id", *ALIASES["sample_id"])
-
-
-def _standard(reading: ScoreReading) -> set[str]:
-    known = {name for standard, others in ALIASES.items() for name in (standard, *others)}
-    return known | {*ITEM_LABELS, *ITEM_SCORES, *reading.columns.values()}
-
-
-def _csv_names(path: str, side: Side, reading: ScoreReading) -> frozenset[str]:
-    line = first_line(path)
-    rows = TextSource(path).whole().decode().lstrip("\r\n").splitlines()[1:2]
-    header = read_header(line, rows, path, side, reading)
-    standard = _standard(reading) | {*reading.classes, *(name for name, _ in header.classes)}
-    pairs = {at for pair in header.pairs for at in pair}
-    taken = {
-        name
-        for at, name in enumerate(header.names)
-        if at in pairs or name.casefold() in standard or name in standard or not name
-    }
-    names = MetadataNames()
-    sample = header.names[header.sample_id]
-    for row in csv_rows(path, header.delimiter, spaced=header.spaced):
-        names.note(metadata_of(row, taken, ()), str(row[sample]))
-    return names.found()
-
-
-def _items(path: str) -> Iterator[Mapping[str, Any]]:
-    """The objects of a JSON list."""
-    try:
-        found = msgspec.json.decode(TextSource(path).whole())
-    except (msgspec.MsgspecError, RecursionError):
-        return
-    yield from (one for one in found if isinstance(one, dict))

@@ -6,11 +6,14 @@ from collections import Counter
 
 import numpy as np
 
-from valor_cli.data.column_names import quoted
-from valor_cli.data.formats.tables import check_format, format_of
-from valor_cli.data.inputs.score_rows import opened
+from valor_cli.data.batch import RowFile
+from valor_cli.data.column_names import check_mapped, quoted
+from valor_cli.data.formats.tables import check_format, format_of, open_rows
 from valor_cli.data.partition.shards import read_shards
 from valor_cli.data.shapes.scores.joined import incompatible_score_files, joined_score_files
+from valor_cli.data.shapes.scores.layout import known_names, layout_of
+from valor_cli.data.shapes.scores.rows import ScoreRows
+from valor_cli.data.shapes.scores.schema import ALIASES
 from valor_cli.data.shapes.scores.score_file import ScoreFile, ScoreReading, Side
 from valor_cli.data.source.inputs import expanded_tables
 from valor_cli.data.table import LINE
@@ -71,15 +74,20 @@ def read_score_file(
         DataError: The file cannot be read; a column is missing; a row or a value is wrong; there
             are no samples.
     """
-    if format == "parquet":
-        # Its package is an extra.
-        from valor_cli.data.inputs.parquet_scores import read_parquet_scores
+    file = open_score_rows(path, reading, format)
+    rows = ScoreRows(file, side, layout_of(file, side, reading))
+    rows.read()
+    return rows.file()
 
-        return read_parquet_scores(path, side, reading)
-    source, file = opened(path, side, reading, format)
-    rows = file.rows()
-    file.read(rows, file.blocks, file.line)
-    return rows.file(source.sha256)
+
+def open_score_rows(path: str, reading: ScoreReading, format: str) -> RowFile:  # noqa: A002
+    """A file of labels and scores.
+
+    Raises:
+        DataError: It cannot be read, or a column is mapped that there is not.
+    """
+    check_mapped(reading.columns, ALIASES)
+    return open_rows(path, format, lambda names: known_names(names, reading))
 
 
 def _check_classes(found: ScoreFile) -> None:

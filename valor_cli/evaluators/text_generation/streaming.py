@@ -15,9 +15,8 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from valor_cli.data.formats.json.samples import read_jsonl_part
 from valor_cli.data.formats.tables import format_of
-from valor_cli.data.inputs.samples import check_reading, read_sample_file
+from valor_cli.data.inputs.samples import check_reading, read_sample_file, read_sample_part
 from valor_cli.data.partition.pieces import Piece, cut
 from valor_cli.data.shapes.samples.columns import SampleColumns
 from valor_cli.data.shapes.samples.dataset import TextDataset
@@ -111,7 +110,7 @@ def read_piece(task: SamplePiece) -> tuple[PieceSummary, SampleColumns] | None:
         rows, numbers = file.rows, file.numbers
         head = replace(file, rows=(), numbers=())
     else:
-        part = _read_part(task)
+        part = read_sample_part(task.piece, task.reading, task.format)
         if task.reading.invalid == "error":
             stop_on([part.problems], SKIP_HINT)
         rows, numbers = part.rows, part.numbers
@@ -123,15 +122,6 @@ def read_piece(task: SamplePiece) -> tuple[PieceSummary, SampleColumns] | None:
     ):
         return None
     return _told(task.selection, head, rows, numbers), rows
-
-
-def _read_part(task: SamplePiece) -> PartOfFile:
-    if task.format == "parquet":
-        # Its package is an extra.
-        from valor_cli.data.formats.parquet.samples import read_parquet_sample_part
-
-        return read_parquet_sample_part(task.piece, task.reading)
-    return read_jsonl_part(task.piece, task.reading)
 
 
 def _told(

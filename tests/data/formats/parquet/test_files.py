@@ -15,10 +15,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from msgspec.structs import replace
 
 from tests.data.parquet_tables import saved
 from valor_cli.data.formats.parquet.files import ParquetSource
 from valor_cli.data.formats.parquet.magic import is_parquet
+from valor_cli.data.formats.parquet.table import TypedFile
 from valor_cli.data.formats.tables import format_of
 from valor_cli.data.formats.tables import format_of as sample_format
 from valor_cli.data.inputs.samples import read_samples
@@ -65,8 +67,9 @@ def test_the_digest_is_that_of_the_stored_bytes() -> None:
 
 def test_rows_come_in_batches_by_row_group() -> None:
     path = saved({"a": np.arange(10), "b": np.arange(10)}, row_group_size=4)
+    source = ParquetSource(path)
     found = [
-        (one.first, one.rows.to_pydict()) for one in ParquetSource(path).batches(["b"], most=3)
+        (one.first, one.rows.to_pydict()) for one in source.batches(["b"], (), 3, range(1, 11))
     ]
     assert found == [
         (1, {"b": [0, 1, 2]}),
@@ -75,7 +78,7 @@ def test_rows_come_in_batches_by_row_group() -> None:
         (8, {"b": [7]}),
         (9, {"b": [8, 9]}),
     ]
-    some = ParquetSource(path).batches(["a"], most=3, numbers=range(6, 9))
+    some = source.batches(["a"], (), 3, range(6, 9))
     assert [(one.first, one.rows.to_pydict()) for one in some] == [
         (6, {"a": [5, 6]}),
         (8, {"a": [7]}),
@@ -85,27 +88,28 @@ def test_rows_come_in_batches_by_row_group() -> None:
 @pytest.mark.parametrize("size", [1, 100, 300, 1000, 1 << 20])
 def test_every_row_group_is_in_one_piece(size: int) -> None:
     path = saved({"a": np.arange(100)}, row_group_size=7)
-    pieces = cut(path, size)
-    sources = [ParquetSource(path, one) for one in pieces]
-    assert seamless([one.span for one in sources], Path(path).stat().st_size)
-    read = [batch for one in sources for batch in one.batches(["a"])]
-    assert [batch.first for batch in read] == list(range(1, 101, 7))
-    assert [row for batch in read for row in batch.rows["a"].to_pylist()] == list(range(100))
-    assert [row for one in sources for row in one.numbers] == list(range(1, 101))
+    file, total = TypedFile(path), Path(path).stat().st_size
+    parts = [file.part_of(replace(one, end=one.end or total)) for one in cut(path, size)]
+    assert seamless([part.span for part in parts], total)
+    read = [block.batches[0] for part in parts for block in file.blocks(part)]
+    assert [int(batch.line[0]) for batch in read] == list(range(1, 101, 7))
+    values = [row for batch in read for row in batch.column("a").scalars().tolist()]
+    assert values == list(range(100))
 
 
 def test_a_file_that_grew_between_two_pieces() -> None:
     path = saved({"a": np.arange(10)}, row_group_size=4)
     first, second = cut(path, Path(path).stat().st_size // 2 + 1)
-    begun = ParquetSource(path, first).span
+    begun = TypedFile(path).part_of(first).span
     saved({"a": np.arange(12)}, row_group_size=4)
-    assert not seamless([begun, ParquetSource(path, second).span], second.end or 0)
+    assert not seamless([begun, TypedFile(path).part_of(second).span], second.end or 0)
 
 
 def test_long_values_make_small_batches() -> None:
     # 16 rows of 1 MiB, and a little more that says how long each is: 7 of them are within 8 MiB.
     path = saved({"a": [str(at) * 2**20 for at in range(8)] * 2}, use_dictionary=False)
-    assert max(one.rows.num_rows for one in ParquetSource(path).batches(["a"])) == 7
+    found = ParquetSource(path).batches(["a"], (), 1 << 16, range(1, 17))
+    assert max(one.rows.num_rows for one in found) == 7
 
 
 def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:

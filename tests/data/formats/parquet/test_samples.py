@@ -15,8 +15,7 @@ from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
 from tests.data.scored import written
-from valor_cli.data.formats.parquet.samples import read_parquet_sample_part
-from valor_cli.data.inputs.samples import read_samples
+from valor_cli.data.inputs.samples import read_sample_part, read_samples
 from valor_cli.data.partition.pieces import Piece, cut, seamless
 from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading
 from valor_cli.errors import DataError
@@ -150,14 +149,14 @@ def test_what_lines_of_json_say(
 def test_row_groups_are_read_alone() -> None:
     found = [{"answer": "x"}, {"answer": "y"}, {"answer": ""}]
     path = parquet(found, {"answer": pa.string()}, row_group_size=2)
-    parts = [read_parquet_sample_part(piece, SampleReading()) for piece in halves(path)]
+    parts = [read_sample_part(piece, SampleReading(), "parquet") for piece in halves(path)]
     assert [[row.response for row in part.rows] for part in parts] == [["x", "y"], [""]]
-    assert [[row.line for row in part.rows] for part in parts] == [[1, 2], [1]]
-    assert [part.lines for part in parts] == [2, 1]
+    assert [[row.line for row in part.rows] for part in parts] == [[1, 2], [3]]
+    assert [part.lines for part in parts] == [0, 0]
     assert seamless([part.span for part in parts], os.path.getsize(path))
     rows = [{"id": "a"}, {"id": "b"}, {"id": ""}]
     path = parquet(rows, {"id": pa.string(), "answer": pa.string()}, row_group_size=2)
-    part = read_parquet_sample_part(halves(path)[1], SampleReading())
+    part = read_sample_part(halves(path)[1], SampleReading(), "parquet")
     assert [one.place for one in part.problems.kept] == ["a.parquet: row 3: id"]
 
 

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from valor_cli.data.formats.json.samples import read_lines
+from valor_cli.data.formats.json import table
+from valor_cli.data.formats.json.table import JsonFile
 from valor_cli.data.inputs.samples import read_samples
 from valor_cli.data.json_records import parsed
 from valor_cli.data.shapes.samples.parse import SampleParser
@@ -114,11 +115,13 @@ def test_rows_are_left_out_exactly_if_they_have_faults(records: list[dict[str, A
     reading = SampleReading(metadata=["m", "a"], logprobs=True)
     check = RowCheck(reading)
     faults = [check.faults(parsed(json.dumps(record).encode())) for record in records]
-    text = b"".join(json.dumps(record).encode() + b"\n" for record in records)
-    for blocks in ([text], text.splitlines(True)):
+    Path("a.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    for size in (1, 1 << 18):
         problems = LineProblems("a.jsonl")
         parser = SampleParser(reading, problems)
-        read_lines(parser, blocks, 1)
+        with mock.patch.object(table, "BLOCK", size):
+            for block in JsonFile("a.jsonl", len).blocks():
+                parser.add(block)
         part = parser.part()
         assert list(part.numbers) == [at for at, one in enumerate(faults, 1) if not one]
         assert part.faulty == sum(map(bool, faults))
@@ -128,12 +131,13 @@ def test_rows_are_left_out_exactly_if_they_have_faults(records: list[dict[str, A
 @given(RECORDS)
 def test_the_kernel_and_python_read_the_same_rows(records: list[dict[str, Any]]) -> None:
     reading = SampleReading(metadata=["m", "a"], logprobs=True)
-    text = b"".join(json.dumps(record).encode() + b"\n" for record in records)
+    Path("a.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records or [{}]))
     found = []
     for compiled in (engine.compiled, None):
         with mock.patch.object(engine, "compiled", compiled):
             parser = SampleParser(reading, LineProblems("a.jsonl"))
-            read_lines(parser, [text], 1)
+            for block in JsonFile("a.jsonl", len).blocks():
+                parser.add(block)
             found.append(parser.part())
     assert found[0].rows == found[1].rows
     assert [list(map(type, row.metadata)) for row in found[0].rows] == [

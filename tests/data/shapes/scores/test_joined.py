@@ -14,9 +14,9 @@ import pytest
 from tests.data.joined_parts import joined_parts
 from tests.data.odd_scores import OddFile, odd_csv, odd_jsonl
 from tests.data.scored import said, written
+from valor_cli.data.batch import RowFile
 from valor_cli.data.inputs import score_pieces
 from valor_cli.data.inputs.score_pieces import read_score_piece
-from valor_cli.data.inputs.score_rows import LineFile
 from valor_cli.data.inputs.scores import read_score_file
 from valor_cli.data.partition.pieces import Piece, cut, seamless
 from valor_cli.data.shapes.scores.joined import ScorePart, file_warnings
@@ -296,7 +296,7 @@ def test_a_file_that_changes_meanwhile_is_left_to_the_whole_reader(
 
     lines_above = score_pieces.lines_above
 
-    def counted(path: str, file: LineFile, end: int) -> int | None:
+    def counted(path: str, file: RowFile, end: int) -> int | None:
         written(bad.replace("c,t", "cat"), "a.csv")
         return lines_above(path, file, end)
 

@@ -116,7 +116,7 @@ def read_header(
     twice = duplicate_columns(names, place, ignore_case=True)
     if problems := [*twice, *missing_columns(mapped, names, place)]:
         raise DataError(problems)
-    found = _positions(names, columns)
+    found = positions(names, columns)
     forms = [form for form, sides in FORMS.items() if all(side in found for side in sides)]
     missing = [name for name in needed if name not in found]
     if missing or not forms:
@@ -145,10 +145,15 @@ _HINT = "Map other names under `data: columns:`, as {label: my_column}."
 def _known_names(line: str, delimiter: str, columns: Mapping[str, str]) -> tuple[int, int]:
     """How many names are known with a delimiter, then how many there are."""
     names = tuple(name.strip() for name in fields_of(line, delimiter))
-    return len(_positions(names, columns)), len(names)
+    return len(positions(names, columns)), len(names)
 
 
-def _positions(names: Sequence[str], columns: Mapping[str, str]) -> dict[str, int]:
+def known_columns(names: Sequence[str], columns: Mapping[str, str]) -> int:
+    """How many names are those of columns."""
+    return len(positions(names, columns))
+
+
+def positions(names: Sequence[str], columns: Mapping[str, str]) -> dict[str, int]:
     """Position of each standard name: of the mapped column, its own, or the first alias."""
     at: dict[str, int] = {}
     for position, name in enumerate(names):

@@ -16,7 +16,7 @@ import numpy as np
 
 from valor_cli.data.formats.csv.object_header import Header, read_header
 from valor_cli.data.formats.csv.object_rows import RowReader
-from valor_cli.data.formats.csv.table import CsvRows, CsvTable, csv_head
+from valor_cli.data.formats.csv.old_table import CsvRows, CsvTable, csv_head
 from valor_cli.data.shapes.objects.object_file import (
     ObjectFile,
     Piece,

@@ -1,128 +1,144 @@
-"""Read CSV as tables of cells, whatever the rows mean."""
+"""Read CSV as rows of texts; the first line names the columns.
+
+Fields are separated by commas, semicolons, tabs or bars, and quoted with double quotes where
+needed. Empty lines are no rows.
+"""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from io import StringIO
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
-from msgspec import Struct
 from numpy.typing import NDArray
 
-from valor_cli.data.column_names import csv_reader, not_csv
+from valor_cli.data.batch import Batch, Block, ColumnType, FaultyRow, Form, Known, Part
+from valor_cli.data.column_names import (
+    DELIMITERS,
+    csv_reader,
+    fields_of,
+    not_csv,
+    wrong_field_count,
+)
+from valor_cli.data.partition.pieces import Piece, span_of_lines
+from valor_cli.data.schema import Path
 from valor_cli.data.source.files import TextSource, blocks_of_lines
-from valor_cli.data.tape import ABSENT, MOST, NULL, TEXT, Column, Ints, Tape
+from valor_cli.data.table import LINE
+from valor_cli.data.tape import ABSENT, MOST, NULL, TEXT, Column, Tape
 from valor_cli.errors import DataError, Problem
 from valor_cli.kernels import engine
 
-BLOCK = 1 << 19
+BLOCK: Final = 1 << 19
 """Bytes that are read at once."""
 
+_LINE: Final = re.compile(rb"[^\r\n]*(?:\r\n?|\n)?")
 _EXPECTED = "'{}' expected after '\"'"
 _OPEN = "unexpected end of data"
 
 
-class CsvRows(Struct, frozen=True):
-    """Some rows of a file.
+class CsvFile:
+    """A CSV file; see `RowFile`."""
 
-    Attributes:
-        cells: All cells of rows with as many as the header, row after row.
-        line: (k,) the line that each of these rows begins on.
-        width: Cells of a row.
-        uneven: Line and number of cells of the other rows.
-    """
+    form: Form = "cells"
+    place = LINE
+    types: Mapping[str, ColumnType] = {}
 
-    cells: Tape
-    line: Ints
-    width: int
-    uneven: Sequence[tuple[int, int]]
-
-    def column(self, position: int) -> Column:
-        """The cells of a column."""
-        return Column(self.cells, np.arange(len(self.line)) * self.width + position)
-
-    def record(self, row: int) -> list[str]:
-        """The cells of a row."""
-        return Column(self.cells, np.arange(self.width) + row * self.width).texts()
-
-
-class CsvHead(NamedTuple):
-    """The beginning of a file.
-
-    Attributes:
-        first: The first line.
-        second: The first line below it that is not blank, in a list; empty without rows.
-        blocks: The rows, in blocks of whole lines; none without rows.
-        line: Number of the first line of `blocks`.
-    """
-
-    first: str
-    second: list[str]
-    blocks: Iterator[bytes]
-    line: int
-
-
-def csv_head(source: TextSource) -> CsvHead:
-    """The first line of a file, and its rows.
-
-    Raises:
-        DataError: The file cannot be read, or has only line breaks.
-    """
-    blocks = blocks_of_lines(source, BLOCK)
-    block = next(blocks)
-    ends = [at for at in (block.find(b"\n"), block.find(b"\r")) if at >= 0]
-    end = min(ends, default=len(block))
-    first = block[:end].decode()
-    line = 1
-    rest = block[end:]
-    while not rest.strip():
-        line += line_ends(rest)
-        following = next(blocks, None)
-        if following is None:
-            if not first.strip():
-                raise DataError(Problem(source.path, "the file is empty: it has only line breaks"))
-            return CsvHead(first, [], iter(()), line)
-        rest = following
-    # The line end that is left of the first line is that of a blank one.
-    second = rest.lstrip(b"\r\n").decode().splitlines()[:1]
-    return CsvHead(first, second, chain([rest], blocks), line)
-
-
-class CsvTable:
-    """The rows of a file or of a part of it.
-
-    Attributes:
-        line: Number of the line behind those that were read.
-        is_split: Whether a row was on several lines, or a quote no part of a quoted cell: a part of
-            the file cannot tell where its rows begin then.
-    """
-
-    def __init__(self, path: str, delimiter: str, width: int, *, spaced: bool) -> None:
-        """Initialise with the layout.
+    def __init__(self, path: str, known: Known) -> None:
+        """Read the names of the columns.
 
         Args:
-            path: The file, for messages.
-            delimiter: Between cells.
-            width: Cells of the first line.
-            spaced: Whether spaces follow the delimiter that belong to no cell.
-        """
-        self.line = 0
-        self.is_split = False
-        self._path = path
-        self._delimiter = delimiter
-        self._width = width
-        self._spaced = spaced
-
-    def rows(self, blocks: Iterator[bytes], line: int) -> Iterator[CsvRows]:
-        """The rows of blocks of whole lines, the first of which has the number `line`.
+            path: The file.
+            known: The delimiter is the one with which most names are known.
 
         Raises:
-            DataError: A quote is not closed, or followed by something else than a delimiter.
+            DataError: The file cannot be read, or there is no first line.
         """
-        self.line = line
+        self.path = path
+        self._source = TextSource(path)
+        blocks = blocks_of_lines(self._source, BLOCK)
+        text, line, above = b"", 1, 0
+        for block in blocks:
+            text = block.lstrip(b"\r\n")
+            above += len(block) - len(text)
+            line += line_ends(block[: len(block) - len(text)])
+            if text:
+                break
+        if not text:
+            raise DataError(Problem(path, "the file is empty: it has only line breaks"))
+        first = _LINE.match(text).group()  # type: ignore[union-attr] # there is one
+        line_of_names = first.decode().rstrip("\r\n")
+        self.delimiter = max(DELIMITERS, key=lambda one: _rank(line_of_names, one, known))
+        fields = fields_of(line_of_names, self.delimiter)
+        self._spaced = any(name.startswith(" ") for name in fields[1:])
+        while True:
+            lines = list(StringIO(first.decode(), newline=""))
+            reader = csv_reader(lines, self.delimiter, spaced=self._spaced)
+            try:
+                names = next(reader)
+                break
+            except csv.Error as error:
+                # The quotes of a name may be closed further below.
+                if first == text and not (more := next(blocks, b"")):
+                    raise not_csv(path, line, error) from None
+                text += more if first == text else b""
+                first = text
+        self.is_split = reader.line_num > 1
+        self.names: Sequence[str] = [name.strip() for name in names]
+        self.head = f"{path}:{line}"
+        rest = "".join(lines[reader.line_num :]).encode() + text[len(first) :]
+        self._header = above + len(text) - len(rest)
+        self._behind = self.line = line + reader.line_num
+        self._blocks: Iterator[bytes] = chain([rest], blocks)
+
+    def first_rows(self) -> Iterator[Mapping[str, Any]]:
+        """The first row; nothing where there is none."""
+        read = list[bytes]()
+        lines = b""
+        while not lines and (block := next(self._blocks, b"")):
+            read.append(block)
+            lines = block.lstrip(b"\r\n")
+        self._blocks = chain(read, self._blocks)
+        if lines:
+            first = _LINE.match(lines).group().decode()  # type: ignore[union-attr] # there is one
+            cells = [cell.strip() for cell in fields_of(first, self.delimiter)]
+            yield dict(zip(self.names, cells, strict=False))
+
+    def part_of(self, piece: Piece) -> Part:
+        """The lines that begin in a piece."""
+        span = span_of_lines(piece)
+        return Part(*span, span)
+
+    @property
+    def sha256(self) -> str:
+        """Hex digest of the file, once all of it has been read."""
+        return self._source.sha256
+
+    def blocks(
+        self,
+        part: Part | None = None,
+        line: int = 1,
+        *,
+        columns: Sequence[Path] | None = None,
+        coded: Sequence[str] = (),
+        most: int = 0,
+    ) -> Iterator[Block]:
+        """The rows, in order; see `RowFile.blocks`.
+
+        Raises:
+            DataError: A quote is not closed, or text follows a closing one.
+        """
+        blocks, self.line = self._blocks, self._behind
+        if part is not None:
+            blocks, self.line = blocks_of_lines(TextSource(self.path, part[:2]), BLOCK), line
+            if part.begin == 0 < part.end:
+                blocks = chain([next(blocks)[self._header :]], blocks)
+                self.line += self._behind - 1
+        count = 0
         waiting = b""
         for block in blocks:
             if len(waiting) > len(block):
@@ -131,39 +147,64 @@ class CsvTable:
                 while sum(map(len, more)) < len(waiting) and (other := next(blocks, b"")):
                     more.append(other)
                 block = b"".join(more)
-            read = self._read(waiting + block)
-            waiting = read.rest
-            if len(read.rows.line) or read.rows.uneven:
-                yield read.rows
-            if read.error and read.error != _OPEN:
-                raise not_csv(self._path, self.line, csv.Error(read.error))
+            rows = waiting + block
+            found, first = self._cells(rows), self.line
+            waiting = rows[found.consumed :]
+            self.line += found.lines
+            self.is_split |= found.is_split or bool(found.error)
+            if len(found.line):
+                yield self._block(found, first, count)
+                count += len(found.line)
+            if found.error and found.error != _OPEN:
+                raise not_csv(self.path, self.line, csv.Error(found.error))
         if waiting:
-            raise not_csv(self._path, self.line, csv.Error(_OPEN))
+            raise not_csv(self.path, self.line, csv.Error(_OPEN))
 
-    def _read(self, block: bytes) -> _Read:
-        first = self.line
-        found = _compiled(block, self._delimiter, self._width, spaced=self._spaced)
-        if found is None:
-            found = _plain(block, self._delimiter, self._width, spaced=self._spaced)
-        self.line = first + found.lines
-        self.is_split |= found.is_split or bool(found.error)
-        line = first + found.line.astype(np.int64)
-        good = found.fields == self._width
-        uneven = zip(line[~good].tolist(), found.fields[~good].tolist(), strict=True)
-        end = found.end
-        kind = np.where(end > found.start, TEXT, NULL).astype(np.uint8)
+    def _cells(self, block: bytes) -> _Cells:
+        width = len(self.names)
+        found = _compiled(block, self.delimiter, width, spaced=self._spaced)
+        return found or _plain(block, self.delimiter, width, spaced=self._spaced)
+
+    def _block(self, found: _Cells, first: int, above: int) -> Block:
+        """Rows, of which the first line and the number of rows above are given."""
+        width = len(self.names)
+        line, number = first + found.line.astype(np.int64), above + 1 + np.arange(len(found.line))
+        kind = np.where(found.end > found.start, TEXT, NULL).astype(np.uint8)
         kind[-1] = ABSENT
-        tape = Tape(found.text, kind, found.start, end, None)
-        rows = CsvRows(tape, line[good], self._width, list(uneven))
-        return _Read(rows, block[found.consumed :], found.error)
+        tape = Tape(found.text, kind, found.start, found.end, None)
+        wrong = list[FaultyRow]()
+        good = found.fields == width
+        if not good.all():
+            for at, cells in zip(line[~good].tolist(), found.fields[~good].tolist(), strict=True):
+                message = wrong_field_count(cells, width, self.delimiter, "field")
+                wrong.append((at, [("", message)]))
+            line, number = line[good], number[good]
+        at = {name: position for position, name in reversed(list(enumerate(self.names)))}
+        begin = np.arange(len(line)) * width
+        batch = Batch(
+            "cells",
+            line,
+            number,
+            dict.fromkeys(self.names, 0),
+            lambda name: Column(tape, begin + at[name]),
+            partial(_records, tape, self.names),
+            irregular=False,
+        )
+        return Block([batch], wrong)
 
 
-class _Read(NamedTuple):
-    """Rows of a block, the bytes that are left of it, and why."""
+def _records(tape: Tape, names: Sequence[str], rows: Sequence[int]) -> list[dict[str, str]]:
+    columns = np.arange(len(names))
+    width = len(names)
+    return [
+        dict(zip(names, Column(tape, columns + row * width).texts(), strict=True)) for row in rows
+    ]
 
-    rows: CsvRows
-    rest: bytes
-    error: str
+
+def _rank(line: str, delimiter: str, known: Known) -> tuple[int, int]:
+    """How many names are known with a delimiter, then how many there are."""
+    names = [name.strip() for name in fields_of(line, delimiter)]
+    return known(names), len(names)
 
 
 class _Cells(NamedTuple):
@@ -176,7 +217,7 @@ class _Cells(NamedTuple):
         consumed: Bytes of the block that were read.
         lines: Line ends in these.
         error: Why not all were, as the csv module says it.
-        is_split: As in `CsvTable`.
+        is_split: As in `RowFile`.
     """
 
     text: bytes | bytearray

@@ -5,45 +5,19 @@ Values are not parsed: a column's type says what it holds.
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from valor_cli.data.batch import ColumnType, Kind
 from valor_cli.data.formats.parquet.files import pa, pc
-
-Kind: TypeAlias = Literal[
-    "text", "whole", "decimal", "float", "truth", "date", "none", "list", "struct", "map", "other"
-]
-"""What the values of a column are; those of a column of nulls alone are none."""
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-NUMBERS: Final = frozenset({"whole", "decimal", "float", "none"})
-NAMES: Final = frozenset({"text", "whole", "decimal", "truth", "none"})
-"""What may be the name of a class. No numbers with a point: 17 and 17.0 would be two."""
-IDS: Final = NAMES - {"truth"}
-SCALARS: Final = NAMES | {"float", "date"}
-
-LONGEST_ID: Final = 64
-"""Bytes. Ids are kept at the width of the longest, so that a few long ones would cost much."""
-
-_UNEVEN: Final = 4
-"""So many times the room that they need is what ids of several lengths may take."""
-
-
-class Named(NamedTuple):
-    """A dictionary-encoded text column.
-
-    Attributes:
-        place: (n,) position in `names`; -1 for none: null, or an empty text.
-        names: Not empty, UTF-8; one may stand here twice, or be nobody's.
-    """
-
-    place: Ints
-    names: list[bytes]
+_DEEPEST: Final = 64
 
 
 def kind_of(kind: Any) -> Kind:
@@ -68,25 +42,27 @@ def kind_of(kind: Any) -> Kind:
     return next((name for name, holds in checks if holds(kind)), "other")
 
 
-def named(array: Any) -> Named:
-    """A column of one of the kinds `NAMES`."""
-    array = stored(array)
-    if pa.types.is_null(array.type):
-        return Named(np.full(len(array), -1), [])
-    if not pa.types.is_dictionary(array.type):
-        array = array.dictionary_encode()
-    index: Ints = array.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
-    names = [one.encode() for one in texts(array.dictionary)]
-    if not all(names):
-        # The last place is for what index -1 finds.
-        kept = np.array([*(len(one) > 0 for one in names), False])
-        index = np.where(kept[index], np.cumsum(kept)[index] - 1, -1)
-        names = [one for one in names if one]
-    return Named(index, names)
+def type_of(kind: Any, depth: int = 0) -> ColumnType:
+    """An Arrow type; one that is nested too deeply is of the kind "deep"."""
+    written = str(kind).replace("\n", " ")
+    if depth > _DEEPEST:
+        return ColumnType("deep", written)
+    while isinstance(kind, pa.BaseExtensionType) or pa.types.is_dictionary(kind):
+        kind = kind.value_type if pa.types.is_dictionary(kind) else kind.storage_type
+    found = kind_of(kind)
+    fields: list[tuple[str, Any]] = []
+    if found == "struct":
+        fields = [(one.name, one.type) for one in kind]
+    elif found == "map":
+        fields = [("key", kind.key_type), ("value", kind.item_type)]
+    elif found == "list":
+        fields = [("", kind.value_type)]
+    inner = tuple((name, type_of(one, depth + 1)) for name, one in fields)
+    return ColumnType(found, written, inner)
 
 
 def texts(array: Any) -> list[str]:
-    """A `SCALARS` column as CSV text; empty for null."""
+    """A column of single values as CSV has them; empty for null."""
     array = plain(array)
     if kind_of(array.type) == "float":
         values = array.to_pylist()
@@ -95,21 +71,8 @@ def texts(array: Any) -> list[str]:
     return found
 
 
-def scalars(array: Any) -> list[Any]:
-    """A `SCALARS` column as metadata values; None for null or empty text."""
-    array = plain(array)
-    kind = kind_of(array.type)
-    if kind in ("text", "date"):
-        return [one or None for one in texts(array)]
-    if kind == "decimal":
-        number = float if array.type.scale > 0 else int
-        return [None if one is None else number(one) for one in array.to_pylist()]
-    found: list[Any] = array.to_pylist()
-    return found
-
-
 def numbers(array: Any) -> tuple[Floats, Bools]:
-    """A column of one of the kinds `NUMBERS`.
+    """A column of numbers.
 
     Returns:
         value: (n,) NaN for null.
@@ -123,32 +86,6 @@ def numbers(array: Any) -> tuple[Floats, Bools]:
     array = array.cast(pa.float64(), safe=False)
     value = array.fill_null(np.nan).to_numpy(zero_copy_only=False)
     return value, there
-
-
-def ids(array: Any) -> tuple[NDArray[Any], Bools]:
-    """A column of one of the kinds `IDS`.
-
-    Returns:
-        ids: (n,) UTF-8 as `S`, or objects that hold bytes.
-        sound: (n,) which are neither null nor empty, and hold no NUL character.
-    """
-    array = plain(array).cast(pa.large_string()).fill_null("")
-    _, offsets, content = array.buffers()
-    ends = np.frombuffer(offsets, np.int64, len(array) + 1, 8 * array.offset)
-    held = np.frombuffer(b"" if content is None else content, np.uint8)[ends[0] : ends[-1]]
-    length = np.diff(ends)
-    sound = length > 0
-    if not held.all():
-        at = np.searchsorted(ends - ends[0], np.flatnonzero(held == 0), side="right") - 1
-        sound[at] = False
-    longest = int(length.max(initial=1))
-    if longest > LONGEST_ID and longest * len(length) > _UNEVEN * int(length.sum()):
-        column = np.empty(len(array), object)
-        column[:] = array.cast(pa.large_binary()).to_pylist()
-        return column, sound
-    laid_out = np.zeros((len(array), longest), np.uint8)
-    laid_out[np.arange(longest) < length[:, None]] = held
-    return laid_out.view(f"S{longest}")[:, 0], sound
 
 
 def lists(array: Any) -> tuple[Ints, Any]:

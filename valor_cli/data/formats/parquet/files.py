@@ -17,10 +17,9 @@ from typing import Any, BinaryIO, Final, NamedTuple, cast
 
 from valor_cli.data.column_names import duplicate_columns
 from valor_cli.data.formats.parquet.magic import ARROW, ARROW_EXTENSIONS, ENCRYPTED, MAGIC
-from valor_cli.data.partition.pieces import Piece, Span
+from valor_cli.data.partition.pieces import Span
 from valor_cli.data.source.compression import check_unpacked
 from valor_cli.data.source.files import TextSource
-from valor_cli.data.values import LineProblems
 from valor_cli.errors import DataError, Problem
 from valor_cli.extras import extra
 from valor_cli.paths import is_url
@@ -29,9 +28,8 @@ pa = extra("pyarrow", "parquet", "reading Parquet")
 pc = extra("pyarrow.compute", "parquet", "reading Parquet")
 pq = extra("pyarrow.parquet", "parquet", "reading Parquet")
 
-_ROWS: Final = 1 << 16
 _BYTES: Final = 1 << 23
-"""What a batch has at most: rows, and bytes before compression, unless one row has more."""
+"""What a batch has at most before compression, unless one row has more."""
 
 _BUFFER: Final = 1 << 20
 """Bytes of a column that are read at once; without it the whole of a row group would be."""
@@ -55,17 +53,6 @@ class Batch(NamedTuple):
     rows: Any
 
 
-class RowProblems(LineProblems):
-    """Problems in the rows of a table, counted from 1."""
-
-    __slots__ = ()
-
-    def add(self, row: int, key: str, message: str) -> None:
-        """Record a problem of a row; `key` is the place in it ("predictions[3].score")."""
-        place = f"{self.path}: row {row}"
-        self.keep(f"{place}: {key}" if key else place, key, message)
-
-
 class ParquetSource:
     """A Parquet input: a file, a URL, a pipe, or "-" for standard input.
 
@@ -77,9 +64,7 @@ class ParquetSource:
         schema: The `pyarrow.Schema` of its columns, whose names are distinct; columns of bytes are
             taken for texts.
         count: How many rows there are in the file.
-        numbers: Which of them are read, from 1: all, or those of the row groups that begin in a
-            piece. Readers may move that.
-        span: The bytes that these groups are, nominally.
+        size: Bytes of the file.
     """
 
     __slots__ = (
@@ -89,18 +74,13 @@ class ParquetSource:
         "_local",
         "_stored",
         "count",
-        "numbers",
         "path",
         "schema",
-        "span",
+        "size",
     )
 
-    def __init__(self, path: str, piece: Piece | None = None) -> None:
+    def __init__(self, path: str) -> None:
         """Read the footer.
-
-        Args:
-            path: The input.
-            piece: The part of it to read; None for all.
 
         Raises:
             DataError: It cannot be read, is no Parquet file, is cut off or encrypted, unpacks to
@@ -110,7 +90,7 @@ class ParquetSource:
         self._stored = TextSource(path)
         self._local = self._fetched() if is_url(path) else None
         with self._opened() as raw:
-            size = _checked_size(raw, path)
+            self.size = _checked_size(raw, path)
             with self._arrow_errors(""):
                 opened = _parquet_file(raw)
                 self._footer = opened.metadata
@@ -119,11 +99,8 @@ class ParquetSource:
                 )
                 groups = [self._footer.row_group(one) for one in range(self._footer.num_row_groups)]
                 self._groups = [int(one.num_rows) for one in groups]
-            check_unpacked(path, size, sum(one.total_byte_size for one in groups))
+            check_unpacked(path, self.size, sum(one.total_byte_size for one in groups))
         self.count = sum(self._groups)
-        self.span, self.numbers = Span(0, size), range(1, self.count + 1)
-        if piece is not None and piece.end is not None:
-            self.span, self.numbers = self._within(piece.start, piece.end, size)
         if problems := duplicate_columns(self.schema.names, path):
             raise DataError(problems)
 
@@ -144,9 +121,9 @@ class ParquetSource:
     def batches(
         self,
         columns: Sequence[str],
-        coded: Sequence[str] = (),
-        most: int = _ROWS,
-        numbers: range | None = None,
+        coded: Sequence[str],
+        most: int,
+        wanted: range,
     ) -> Iterator[Batch]:
         """The rows in batches, in order.
 
@@ -154,12 +131,11 @@ class ParquetSource:
             columns: Those to read: names, or names of fields in a column ("metadata.city").
             coded: Columns of texts that repeat, to be read as codes and the texts of these.
             most: Rows of a batch.
-            numbers: Which rows, in place of `numbers`.
+            wanted: The numbers of the rows, from 1.
 
         Raises:
             DataError: A row group cannot be read; a text is no UTF-8.
         """
-        wanted = self.numbers if numbers is None else numbers
         first = 1
         with self._opened() as raw:
             with self._arrow_errors(""):
@@ -217,7 +193,7 @@ class ParquetSource:
         with self._stored.stored() as raw:
             yield raw
 
-    def _within(self, start: int, end: int, size: int) -> tuple[Span, range]:
+    def within(self, start: int, end: int) -> tuple[Span, range]:
         """What begins in a range of bytes: the span of its row groups, and the numbers of its rows.
 
         Where a group begins is said of single columns alone (see `_size`). So each is taken to have
@@ -226,15 +202,14 @@ class ParquetSource:
         Args:
             start: The first byte.
             end: The byte behind the last.
-            size: Bytes of the file.
         """
         groups = range(len(self._groups))
         shares = [max(int(self._footer.row_group(one).total_byte_size), 1) for one in groups]
         total = sum(shares)
-        begins = [size * above // total for above in accumulate(shares[:-1], initial=0)]
+        begins = [self.size * above // total for above in accumulate(shares[:-1], initial=0)]
         low, high = (bisect_left(begins, at) for at in (start, end))
         above = [0, *accumulate(self._groups)]
-        edges = [*begins, size]
+        edges = [*begins, self.size]
         return Span(edges[low], edges[high]), range(1 + above[low], 1 + above[high])
 
     def _size(self, group: int) -> int:
@@ -284,17 +259,13 @@ class ParquetSource:
 class ArrowSource(ParquetSource):
     """An Arrow file or stream on disk, as the package `datasets` saves data sets.
 
-    Its attributes are those of `ParquetSource`; a piece has as many of the rows as of the bytes.
+    Its attributes are those of `ParquetSource`.
     """
 
     __slots__ = ("_is_file",)
 
-    def __init__(self, path: str, piece: Piece | None = None) -> None:
+    def __init__(self, path: str) -> None:
         """Read the schema, and count the rows.
-
-        Args:
-            path: The file.
-            piece: The part of it to read; None for all.
 
         Raises:
             DataError: It cannot be read, is no Arrow file, or two of its columns have one name.
@@ -304,29 +275,24 @@ class ArrowSource(ParquetSource):
         self._local = None
         with self._opened() as raw:
             head = raw.read(len(ARROW[0]))
-            size = raw.seek(0, 2)
+            self.size = raw.seek(0, 2)
         self._is_file = head == ARROW[0]
         if not head.startswith(ARROW):
             raise DataError(Problem(path, "not an Arrow file: it does not begin as one"))
         with self._arrow_errors("", "Arrow"), self._reader() as reader:
             self.schema = pa.schema([one.with_type(_with_texts(one.type)) for one in reader.schema])
             self.count = sum(batch.num_rows for batch in _record_batches(reader))
-        self.span, self.numbers = Span(0, size), range(1, self.count + 1)
-        if piece is not None and piece.end is not None:
-            self.span = Span(piece.start, piece.end)
-            self.numbers = range(*(1 + self.count * at // size for at in self.span))
         if problems := duplicate_columns(self.schema.names, path):
             raise DataError(problems)
 
     def batches(
         self,
         columns: Sequence[str],
-        coded: Sequence[str] = (),
-        most: int = _ROWS,
-        numbers: range | None = None,
+        coded: Sequence[str],
+        most: int,
+        wanted: range,
     ) -> Iterator[Batch]:
         """The rows in batches, in order; see `ParquetSource.batches`."""
-        wanted = self.numbers if numbers is None else numbers
         known = set(self.schema.names)
         names = dict.fromkeys(one if one in known else one.split(".")[0] for one in columns)
         first = 1
@@ -342,6 +308,11 @@ class ArrowSource(ParquetSource):
                     own = self._checked(rows.slice(at, most), first + at, "")
                     yield from _those_of(Batch(first + at, own), wanted)
                 first += rows.num_rows
+
+    def within(self, start: int, end: int) -> tuple[Span, range]:
+        """What begins in a range of bytes: as many of the rows as of the bytes."""
+        span = Span(start, end)
+        return span, range(*(1 + self.count * at // self.size for at in span))
 
     @contextmanager
     def _reader(self) -> Iterator[Any]:
@@ -361,20 +332,20 @@ def _record_batches(reader: Any) -> Iterator[Any]:
     return iter(reader)
 
 
-def open_table(path: str, piece: Piece | None = None) -> ParquetSource:
+def open_table(path: str) -> ParquetSource:
     """A Parquet or Arrow input.
 
     Raises:
         DataError: It cannot be read, or is neither.
     """
     if not path.endswith(ARROW_EXTENSIONS):
-        return ParquetSource(path, piece)
+        return ParquetSource(path)
     if is_url(path):
         raise DataError(
             Problem(path, "Arrow files are read from disk alone"),
             hint="Copy it to this machine, or write it as Parquet.",
         )
-    return ArrowSource(path, piece)
+    return ArrowSource(path)
 
 
 def select_rows(rows: Any, at: Sequence[int]) -> Any:

@@ -41,12 +41,7 @@ _KINDS: Final = {"text": TEXT, "date": TEXT, "whole": NUMBER, "decimal": NUMBER}
 class _Nodes:
     """Nodes of arrays, one array after the other."""
 
-    def __init__(self, *, json: bool) -> None:
-        """Initialise with what maps are: objects as in JSON, or lists of pairs.
-
-        As in JSON, an empty text is one; otherwise it is an empty cell.
-        """
-        self.json = json
+    def __init__(self) -> None:
         self.text: list[bytes] = []
         self.length = 0
         self.count = 0
@@ -54,20 +49,13 @@ class _Nodes:
         self.keys: dict[str, int] = {}
         self.duplicate: list[int] = []
 
-    def add(
-        self,
-        array: Any,
-        parent: Ints,
-        key: int | Ints = -1,
-        only: Mapping[str, str] | None = None,
-    ) -> Ints:
+    def add(self, array: Any, parent: Ints, key: int | Ints = -1) -> Ints:
         """Add the values of an array; their nodes.
 
         Args:
             array: A `pyarrow.Array`.
             parent: (n,) nodes that hold them; -1 for rows.
             key: The code of their key, or of the key of each.
-            only: The fields of structs in lists to read, and their keys.
         """
         array = stored(array)
         n, kind = len(array), kind_of(array.type)
@@ -79,59 +67,38 @@ class _Nodes:
             if kind == "truth":
                 kinds[there] = np.where(plain(array).fill_null(False), TRUE, FALSE)[there]
             else:
-                kinds[there & ((end > start) | self.json)] = _KINDS[kind]
+                kinds[there] = _KINDS[kind]
             if kind in ("whole", "decimal"):
                 number, _ = numbers(array)
         elif kind == "float":
             number, _ = numbers(array)
             kinds[there] = np.where(np.isfinite(number), NUMBER, INVALID)[there]
         elif kind in ("list", "map", "struct"):
-            objects = kind == "struct" or (kind == "map" and self.json)
-            kinds[there] = OBJECT if objects else LIST
+            kinds[there] = LIST if kind == "list" else OBJECT
         node = self._put(kinds, start, end, number, parent, np.zeros(n, np.int64) + key)
-        if kind in ("list", "map"):
+        if kind == "list":
             count, inside = lists(array)
-            owner = np.repeat(node, count)
-            if kind == "map" and self.json:
-                self._entries(fields(inside), owner)
-            elif kind == "map":
-                entry = fields(inside)
-                owner = self._lists(owner)
-                # Pairs, so that a duplicate key is seen.
-                self._pairs(entry["key"], entry["value"], owner)
-            else:
-                self.add(inside, owner, only=only)
+            self.add(inside, np.repeat(node, count))
+        elif kind == "map":
+            count, inside = lists(array)
+            self._entries(fields(inside), np.repeat(node, count))
         elif kind == "struct":
             for name, held in fields(array).items():
-                if only is not None and name not in only:
-                    continue
                 said = held.is_valid().to_numpy(zero_copy_only=False) & there
-                name = name if only is None else only[name]
                 code = self.keys.setdefault(name, len(self.keys))
                 self.add(held.filter(pa.array(said)), node[said], code)
         return node
 
-    def _lists(self, parent: Ints) -> Ints:
-        n = len(parent)
-        none = np.zeros(n, np.int32)
-        kind = np.full(n, LIST, np.uint8)
-        return self._put(kind, none, none, np.full(n, np.nan), parent, np.full(n, -1))
-
-    def _pairs(self, first: Any, second: Any, parent: Ints) -> None:
-        """Two arrays as pairs: a list has its values in the order of their nodes."""
-        self.add(first, parent)
-        self.add(second, parent)
-
     def _entries(self, entry: Mapping[str, Any], owner: Ints) -> None:
         """Pairs as values under keys; an object with a duplicate key is marked."""
-        names = texts(entry["key"])
-        keys = np.array([self.keys.setdefault(name, len(self.keys)) for name in names], np.int64)
+        coded = plain(entry["key"]).dictionary_encode()
+        codes = [self.keys.setdefault(name, len(self.keys)) for name in texts(coded.dictionary)]
+        keys = np.array([*codes, -1], np.int64)[coded.indices.to_numpy(zero_copy_only=False)]
         order = np.lexsort((keys, owner))
         again = (np.diff(owner[order]) == 0) & (np.diff(keys[order]) == 0)
         for node in np.unique(owner[order][1:][again]).tolist():
             self.duplicate.append(node)
-        said = entry["value"].is_valid().to_numpy(zero_copy_only=False)
-        self.add(entry["value"].filter(pa.array(said)), owner[said], keys[said])
+        self.add(entry["value"], owner, keys)
 
     def _put(self, *columns: NDArray[Any]) -> Ints:
         node = np.arange(self.count, self.count + len(columns[0]))
@@ -177,26 +144,12 @@ class _Nodes:
         return Tape(text, kind, start, end, number, parent, key, self.keys, ends[:-1], ends[1:])
 
 
-def tape_of_arrow(arrays: Sequence[Any], only: Mapping[str, str] | None = None) -> list[Column]:
-    """Arrow arrays of equal length as columns of one tape.
+def tape_of_arrow(arrays: Sequence[Any]) -> list[Column]:
+    """Arrow arrays of equal length as columns of one tape, with values as JSON has them.
 
-    The fields of a struct that are null are left out; a map is a list of pairs.
-
-    Args:
-        arrays: The arrays.
-        only: Of structs in lists, the fields to read, and what they are called.
+    Maps are objects; the fields of a struct that are null are left out.
     """
-    return _columns(_Nodes(json=False), arrays, only)
-
-
-def tape_of_json(arrays: Sequence[Any]) -> list[Column]:
-    """Arrow arrays of equal length as JSON has them: maps are objects, empty texts are texts."""
-    return _columns(_Nodes(json=True), arrays)
-
-
-def _columns(
-    nodes: _Nodes, arrays: Sequence[Any], only: Mapping[str, str] | None = None
-) -> list[Column]:
-    rows = [nodes.add(array, np.full(len(array), -1), only=only) for array in arrays]
+    nodes = _Nodes()
+    rows = [nodes.add(array, np.full(len(array), -1)) for array in arrays]
     tape = nodes.tape()
     return [Column(tape, row) for row in rows]

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
+from valor_cli.data.batch import ColumnType
 from valor_cli.data.formats.parquet.columns import fields, kind_of, lists, plain, stored, texts
 from valor_cli.data.formats.parquet.files import pa
 from valor_cli.data.json_records import DuplicateKey, Number
-from valor_cli.errors import DataError, Problem
+from valor_cli.errors import Problem
 
-_DEEPEST: Final = 64
 _SHOWN: Final = 60
 
 
@@ -77,26 +77,20 @@ def as_written(value: Any) -> Any:
     return made
 
 
-def unsupported(kind: Any, place: str, deep: int = 0) -> Iterator[Problem]:
-    """Problems for Arrow types that are not supported."""
-    found = kind_of(kind)
-    if found == "other":
-        text = str(kind).replace("\n", " ")
-        text = text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+def unsupported(kind: ColumnType, place: str) -> Iterator[Problem]:
+    """Problems for types that are not read."""
+    names = [name for name, _ in kind.fields]
+    if kind.kind == "deep":
+        yield Problem(place, "it is nested too deeply to be read")
+    elif kind.kind == "other":
+        written = kind.written
+        text = written if len(written) <= _SHOWN else written[: _SHOWN - 1] + "…"
         yield Problem(place, f"a column of {text} is not read; write it as text")
-    elif deep > _DEEPEST:
-        raise DataError(Problem(place, "it is nested too deeply to be read"))
-    elif found == "struct":
-        names = [one.name for one in kind]
-        if len(set(names)) < len(names):
-            yield Problem(place, "two fields of it have one name")
-        for one in kind:
-            yield from unsupported(one.type, f"{place}.{one.name}", deep + 1)
-    elif found == "map":
-        yield from unsupported(kind.key_type, place, deep + 1)
-        yield from unsupported(kind.item_type, place, deep + 1)
-    elif found == "list":
-        yield from unsupported(kind.value_type, f"{place}[]", deep + 1)
+    elif kind.kind == "struct" and len(set(names)) < len(names):
+        yield Problem(place, "two fields of it have one name")
+    for name, inner in kind.fields:
+        within = {"list": f"{place}[]", "struct": f"{place}.{name}"}
+        yield from unsupported(inner, within.get(kind.kind, place))
 
 
 def _number(value: float) -> float:
@@ -116,9 +110,8 @@ def _objects(array: Any, valid: Sequence[bool]) -> list[Any]:
 
 
 def _mapped(entries: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(entries)
-    found = {key: value for key, value in made.items() if value is not None}
-    if len(made) == len(entries):
+    found = dict(entries)
+    if len(found) == len(entries):
         return found
     keys = [key for key, _ in entries]
     repeated = DuplicateKey(found)

@@ -16,6 +16,7 @@ from functools import reduce
 from operator import or_
 from typing import Any, Final
 
+from valor_cli.data.batch import Found
 from valor_cli.data.json_records import Record, scalar_text
 from valor_cli.data.schema import value_at
 from valor_cli.data.shapes.samples.schema import ALIASES, SCHEMA
@@ -221,6 +222,15 @@ def _answers(assertions: Any) -> list[Any]:
 def _object(record: Mapping[str, Any], name: str) -> Record:
     value = record.get(name)
     return value if isinstance(value, dict) else {}
+
+
+def rows_of_labs(document: Record, found: Found | None) -> Found | None:
+    """The rows of a document that is an H2O test lab, or its results."""
+    if is_lab(document):
+        found = Found("dataset.inputs", document["dataset"]["inputs"])
+    if found is not None and has_lab_rows(found.rows):
+        return found._replace(rows=lab_rows(document, found.rows))
+    return found
 
 
 def lab_rows(document: Record, rows: Sequence[Any]) -> list[Any]:

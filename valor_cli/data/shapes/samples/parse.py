@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import reduce
-from itertools import chain, pairwise
+from itertools import pairwise
+from operator import or_
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 import orjson
-from msgspec import Struct
+from msgspec.structs import replace
 
+from valor_cli.data.batch import Batch, Block, FaultyRow
 from valor_cli.data.partition.pieces import Span
 from valor_cli.data.schema import Path, column_at, dotted, path_of
 from valor_cli.data.shapes.samples.columns import Logprobs, SampleColumns, numbered
@@ -33,6 +35,7 @@ from valor_cli.data.shapes.samples.values import (
     RowCheck,
     Unread,
     faults,
+    faults_of,
     value_of_cell,
 )
 from valor_cli.data.tape import (
@@ -66,36 +69,6 @@ _LISTED: Final = ("texts", "contexts", "logprobs")
 
 
 _Part: TypeAlias = tuple[SampleColumns, Ints]
-
-FaultyRow: TypeAlias = tuple[int, list[tuple[str, str]]]
-"""The line of a row, and its faults: where in it, and what is wrong there."""
-
-
-class SampleBatch(Struct, frozen=True):
-    """Some rows of a file.
-
-    Attributes:
-        line: (n,) the position of each in the file, as messages have it.
-        number: (n,) which row of the file each is, from 1.
-        names: Keys or columns in their order, with the line of the first row that has each.
-        column: The values under a name; absent in rows that do not have it.
-        records: The rows at some positions as Python values, to see what is wrong with them.
-        cells: Whether values are cells of a table; an empty one is no value, but an empty answer.
-        broken: (n,) which rows are wrong as a whole.
-        joined_by: What is between the contexts in a cell.
-    """
-
-    line: Ints
-    number: Ints
-    names: Mapping[str, int]
-    column: Callable[[str], Column]
-    records: Callable[[Sequence[int]], Sequence[Any]]
-    cells: bool
-    broken: Bools
-    joined_by: str = ""
-
-    def __len__(self) -> int:
-        return len(self.line)
 
 
 class _Found(NamedTuple):
@@ -139,24 +112,16 @@ class SampleParser:
         self._numbers = array("q")
         self._words: dict[str, str] = {}
 
-    def add(
-        self,
-        batches: Sequence[SampleBatch],
-        wrong: Sequence[FaultyRow] = (),
-    ) -> None:
-        """Add the rows of a block.
-
-        Args:
-            batches: Rows that could be read.
-            wrong: Others.
-        """
-        told = list(wrong)
-        parts: list[tuple[SampleColumns, Ints]] = []
-        for batch in chain.from_iterable(map(_of_one_shape, batches)):
-            self._parse(batch, parts, told)
+    def add(self, block: Block) -> None:
+        """Add the rows of a block."""
+        told = list(block.wrong)
+        parts: list[_Part] = []
+        for batch in block.batches:
+            for own, broken in of_one_shape(without_nulls(batch)):
+                self._parse(own, broken, parts, told)
         self._faulty += len(told)
-        for line, own in sorted(told, key=lambda one: one[0]):
-            for place, message in own:
+        for line, faults_of_row in sorted(told, key=lambda one: one[0]):
+            for place, message in faults_of_row:
                 self._problems.add(line, place, message)
         parts = [part for part in parts if len(part[1])]
         if not parts:
@@ -189,7 +154,9 @@ class SampleParser:
             span=span,
         )
 
-    def _parse(self, batch: SampleBatch, parts: list[_Part], told: list[FaultyRow]) -> None:
+    def _parse(
+        self, batch: Batch, broken: Bools, parts: list[_Part], told: list[FaultyRow]
+    ) -> None:
         """Add the rows of a batch that are right to `parts`, the faults of others to `told`."""
         for name, line in batch.names.items():
             if name not in self._names or line < self._names[name][0]:
@@ -197,21 +164,23 @@ class SampleParser:
                 self._names[name] = line, self._count
         if not len(batch):
             return
-        wrong = batch.broken.copy()
-        columns = self._fields(batch, wrong)
+        wrong = broken.copy()
+        columns = self._fields(batch, broken, wrong)
         rejected = np.flatnonzero(wrong)
         if not len(rejected):
             parts.append((columns, batch.number))
             return
-        check = RowCheck(self._reading, cells=batch.cells).faults
+        check = RowCheck(self._reading, cells=batch.form == "cells").faults
         lines, records = batch.line[rejected].tolist(), batch.records(rejected.tolist())
         for line, record in zip(lines, records, strict=True):
             told.append((line, check(record) or [("", "this row cannot be read")]))
         good = np.flatnonzero(~wrong)
         parts.append((columns.take(good).filled(), batch.number[good]))
 
-    def _fields(self, batch: SampleBatch, wrong: Bools) -> SampleColumns:
+    def _fields(self, batch: Batch, broken: Bools, wrong: Bools) -> SampleColumns:
         """The columns of all rows; those that are found to be wrong are marked."""
+        cells = batch.form == "cells"
+        joined_by = "|" if cells and _saved_by_deepeval(batch.names) else ""
         texts, lists, amounts = {}, {}, {}
         logprobs: Sequence[Logprobs | None] | None = None
         candidates = SCHEMA.candidates(batch.names, self._reading.columns)
@@ -220,39 +189,41 @@ class SampleParser:
             if found is None or (field.name == LOGPROBS and not self._reading.logprobs):
                 continue
             column = found.column
-            if batch.cells and field.type in _LISTED:
-                column, unread = _listed_cells(column, field.type, batch.joined_by)
+            if cells and field.type in _LISTED:
+                column, unread = _listed_cells(column, field.type, joined_by)
                 wrong |= unread
             if field.type == "amount":
-                amounts[field.name] = _amounts(found, wrong, cells=batch.cells)
+                amounts[field.name] = _amounts(found, wrong, cells=cells)
             elif field.type == "logprobs":
                 logprobs = _logprobs(column, wrong)
             elif field.type == "contexts":
                 lists[field.name] = _contexts(column, wrong)
                 plain = column.is_of(*SCALARS) & lists[field.name].there()
-                self._plain_contexts += int(np.count_nonzero(plain & ~batch.broken))
+                self._plain_contexts += int(np.count_nonzero(plain & ~broken))
             elif field.type == "texts":
                 wrong |= column.is_of(OBJECT, DUPLICATE, INVALID)
                 answers = _lists(column, column.is_of(*SCALARS), wrong)
                 ruled = found.named(lambda name: name.startswith("__"))
                 lists[field.name] = _expected(answers, ruled) if ruled.any() else answers
             else:
-                texts[field.name] = _texts(column, field.type, wrong, cells=batch.cells)
+                texts[field.name] = _texts(column, field.type, wrong, cells=cells)
         return SampleColumns(
             texts,
             lists,
             amounts,
             logprobs,
-            self._metadata(batch, wrong),
+            self._metadata(batch, broken, wrong),
             numbered(batch.line.tolist()),
         ).filled()
 
-    def _metadata(self, batch: SampleBatch, wrong: Bools) -> list[tuple[Scalar, ...]] | None:
+    def _metadata(
+        self, batch: Batch, broken: Bools, wrong: Bools
+    ) -> list[tuple[Scalar, ...]] | None:
         """The metadata of each row."""
         columns = []
         for name in self._reading.metadata:
             column = _metadata_of(batch, name)
-            if ((column.node >= 0) & ~batch.broken).any():
+            if ((column.node >= 0) & ~broken).any():
                 self._found.add(name)
             wrong |= column.is_of(LIST, OBJECT, DUPLICATE, INVALID)
             columns.append(map(self._known, column.scalars().tolist()))
@@ -266,23 +237,47 @@ class SampleParser:
         return float(value) if isinstance(value, int) and abs(value) >= _LARGEST else value
 
 
-def json_batch(
-    values: Column, line: Ints, number: Ints, records: Callable[[Sequence[int]], Sequence[Any]]
-) -> SampleBatch:
-    """A batch of JSON values, one a row."""
-    names = {name: int(line[row]) for name, row in values.first_keys().items()}
-    return SampleBatch(line, number, names, values.field, records, False, ~values.is_of(OBJECT))
+def without_nulls(batch: Batch) -> Batch:
+    """A batch whose nulls are no values, where rows are typed."""
+    if batch.form != "typed":
+        return batch
+    columns = {name: batch.column(name) for name in batch.names}
+    held = {name: column.where(~column.is_of(NULL)) for name, column in columns.items()}
+    return replace(
+        batch,
+        column=held.__getitem__,
+        records=lambda some: [
+            {name: value for name, value in record.items() if value is not None}
+            for record in batch.records(some)
+        ],
+    )
 
 
-def _of_one_shape(batch: SampleBatch) -> Iterator[SampleBatch]:
-    """A batch with the rows apart that another tool wrote in a shape of its own."""
-    shaped = None if batch.cells else other_tools(batch.names, batch.column)
-    rows = np.flatnonzero(False if shaped is None else shaped & ~batch.broken)
+def _broken(batch: Batch) -> Bools:
+    """(n,) which rows are wrong as a whole."""
+    broken = np.zeros(len(batch), np.bool_)
+    if batch.objects is not None:
+        broken = ~batch.objects.is_of(OBJECT)
+    if batch.irregular:
+        held = [batch.objects] if batch.objects is not None else map(batch.column, batch.names)
+        suspect = reduce(or_, [one.holds(DUPLICATE, INVALID) for one in held], broken)
+        rows = np.flatnonzero(suspect)
+        broken[rows] = [bool(faults_of(one)) for one in batch.records(rows.tolist())]
+    return broken
+
+
+def of_one_shape(batch: Batch) -> Iterator[tuple[Batch, Bools]]:
+    """A batch, with the rows apart that another tool wrote in a shape of its own; and which rows
+    are wrong as a whole.
+    """
+    broken = _broken(batch)
+    shaped = None if batch.form == "cells" else other_tools(batch.names, batch.column)
+    rows = np.flatnonzero(False if shaped is None else shaped & ~broken)
     records = batch.records(rows.tolist()) if len(rows) else []
     ours = [one_shape(record) for record in records]
     changed = [at for at, one in enumerate(ours) if one is not records[at]]
     if not changed:
-        yield batch
+        yield batch, broken
         return
     at_row = rows[changed]
     kept = np.setdiff1d(np.arange(len(batch)), at_row)
@@ -291,25 +286,31 @@ def _of_one_shape(batch: SampleBatch) -> Iterator[SampleBatch]:
         there = kept[batch.column(name).node[kept] >= 0]
         if len(there):
             names[name] = int(batch.line[there[0]])
-    yield SampleBatch(
+    others = Batch(
+        batch.form,
         batch.line[kept],
         batch.number[kept],
         names,
         lambda name: batch.column(name).take(kept),
         lambda some: batch.records(kept[some].tolist()),
-        batch.cells,
-        batch.broken[kept],
     )
+    yield others, broken[kept]
     values, _ = tape_of_some([ours[at] for at in changed])
-    yield json_batch(
-        values,
-        batch.line[at_row],
-        batch.number[at_row],
-        lambda some: [records[changed[at]] for at in some],
+    line = batch.line[at_row]
+    yield (
+        Batch(
+            "json",
+            line,
+            batch.number[at_row],
+            {name: int(line[row]) for name, row in values.first_keys().items()},
+            values.field,
+            lambda some: [records[changed[at]] for at in some],
+        ),
+        np.zeros(len(changed), np.bool_),
     )
 
 
-def _found(batch: SampleBatch, ways: Sequence[Path]) -> _Found | None:
+def _found(batch: Batch, ways: Sequence[Path]) -> _Found | None:
     """The first value of each row on some ways."""
     if not ways:
         return None
@@ -320,7 +321,7 @@ def _found(batch: SampleBatch, ways: Sequence[Path]) -> _Found | None:
     return _Found(reduce(Column.or_else, columns), [dotted(way) for way in ways], which)
 
 
-def _metadata_of(batch: SampleBatch, name: str) -> Column:
+def _metadata_of(batch: Batch, name: str) -> Column:
     """The values of a metadata name: under a key, in a metadata object, or at a path."""
     there, path = batch.names, path_of(name)
     columns = [batch.column(key) for key in (name, PEER_METADATA + name) if key in there]
@@ -331,6 +332,12 @@ def _metadata_of(batch: SampleBatch, name: str) -> Column:
     if not columns:
         return Column(tape_of([]).tape, np.full(len(batch), -1, np.int64))
     return reduce(Column.or_else, columns)
+
+
+def _saved_by_deepeval(names: Collection[str]) -> bool:
+    """Whether a table is a data set saved by deepeval, which writes "|" between contexts."""
+    known = {"input", "actual_output", "expected_output", "source_file"}
+    return next(iter(names), "") == "input" and known <= set(names)
 
 
 def _texts(column: Column, kind: str, wrong: Bools, *, cells: bool) -> TextColumn:

@@ -16,7 +16,7 @@ from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading,
 from valor_cli.data.shapes.samples.schema import SCHEMA
 from valor_cli.data.source.files import TextSource
 from valor_cli.data.table import LINE, SKIP_HINT
-from valor_cli.data.values import LineProblems, Problems, stop_on
+from valor_cli.data.values import Problems, stop_on
 from valor_cli.errors import DataError, Problem
 from valor_cli.results import InputFile
 
@@ -69,23 +69,6 @@ class PartOfFile(Struct, frozen=True):
         if not isinstance(self.rows, SampleColumns):
             raise TypeError("only packed rows are counted without their texts")
         return replace(self, rows=self.rows.only(()))
-
-
-class PieceProblems(LineProblems):
-    """What is wrong in the lines of a piece of a file, whose lines above are counted if needed."""
-
-    __slots__ = ("_above", "_begin")
-
-    def __init__(self, path: str, begin: int) -> None:
-        super().__init__(path)
-        self._begin = begin
-        self._above: int | None = None
-
-    def add(self, row: int, key: str, message: str) -> None:
-        """Record a problem of a line, counted from the first of the piece."""
-        if self._above is None:
-            self._above = lines_above(self.path, self._begin)
-        super().add(self._above + row, key, message)
 
 
 def whole_file(

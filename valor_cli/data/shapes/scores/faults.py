@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+from valor_cli.data.batch import Fault
 from valor_cli.data.column_names import number_in, quoted
 from valor_cli.data.json_records import (
     DuplicateKey,
@@ -16,14 +17,10 @@ from valor_cli.data.json_records import (
     said,
     scalar_text,
 )
-from valor_cli.data.shapes.scores.header import (
-    NAME_CLASSES,
-    PROBABLE,
-    KeyNames,
-    ScoreHeader,
-    WideKeys,
-)
-from valor_cli.data.shapes.scores.score_file import ITEM_LABELS, ITEM_SCORES, ScoreReading, Side
+from valor_cli.data.schema import Path, dotted, value_at
+from valor_cli.data.shapes.scores.layout import NAME_CLASSES, PROBABLE, ScoreLayout
+from valor_cli.data.shapes.scores.schema import ITEM_LABELS, ITEM_SCORES
+from valor_cli.data.shapes.scores.score_file import Side
 from valor_cli.data.values import is_text
 from valor_cli.errors import printable
 
@@ -34,109 +31,100 @@ _FORMS = (
 )
 
 
-class Fault(NamedTuple):
-    """What is wrong at a place of a row: a column, or "predictions.cat"."""
-
-    place: str
-    message: str
-
-
 class CellFaults:
     """Checks rows of cells."""
 
-    def __init__(self, header: ScoreHeader, reading: ScoreReading, *, typed: bool = False) -> None:
+    def __init__(self, layout: ScoreLayout, *, typed: bool = False) -> None:
         """Initialise with the columns.
 
         Args:
-            header: What they mean.
-            reading: How they are read.
+            layout: What they mean.
             typed: Whether the columns have types, so that no text is read as a number.
         """
-        self._header = header
-        self._probabilities = reading.probabilities
-        self._note = "" if typed or reading.classes else NAME_CLASSES
+        self._layout = layout
+        self._ways = layout.ways(())
+        self._probabilities = layout.reading.probabilities
+        self._note = "" if typed or layout.reading.classes else NAME_CLASSES
         self._typed = typed
 
-    def of(self, cells: Sequence[str], floats: Collection[int] = ()) -> list[Fault]:
-        """The faults of a row.
-
-        Args:
-            cells: Its cells as text.
-            floats: Positions of metadata that are numbers.
-        """
-        header, faults = self._header, list[Fault]()
-        for at in floats:
-            if not _is_finite(cells[at]):
-                self._add(faults, at, f"expected a finite number, found {cells[at]}")
+    def of(self, record: Mapping[str, Any]) -> list[Fault]:
+        """The faults of a row, from its values by column."""
+        layout, faults = self._layout, list[Fault]()
+        for name in layout.metadata if self._typed else ():
+            value = record.get(name)
+            if isinstance(value, float) and not isinstance(value, Number):
+                _add(faults, (name,), f"expected a finite number, found {value}")
         if faults:
             return faults
-        sample_id = cells[header.sample_id]
+        way = self._ways["sample_id"][0]
+        sample_id = _cell(record, way)
         if not sample_id or "\0" in sample_id:
             found = "one with a NUL character" if sample_id else "nothing"
-            self._add(faults, header.sample_id, f"expected the id of a sample, found {found}")
-        if header.key is not None and not cells[header.key]:
-            self._add(faults, header.key, "expected a label key, found nothing")
-        if any(cells[at].strip() for _, at in header.classes):
-            for _, at in header.classes:
-                self._number(faults, cells, at, self._note)
-        listed: dict[str, int] = {}
-        for label_at, score_at in header.pairs:
-            label = cells[label_at]
+            _add(faults, way, f"expected the id of a sample, found {found}")
+        for way in self._ways["label_key"]:
+            if not _cell(record, way):
+                _add(faults, way, "expected a label key, found nothing")
+        classes: list[Path] = [(name,) for name in layout.classes] if layout.wide else []
+        if any(_cell(record, way).strip() for way in classes):
+            for way in classes:
+                self._number(faults, record, way, self._note)
+        listed: dict[str, Path] = {}
+        for way, score_way in layout.pairs:
+            label, score = _cell(record, way), _cell(record, score_way).strip()
             if not label:
-                if score_at >= 0 and cells[score_at].strip():
-                    shown = printable(cells[score_at].strip()[:_SHOWN])
+                if score:
+                    shown = printable(score[:_SHOWN])
                     message = f"expected a label for the score {shown}, found nothing"
-                    self._add(faults, label_at, message)
+                    _add(faults, way, message)
                 continue
             if label in listed:
-                name = self._name(listed[label])
-                self._add(faults, label_at, f"duplicate label {quoted(label)}, also under {name}")
-            listed[label] = label_at
-            if score_at >= 0:
-                self._number(faults, cells, score_at)
+                message = f"duplicate label {quoted(label)}, also under {_name(listed[label])}"
+                _add(faults, way, message)
+            listed[label] = way
+            if score_way:
+                self._number(faults, record, score_way)
         return faults
 
-    def _number(self, faults: list[Fault], cells: Sequence[str], at: int, note: str = "") -> None:
-        if self._typed and not _is_finite(cells[at]):
-            self._add(faults, at, f"expected a finite number, found {cells[at]}")
+    def _number(
+        self, faults: list[Fault], record: Mapping[str, Any], way: Path, note: str = ""
+    ) -> None:
+        cell = _cell(record, way)
+        if self._typed and cell in ("nan", "inf", "-inf"):
+            _add(faults, way, f"expected a finite number, found {cell}")
             return
-        value, fault = number_in(cells[at], note)
+        value, fault = number_in(cell, note)
         if not fault and self._probabilities and not PROBABLE[0] <= value <= PROBABLE[1]:
-            fault = f"expected a probability from 0 to 1, found {cells[at].strip()}"
+            fault = f"expected a probability from 0 to 1, found {cell.strip()}"
         if fault:
-            self._add(faults, at, fault)
-
-    def _add(self, faults: list[Fault], at: int, message: str) -> None:
-        faults.append(Fault(self._name(at), message))
-
-    def _name(self, at: int) -> str:
-        """A column as the file calls it."""
-        return printable(self._header.names[at][:_SHOWN])
+            _add(faults, way, fault)
 
 
-def _is_finite(cell: str) -> bool:
-    """Whether a number of a typed column, as text, is finite."""
-    return cell not in ("nan", "inf", "-inf")
+def _add(faults: list[Fault], way: Path, message: str) -> None:
+    faults.append((_name(way), message))
+
+
+def _name(way: Path) -> str:
+    """A column as the file calls it."""
+    return printable(dotted(way)[:_SHOWN])
+
+
+def _cell(record: Mapping[str, Any], way: Path) -> str:
+    """A value as the text of a cell; empty for none."""
+    value = value_at(record, way) if way else None
+    if value is None:
+        return ""
+    text = scalar_text(value)
+    return repr(float(value)) if text is None and isinstance(value, float) else text or ""
 
 
 class RecordFaults:
     """Checks values of JSON, as of `json_records.parsed`."""
 
-    def __init__(
-        self, side: Side, reading: ScoreReading, names: KeyNames, wide: WideKeys | None
-    ) -> None:
-        """Initialise with the keys.
-
-        Args:
-            side: What the file holds.
-            reading: How it is read.
-            names: What keys may be called.
-            wide: The classes, where rows have a key for each.
-        """
+    def __init__(self, side: Side, layout: ScoreLayout) -> None:
         self._side = side
-        self._reading = reading
-        self._names = names
-        self._wide = wide
+        self._layout = layout
+        self._reading = layout.reading
+        self._ways: Mapping[str, Sequence[Path]] = {}
         self._faults: list[Fault] = []
 
     def of(self, value: Any) -> list[Fault]:
@@ -151,9 +139,20 @@ class RecordFaults:
         return self._faults
 
     def _note(self, place: str, message: str) -> None:
-        self._faults.append(Fault(place, message))
+        self._faults.append((place, message))
+
+    def _said(self, record: Record, field: str) -> tuple[str, Any] | None:
+        """The first value that a row has of a field, with its place."""
+        for way in self._ways[field]:
+            outer = value_at(record, way[:-1]) if way[1:] else record
+            if isinstance(outer, dict) and way[-1] in outer:
+                return dotted(way), outer[str(way[-1])]
+            if isinstance(outer, list) and (value := value_at(record, way)) is not None:
+                return dotted(way), value
+        return None
 
     def _record(self, record: Record) -> None:
+        self._ways = self._layout.ways(record)
         self._sample_id(record)
         truths, listed = set[str | None](), set[str | None]()
         if self._side != "predictions":
@@ -165,11 +164,12 @@ class RecordFaults:
             self._metadata(record)
 
     def _sample_id(self, record: Record) -> None:
-        name = first_of(self._names.sample_id, record)
-        if name is None:
-            self._note("", f'"{self._names.sample_id[0]}" is missing ({present_keys(record)})')
+        said_id = self._said(record, "sample_id")
+        if said_id is None:
+            name = self._layout.name("sample_id")
+            self._note("", f'"{name}" is missing ({present_keys(record)})')
             return
-        value = record[name]
+        name, value = said_id
         text = None if isinstance(value, bool) else scalar_text(value)
         if text is None:
             self._note(name, f"expected a string or a number, found {said(value)}")
@@ -179,53 +179,68 @@ class RecordFaults:
 
     def _truths(self, record: Record) -> set[str | None]:
         """The label keys of the true labels, None without."""
-        name = first_of(self._names.label, record)
-        if name is not None:
-            return set(self._labels(record[name], name))
+        label = self._said(record, "label")
+        if label is not None:
+            return set(self._labels(label[1], label[0]))
         if self._side == "ground_truth":
-            self._note("", f'"{self._names.label[0]}" is missing ({present_keys(record)})')
+            name = self._layout.name("label")
+            self._note("", f'"{name}" is missing ({present_keys(record)})')
         return set()
 
     def _predictions(self, record: Record) -> set[str | None]:
         """The label keys of what is predicted, None without; nothing where nothing is."""
-        names = self._names
-        many, single = first_of(names.predictions, record), first_of(names.prediction, record)
-        if many is not None and (record[many] is not None or single is None):
-            return self._many(record[many], many)
+        many, single = (self._said(record, field) for field in ("predictions", "prediction"))
+        if many is not None and (many[1] is not None or single is None):
+            return self._many(many[1], many[0])
         if single is not None:
-            score = first_of(names.score, record)
-            value = None if score is None else record[score]
-            return self._single(record[single], value, single, score or "")
-        if self._wide is not None:
-            self._by_class(record, self._wide)
+            at, score = self._said(record, "score") or ("", None)
+            return self._single(single[1], score, single[0], at)
+        if self._layout.wide:
+            self._by_class(record)
             return {None}
+        if self._layout.pairs:
+            return self._pairs(record)
         if self._side == "predictions":
-            expected = f'"{names.predictions[0]}" or "{names.prediction[0]}"'
+            expected = " or ".join(
+                f'"{self._layout.name(field)}"' for field in ("predictions", "prediction")
+            )
             self._note("", f"{expected} is missing ({present_keys(record)})")
         return set()
 
-    def _by_class(self, record: Record, wide: WideKeys) -> None:
+    def _pairs(self, record: Record) -> set[str | None]:
+        """Labels and scores under numbered names, which have no label keys."""
+        listed, labels = set[str | None]([None]), set[str]()
+        for way, score_way in self._layout.pairs:
+            label, score = value_at(record, way), value_at(record, score_way)
+            listed |= self._single(label, score, dotted(way), dotted(score_way))
+            if (text := scalar_text(label)) in labels:
+                self._note(dotted(way), f"the label {quoted(text or '')} is listed twice")
+            labels.add(text or "")
+        return listed
+
+    def _by_class(self, record: Record) -> None:
         """A score for each class; no prediction if all are null."""
-        known = record.keys() if wide.others is None else wide.others
+        names, others = self._layout.classes, self._layout.others
+        known = record.keys() if others is None else others
         if other := [name for name in record if name not in known]:
             self._note(other[0], f"the first line has no such key{NAME_CLASSES}")
-        if missing := [name for name in wide.names if name not in record]:
+        if missing := [name for name in names if name not in record]:
             self._note("", f'"{missing[0]}" is missing ({present_keys(record)})')
             return
-        if all(record[name] is None for name in wide.names):
+        if all(record[name] is None for name in names):
             return
-        for name in wide.names:
+        for name in names:
             value = record[name]
-            if isinstance(value, float) or wide.named:
+            if isinstance(value, float) or self._reading.classes:
                 self._number(value, name)
             else:
                 self._note(name, f"expected a number, found {said(value)}{NAME_CLASSES}")
 
     def _label_keys(self, record: Record, truths: set[str | None], listed: set[str | None]) -> None:
-        name = first_of(self._names.label_key, record)
-        if name is not None and record[name] is not None:
-            if not scalar_text(record[name]):
-                self._note(name, f"expected a label key, found {said(record[name])}")
+        name, key = self._said(record, "label_key") or ("", None)
+        if key is not None:
+            if not scalar_text(key):
+                self._note(name, f"expected a label key, found {said(key)}")
             elif {*truths, *listed} - {None}:
                 message = "expected no label keys elsewhere in the line, found an object of them"
                 self._note(name, message)

@@ -21,7 +21,7 @@ from valor_cli.data.partition.pieces import Span
 from valor_cli.data.partition.shards import NOTHING, SkippedFiles, minority_parts
 from valor_cli.data.shapes.scores.assembly import absent_metadata, check_metadata, check_some
 from valor_cli.data.shapes.scores.columns import too_wide
-from valor_cli.data.shapes.scores.header import unread_column_warnings
+from valor_cli.data.shapes.scores.layout import unread_column_warnings
 from valor_cli.data.shapes.scores.score_file import ScoreFile, Side
 from valor_cli.data.table import Columns, Table, places_in
 from valor_cli.data.tape import Ints

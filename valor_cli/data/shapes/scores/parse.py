@@ -9,8 +9,9 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from valor_cli.data.shapes.scores.header import probable
-from valor_cli.data.shapes.scores.score_file import ITEM_LABELS, ITEM_SCORES, Side
+from valor_cli.data.shapes.scores.layout import probable
+from valor_cli.data.shapes.scores.schema import ITEM_LABELS, ITEM_SCORES
+from valor_cli.data.shapes.scores.score_file import Side
 from valor_cli.data.tape import (
     ABSENT,
     DUPLICATE,
@@ -199,6 +200,9 @@ class ScoreParser:
         if fields.truth is not None:
             needed = (ABSENT,) if self._side == "ground_truth" else ()
             wrong |= truth.is_of(LIST, INVALID, DUPLICATE, *needed)
+            if fields.many is None and fields.pairs:
+                # Pairs of names say nothing of label keys.
+                wrong |= truth.is_of(OBJECT)
         many, single, score = absent, absent, absent
         if fields.many is not None:
             many, (single, given) = fields.many, fields.pairs[0]
@@ -292,10 +296,7 @@ class ScoreParser:
 
     def _listed(self, fields: ScoreFields, rows: _Rows, wrong: Bools) -> _Listed:
         """All labels that rows list, row after row."""
-        if fields.cells and fields.many is None:
-            pairs = list(fields.pairs)
-        else:
-            pairs = [(rows.single, rows.score)]
+        pairs = list(fields.pairs) if fields.many is None else [(rows.single, rows.score)]
         parts = [_pair(label, score, rows, fields, wrong) for label, score in pairs]
         if fields.many is not None:
             parts += [_objects(rows.many), *self._lists(rows, wrong)]

@@ -1,9 +1,9 @@
-"""What every reader of classification data is asked for and hands out, and the names it knows."""
+"""What every reader of classification data is asked for and hands out."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from msgspec import Struct, field
 
@@ -13,20 +13,6 @@ from valor_cli.results import InputFile, Scalar
 
 Side: TypeAlias = Literal["ground_truth", "predictions", "samples"]
 """What a file holds: true labels, predictions, or both."""
-
-ALIASES: Final[Mapping[str, tuple[str, ...]]] = {
-    "sample_id": ("id", "uid", "image_id", "image", "file_name", "filename", "name", "path"),
-    "label": ("ground_truth", "target", "true_label", "y_true", "gt", "true", "actual", "class"),
-    "prediction": ("predicted", "pred", "y_pred", "predicted_label", "predicted_class"),
-    "predictions": ("scores", "probabilities", "probs"),
-    "score": ("confidence", "probability", "prob", "conf"),
-    "label_key": ("key", "attribute", "task"),
-}
-"""Standard name to the other names that a column, or a key of a JSON object, may have."""
-
-ITEM_LABELS: Final = ("label", "prediction", *ALIASES["prediction"], "class")
-ITEM_SCORES: Final = ("score", *ALIASES["score"])
-"""Names of the label and the score of an object in a list, in order of preference."""
 
 
 class ScoreReading(Struct, frozen=True):
@@ -79,27 +65,3 @@ class ScoreFile(Struct, frozen=True):
     metadata: Mapping[str, Sequence[Scalar]]
     files: Sequence[InputFile]
     warnings: Sequence[str] = ()
-
-
-def positions(names: Sequence[str], reading: ScoreReading) -> dict[str, int]:
-    """Position of each standard name: of the mapped column, its own, or the first alias."""
-    mapped = set(reading.columns.values())
-    taken = mapped | set(reading.classes)
-    # A classifier of true and false has a column for each.
-    taken |= {"true", "True", "TRUE"} if "false" in map(str.casefold, names) else set()
-    at: dict[str, int] = {}
-    for position, name in enumerate(names):
-        if name not in taken:
-            at.setdefault(name.casefold(), position)
-    asked = {name.casefold() for name in reading.metadata}
-    found: dict[str, int] = {}
-    for standard, aliases in ALIASES.items():
-        if standard in reading.columns:
-            if reading.columns[standard] in names:
-                found[standard] = names.index(reading.columns[standard])
-            continue
-        for name in (standard, *(alias for alias in aliases if alias not in asked)):
-            if name in at:
-                found[standard] = at[name]
-                break
-    return found

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from tests.data.scored import error, read
-from valor_cli.data.inputs.scores import read_scores
-from valor_cli.data.shapes.scores.header import ScoreHeader, read_header
-from valor_cli.data.shapes.scores.score_file import ALIASES, ScoreReading, Side
+from valor_cli.data.inputs.scores import open_score_rows, read_scores
+from valor_cli.data.shapes.scores.layout import ScoreLayout, layout_of
+from valor_cli.data.shapes.scores.schema import ALIASES
+from valor_cli.data.shapes.scores.score_file import ScoreReading, Side
 from valor_cli.errors import DataError
 
 pytestmark = pytest.mark.usefixtures("in_a_folder")
@@ -26,9 +27,11 @@ FORMS = (
 )
 
 
-def header(line: str, side: Side, first: str = "", **options: object) -> ScoreHeader:
-    rows = [first] if first else []
-    return read_header(line, rows, "a.csv", side, ScoreReading(**options))  # type: ignore[arg-type]
+def layout(line: str, side: Side, first: str = "a,b,c", **options: object) -> ScoreLayout:
+    path = Path("a.csv")
+    path.write_text(f"{line}\n{first}\n")
+    reading = ScoreReading(**options)  # type: ignore[arg-type]
+    return layout_of(open_score_rows("a.csv", reading, "csv"), side, reading)
 
 
 @pytest.mark.parametrize("standard", ["sample_id", "label", "prediction", "score", "label_key"])
@@ -37,38 +40,43 @@ def test_every_name_of_a_column(standard: str) -> None:
     at = names.index(standard)
     for name in (standard, *ALIASES[standard]):
         line = ",".join([*names[:at], name.upper(), *names[at + 1 :]])
-        found = header(line, "samples")
-        assert (found.sample_id, found.truth, found.key) == (0, 1, 4)
-        assert (found.pairs, found.classes) == (((2, 3),), ())
+        found = layout(line, "samples")
+        own = line.split(",")
+        assert [found.name(one) for one in ("sample_id", "label", "label_key")] == [
+            own[0],
+            own[1],
+            own[4],
+        ]
+        assert (found.pairs, found.classes) == ((((own[2],), (own[3],)),), ())
 
 
 def test_the_standard_name_goes_first() -> None:
-    found = header("name,id,sample_id,class,label", "ground_truth")
-    assert (found.sample_id, found.truth) == (2, 4)
+    found = layout("name,id,sample_id,class,label", "ground_truth")
+    assert (found.name("sample_id"), found.name("label")) == ("sample_id", "label")
 
 
 def test_what_is_asked_for_as_metadata_has_no_other_meaning() -> None:
-    found = header("id,label,task", "ground_truth", metadata=["task"])
-    assert (found.key, found.metadata) == (None, {"task": 2})
-    assert header("id,label,task", "ground_truth").key == 2
+    found = layout("id,label,task", "ground_truth", metadata=["task"])
+    assert (found.name("label_key"), found.metadata) == ("", ["task"])
+    assert layout("id,label,task", "ground_truth").name("label_key") == "task"
 
 
 def test_predictions_have_no_metadata() -> None:
-    found = header("id,site,cat,dog", "predictions", metadata=["site", "camera"])
-    assert (found.metadata, found.classes) == ({}, (("cat", 2), ("dog", 3)))
+    found = layout("id,site,cat,dog", "predictions", metadata=["site", "camera"])
+    assert (found.metadata, found.classes) == ([], ("cat", "dog"))
 
 
 def test_named_classes_go_before_a_prediction() -> None:
     line = "id,prediction,cat,dog"
-    assert header(line, "predictions").pairs == ((1, -1),)
-    assert header(line, "predictions", classes=["dog", "cat"]).classes == (("dog", 3), ("cat", 2))
+    alone = ((("prediction",), ()),)
+    assert layout(line, "predictions").pairs == alone
+    assert layout(line, "predictions", classes=["dog", "cat"]).classes == ("dog", "cat")
     # Names of labels give an order to files of any form.
-    assert header("id,prediction", "predictions", classes=["dog", "cat"]).pairs == ((1, -1),)
+    assert layout("id,prediction", "predictions", classes=["dog", "cat"]).pairs == alone
 
 
 def test_columns_that_are_numbered_like_pairs_may_be_classes() -> None:
-    found = header("id,class_0,class_1", "predictions")
-    assert found.classes == (("class_0", 1), ("class_1", 2))
+    assert layout("id,class_0,class_1", "predictions").classes == ("class_0", "class_1")
 
 
 @pytest.mark.parametrize(
@@ -126,7 +134,7 @@ def test_columns_that_are_numbered_like_pairs_may_be_classes() -> None:
 )
 def test_faults(line: str, side: Side, expected: str) -> None:
     with pytest.raises(DataError) as caught:
-        header(line, side, "a,b,c")
+        layout(line, side)
     assert str(caught.value) == f"a.csv:1: {expected}"
 
 
@@ -150,8 +158,8 @@ def test_faults_of_what_the_config_says() -> None:
 
 
 def test_the_delimiter_is_the_one_that_makes_names() -> None:
-    assert header("id;label;a,b,c,d", "ground_truth").delimiter == ";"
-    assert header("x,y;z\tid\tlabel", "ground_truth").delimiter == "\t"
+    assert layout("id;label;a,b,c,d", "ground_truth").name("label") == "label"
+    assert layout("x,y;z\tid\tlabel", "ground_truth").name("sample_id") == "id"
     assert read("id;label;weight\na;cat;1,5\n", "ground_truth").labels == ("cat",)
 
 

@@ -1,0 +1,179 @@
+"""Read the rows of a file of labels and scores, of any format.
+
+A row of a table is a sample with its label, or one predicted label of a sample with its score, or
+several in pairs of columns, or a sample with a score for each class. A JSON object is
+`{"sample_id": …, "label": …, "predictions": {"cat": 0.9, …}}` or, with one label a row,
+`{"sample_id": …, "label": …, "prediction": "cat", "score": 0.9}`, or has a key for each class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from msgspec.structs import replace
+
+from valor_cli.data.batch import Batch, Fault, Part, RowFile
+from valor_cli.data.shapes.scores.assembly import score_file
+from valor_cli.data.shapes.scores.columns import GatheredScores, ScoreColumns
+from valor_cli.data.shapes.scores.faults import CellFaults, RecordFaults
+from valor_cli.data.shapes.scores.layout import INNER, ScoreLayout, unread_column_warnings
+from valor_cli.data.shapes.scores.parse import ScoreFields, ScoreParser
+from valor_cli.data.shapes.scores.samples import Named
+from valor_cli.data.shapes.scores.score_file import ScoreFile, Side
+from valor_cli.data.table import LINE, RowProblems
+from valor_cli.data.tape import OBJECT, TEXT, Column
+from valor_cli.kernels.columns.spans import Vocabulary
+
+
+class ScoreRows:
+    """The rows of a file or part, as they are read."""
+
+    def __init__(self, file: RowFile, side: Side, layout: ScoreLayout) -> None:
+        self._file = file
+        self._side = side
+        self._layout = layout
+        self._cells = file.form != "json" and not layout.listed
+        self._problems = RowProblems(file.path, file.place)
+        self._faults = (
+            CellFaults(layout, typed=file.form == "typed")
+            if self._cells
+            else RecordFaults(side, layout)
+        )
+        self._faulty = 0
+        self._labels, self._keys = Vocabulary(), Vocabulary()
+        for name in layout.classes:
+            self._labels.code(name.encode())
+        self._parser = ScoreParser(
+            side,
+            layout.classes,
+            self._labels,
+            self._keys,
+            probabilities=layout.reading.probabilities,
+        )
+        self._gathered = GatheredScores(layout.metadata)
+
+    def read(self, part: Part | None = None, line: int = 1) -> None:
+        """Read the file, or a part of it whose first line has a number.
+
+        Raises:
+            DataError: The file cannot be read on.
+        """
+        file, columns, coded = self._file, None, list[str]()
+        if file.form == "typed":
+            use = self._layout.columns(file)
+            columns = list(use)
+            coded = [
+                str(path[0])
+                for path, what in use.items()
+                if what == "label" and len(path) == 1 and file.types[str(path[0])].kind == "text"
+            ]
+        most = _LISTS if self._layout.listed else _ROWS
+        for block in file.blocks(part, line, columns=columns, coded=coded, most=most):
+            wrong = list(block.wrong)
+            for batch in block.batches:
+                rejected = self._add(batch)
+                records = batch.records(rejected) if rejected else []
+                for at, record in zip(rejected, records, strict=True):
+                    wrong.append((int(batch.line[at]), self._faults.of(record)))
+            for at, own in sorted(wrong, key=lambda one: one[0]):
+                self._reject(at, own)
+
+    def columns(self) -> ScoreColumns:
+        """The valid rows in file order; empties this object."""
+        return self._gathered.columns()
+
+    def file(self, *, part: bool = False) -> ScoreFile:
+        """The samples; empties this object.
+
+        Raises:
+            DataError: As `score_file` does.
+        """
+        layout, path, place = self._layout, self._file.path, self._file.place
+        file = score_file(
+            path,
+            self._gathered,
+            Named(
+                self._labels.names,
+                self._keys.names,
+                truth=layout.name("label"),
+                key=layout.name("label_key"),
+                place="line {row}" if place == LINE else place,
+            ),
+            self._problems,
+            faulty=self._faulty,
+            sha256="" if part else self._file.sha256,
+            long=layout.long,
+            classes=layout.classes,
+            invalid=layout.reading.invalid,
+            place=place,
+            there=layout.there,
+            part=part,
+        )
+        if part:
+            return file
+        warnings = unread_column_warnings(path, self._side, layout.unread, file.labels)
+        return replace(file, warnings=[*file.warnings, *warnings])
+
+    def _add(self, batch: Batch) -> list[int]:
+        """Add rows; the positions of those that are wrong."""
+        if not len(batch):
+            return []
+        piece, rejected = self._parser.parse(self._fields(batch))
+        self._gathered.add(piece)
+        wrong: list[int] = rejected.tolist()
+        return wrong
+
+    def _reject(self, line: int, faults: Sequence[Fault]) -> None:
+        """Note what is wrong with a row."""
+        if not faults:
+            path = self._file.path
+            raise RuntimeError(f"{path}: row {line} was refused, and nothing is wrong with it")
+        self._faulty += 1
+        for place, message in faults:
+            self._problems.add(line, place, message)
+
+    def _fields(self, batch: Batch) -> ScoreFields:
+        """The columns of rows, by meaning."""
+        layout, predicted = self._layout, self._side != "ground_truth"
+        ways = layout.ways(batch.names)
+        table = layout.fixed is not None
+        unusable = np.zeros(len(batch), np.bool_)
+        if batch.objects is not None:
+            unusable = ~batch.objects.is_of(OBJECT)
+            if layout.others is not None:
+                unusable |= batch.objects.other_keys(layout.others)
+
+        def column(field: str) -> Column | None:
+            return None if table and not ways[field] else batch.at(ways[field])
+
+        pairs = [(batch.at([one]), batch.at([two]) if two else None) for one, two in layout.pairs]
+        if layout.listed and predicted:
+            single = (batch.absent(), None)
+            pairs = [single if table else (batch.at(ways["prediction"]), batch.at(ways["score"]))]
+        return ScoreFields(
+            line=batch.line,
+            sample_id=batch.at(ways["sample_id"]),
+            truth=None if self._side == "predictions" else column("label"),
+            key=column("label_key"),
+            many=column("predictions") if layout.listed and predicted else None,
+            pairs=pairs,
+            wide=[batch.column(name) for name in layout.classes] if layout.wide else [],
+            metadata={
+                name: _filled(batch.at([(name,), (INNER, name)]), batch) for name in layout.metadata
+            },
+            cells=self._cells,
+            unusable=unusable,
+        )
+
+
+_ROWS = 1 << 13
+_LISTS = 1 << 12
+"""Rows of a batch of typed columns, at most; and of one with lists, which may be long."""
+
+
+def _filled(column: Column, batch: Batch) -> Column:
+    """A column whose empty texts are none, where rows are typed."""
+    if batch.form != "typed":
+        return column
+    return column.where(~column.is_of(TEXT) | (column.length > 0))
