@@ -16,9 +16,9 @@ from docs.reference_words import Schema, default, table, told, typed, yaml
 from valor_cli import catalogue
 from valor_cli.config import json_schema
 from valor_cli.config.models import Gate, Interval, Report, SliceSearch
-from valor_cli.data.formats.csv import object_header as csv_header
+from valor_cli.data.shapes.objects import columns as object_columns
 from valor_cli.data.shapes.samples import schema as sample_schema
-from valor_cli.data.shapes.scores import score_file as score_files
+from valor_cli.data.shapes.scores import schema as score_schema
 from valor_cli.evaluators.structure import checks
 from valor_cli.models.settings.judges import JudgeSettings, PriceSettings
 from valor_cli.models.settings.models import EmbedderSettings, LanguageModelSettings
@@ -393,8 +393,8 @@ def _columns() -> Iterator[str]:
     """The standard names of columns, with those that need no mapping."""
     sides = ("ground_truth", "prediction", "sample_id")
     known: Mapping[str, Mapping[str, Sequence[str]]] = {
-        "classification": score_files.ALIASES,
-        "object_detection, instance_segmentation (CSV)": csv_header.ALIASES,
+        "classification": score_schema.ALIASES,
+        "object_detection, instance_segmentation (CSV)": object_columns.ALIASES,
         "semantic_segmentation (manifests)": dict.fromkeys(sides, ()),
         "text_generation": sample_schema.ALIASES,
     }

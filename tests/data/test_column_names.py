@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from tests.data.png_files import label_map, write
-from valor_cli.data.formats.csv.objects import read_csv
 from valor_cli.data.formats.records import read_raw_rows
 from valor_cli.data.inputs.label_maps import read_manifest
+from valor_cli.data.inputs.objects import Reading, read_objects
 from valor_cli.data.inputs.sample_metadata import sample_metadata
 from valor_cli.data.inputs.samples import read_samples
 from valor_cli.data.inputs.scores import read_scores
@@ -39,7 +39,7 @@ READERS: dict[str, tuple[str, Callable[[str], Any]]] = {
     ),
     "objects": (
         "image_id,label,x,y,width,height,score,note\na,cat,1,2,3,4,0.5,",
-        lambda path: read_csv(path, "predictions"),
+        lambda path: read_objects(path, "predictions", Reading()),
     ),
     "manifest": ("ground_truth,prediction,note\na.png,a.png,", _manifest),
     "metadata": ("id,note\n1,", lambda path: sample_metadata(path, SampleReading())),

@@ -18,8 +18,8 @@ from tests.docs.test_pages import shell
 from valor_cli import catalogue, pipeline
 from valor_cli.config import load_config
 from valor_cli.data.conversion.formats import FORMATS
-from valor_cli.data.formats.csv.object_header import ALIASES
 from valor_cli.data.inputs.objects import format_of, read_objects
+from valor_cli.data.shapes.objects.columns import ALIASES
 from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.errors import DataError
 from valor_cli.kernels.geometry.conversion import areas

@@ -94,6 +94,18 @@ def scalar_text(value: object) -> str | None:
     return value if isinstance(value, str) and is_text(value) else None
 
 
+def plain(value: Any) -> Any:
+    """A value of `parsed` as `json.loads` has it, with Python's own numbers.
+
+    Writing takes no more calls a level than this: what gets through is not too deep for that.
+    """
+    if isinstance(value, Number):
+        return value.plain
+    if isinstance(value, list):
+        return [plain(one) for one in value]
+    return {key: plain(one) for key, one in value.items()} if isinstance(value, dict) else value
+
+
 def first_of(names: Sequence[str], keys: Collection[str]) -> str | None:
     """The first of some names that is a key, else None."""
     return next((name for name in names if name in keys), None)

@@ -9,6 +9,7 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
 
+from valor_cli.data.json_records import scalar_text
 from valor_cli.data.tape import LIST, Column, nth
 
 Path: TypeAlias = tuple[str | int, ...]
@@ -124,6 +125,13 @@ def value_at(record: Mapping[str, Any], path: Path) -> Any:
         else:
             value = value.get(key) if isinstance(value, dict) else None
     return value
+
+
+def cell_of(record: Mapping[str, Any], path: Path) -> str:
+    """The value at a path as the text of a cell; empty for none, and for a list or an object."""
+    value = value_at(record, path) if path else None
+    text = "" if value is None else scalar_text(value)
+    return repr(float(value)) if text is None and isinstance(value, float) else text or ""
 
 
 def first_at(columns: Callable[[str], Column], ways: Sequence[Path]) -> Column:

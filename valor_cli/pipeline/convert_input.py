@@ -13,12 +13,12 @@ import numpy as np
 from msgspec.structs import replace
 
 from valor_cli.data.formats.class_names import NAMES_FILES
-from valor_cli.data.formats.csv.object_header import ALIASES
 from valor_cli.data.formats.folders import files_under, text_of
 from valor_cli.data.formats.images import ImageFolder, image_size
 from valor_cli.data.formats.kitti import SCORED_FIELDS
 from valor_cli.data.formats.yolo_dataset import dataset_file
 from valor_cli.data.inputs.objects import TRUTH_ALONE, format_of
+from valor_cli.data.shapes.objects.columns import ALIASES
 from valor_cli.data.shapes.objects.object_file import ObjectFile, Role
 from valor_cli.data.shapes.objects.scene import images_of
 from valor_cli.data.source.files import STDIN, TextSource

@@ -9,22 +9,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.feather as feather
+import pyarrow.parquet as pq
 import pytest
 import zstandard
 from PIL import Image
 
+from valor_cli.data.inputs import objects
 from valor_cli.data.inputs.objects import FORMATS, format_of, read_objects
 from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.errors import DataError
 
 pytestmark = pytest.mark.usefixtures("in_a_folder")
 
-HINT = (
-    "Formats: coco (JSON), coco_panoptic (JSON beside a folder of PNGs), jsonl (one image a line), "
-    "csv (one box a line), yolo (a folder of .txt files, or a data.yaml), voc (a folder of .xml "
-    "files), cvat (.xml), dota and kitti (folders of .txt files), labelme (a folder of .json "
-    "files), open_images (.csv, by name only). Name one as `format:` under `data:`."
-)
+HINT = objects._HINT
 TRUTH = {
     "images": [{"id": 1, "file_name": "a.jpg"}],
     "annotations": [{"id": 1, "image_id": 1, "category_id": 3, "bbox": [1, 2, 3, 4]}],
@@ -62,7 +61,9 @@ def every_format() -> dict[str, str]:
     Image.new("L", (10, 10)).save("images/a.png")
     write("yolo/classes.txt", "cat")
     write("yolo/a.txt", "0 0.25 0.4 0.3 0.4 0.5\n")
+    pq.write_table(pa.Table.from_pylist([LINE]), "dt.parquet")
     return {
+        "parquet": "dt.parquet",
         "coco": write("dt.json", RESULTS),
         "jsonl": write("dt.jsonl", LINE),
         "csv": write("dt.csv", TABLE),
@@ -75,7 +76,8 @@ def test_every_format_by_its_name() -> None:
     paths = every_format()
     # Those of panoptic files and of open formats have tests of their own.
     others = {"coco_panoptic", "cvat", "dota", "kitti", "labelme", "open_images"}
-    assert {*paths, *others} == set(FORMATS)
+    assert {*paths, *others, "json"} == set(FORMATS)
+    assert read(write("list.json", [LINE]), format="json").objects["score"].tolist() == [0.5]
     for name, path in paths.items():
         assert format_of(path) == name
         for given in (None, name):
@@ -84,6 +86,85 @@ def test_every_format_by_its_name() -> None:
             assert found.shapes.box.round(9).tolist() == [[1, 2, 3, 4]]
             assert found.objects["score"].tolist() == [0.5]
             assert found.path == path
+
+
+IMAGES = [
+    {"image_id": "a", "width": 9, "height": 8, "objects": [
+        {"label": "cat", "box": [1.0, 2.0, 3.0, 4.0], "score": 0.5},
+        {"label": "dog", "box": [0.0, 0.5, 2.0, 2.0], "score": 0.25}]},
+    {"image_id": "b", "width": 9, "height": 8, "objects": []},
+    {"image_id": "c", "width": 9, "height": 8, "objects": [
+        {"label": "cat", "box": [5.0, 6.0, 7.0, 8.0], "score": 1.0}]},
+]  # fmt: skip
+LISTS = [
+    {**image, "objects": {key: [one[key] for one in image["objects"]]
+                          for key in ("label", "box", "score")}}
+    for image in IMAGES
+]  # fmt: skip
+BOXES = [
+    {"image_id": image["image_id"], "label": one["label"], "score": one["score"],
+     **dict(zip(("x", "y", "width", "height"), one["box"], strict=True))}
+    for image in IMAGES for one in image["objects"]
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("rows", [IMAGES, LISTS, BOXES], ids=["images", "lists", "boxes"])
+@pytest.mark.parametrize("form", ["jsonl", "json", "csv", "parquet", "arrow"])
+def test_rows_mean_the_same_in_every_format(rows: list[dict[str, Any]], form: str) -> None:
+    path = f"a.{form}"
+    if form == "jsonl":
+        write(path, "".join(json.dumps(row) + "\n" for row in rows))
+    elif form == "json":
+        write(path, rows)
+    elif form == "csv":
+        if rows is not BOXES:
+            pytest.skip("a cell holds no list of objects")
+        lines = [BOXES[0], *(row.values() for row in BOXES)]
+        write(path, "".join(",".join(map(str, line)) + "\n" for line in lines))
+    elif form == "parquet":
+        pq.write_table(pa.Table.from_pylist(rows), path)
+    else:
+        feather.write_feather(pa.Table.from_pylist(rows), path, compression="uncompressed")
+    found = read(path, format="json" if form == "json" else None)
+    assert found.objects["image_id"].tolist() == ["a", "a", "c"]
+    assert found.objects["score"].tolist() == [0.5, 0.25, 1.0]
+    assert found.categories["name"][found.objects["category_id"]].tolist() == ["cat", "dog", "cat"]
+    assert found.shapes.box.tolist() == [[1, 2, 3, 4], [0, 0.5, 2, 2], [5, 6, 7, 8]]
+    if rows is not BOXES:
+        assert found.images["id"].tolist() == ["a", "b", "c"]
+        assert found.images["width"].tolist() == [9, 9, 9]
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        (
+            {**LISTS[0], "objects": {"label": ["cat", "dog"], "box": [[1, 2, 3, 4]]}},
+            ": objects: expected a list, found an object",
+        ),
+        (
+            {**LISTS[0], "objects": {**LISTS[0]["objects"], "score": [0.5, "high"]}},
+            ': objects[1].score: expected a number, found the string "high"',
+        ),
+        ({**BOXES[0], "width": -3}, ": width: expected a width of 0 or more, found -3.0"),
+        ({**BOXES[0], "x": "left"}, ': x: expected a number, found the string "left"'),
+    ],
+)
+def test_faults_of_rows(row: dict[str, Any], expected: str) -> None:
+    write("a.jsonl", "".join(json.dumps(one) + "\n" for one in (BOXES[0], row)
+                             ) if "x" in row else json.dumps(row) + "\n")  # fmt: skip
+    line = 2 if "x" in row else 1
+    assert error("a.jsonl").startswith(f"a.jsonl:{line}{expected}")
+
+
+def test_a_data_set_in_a_folder() -> None:
+    Path("set").mkdir()
+    for at, image in enumerate(IMAGES):
+        pq.write_table(pa.Table.from_pylist([image], schema=pa.Table.from_pylist(IMAGES).schema),
+                       f"set/test-0000{at}-of-00003.parquet")  # fmt: skip
+    found = read("set", "ground_truth")
+    assert found.objects["image_id"].tolist() == ["a", "a", "c"]
+    assert [one.rows for one in found.files] == [2, 0, 1]
 
 
 @pytest.mark.parametrize(

@@ -15,10 +15,9 @@ import zstandard
 
 from valor_cli.data.formats.class_names import read_names
 from valor_cli.data.formats.coco.reader import read_ground_truth
-from valor_cli.data.formats.csv.objects import read_csv
-from valor_cli.data.formats.jsonl.objects import read_jsonl
 from valor_cli.data.formats.parquet.files import ParquetSource
 from valor_cli.data.inputs.label_maps import read_manifest
+from valor_cli.data.inputs.objects import Reading, read_objects
 from valor_cli.data.inputs.samples import read_samples
 from valor_cli.data.inputs.scores import read_scores
 from valor_cli.data.shapes.samples.sample_file import SampleReading
@@ -34,8 +33,8 @@ HINT = "If the file is sound, unpack it first, or set VALOR_UNPACK_"
 
 READERS: dict[str, Callable[[str], Any]] = {
     "a.json": read_ground_truth,
-    "o.jsonl": lambda path: read_jsonl(path, "ground_truth"),
-    "o.csv": lambda path: read_csv(path, "ground_truth"),
+    "o.jsonl": lambda path: read_objects(path, "ground_truth", Reading()),
+    "o.csv": lambda path: read_objects(path, "ground_truth", Reading()),
     "t.csv": lambda path: read_scores(path, "samples", ScoreReading()),
     "t.jsonl": lambda path: read_scores(path, "samples", ScoreReading()),
     "s.json": lambda path: read_samples(path, SampleReading()),

@@ -10,12 +10,12 @@ import numpy as np
 
 from valor_cli.data.batch import Batch, RowFile
 from valor_cli.data.formats.coco.tables import LVIS_KEYS
-from valor_cli.data.formats.csv.object_header import ALIASES, known_columns, positions
 from valor_cli.data.formats.json.document import parse_json
 from valor_cli.data.formats.json.table import batch_of
 from valor_cli.data.formats.tables import open_rows
 from valor_cli.data.inputs.metadata_names import MetadataNames, names_in_all, note_rows
-from valor_cli.data.inputs.objects import format_of
+from valor_cli.data.inputs.objects import ROWS, format_of, open_object_rows
+from valor_cli.data.shapes.objects.columns import ALIASES, SCHEMA
 from valor_cli.data.shapes.objects.names import spelled
 from valor_cli.data.source.files import TextSource
 from valor_cli.data.source.inputs import extension_of
@@ -52,22 +52,23 @@ def object_metadata(
 
     def names_of(one: str) -> frozenset[str]:
         found = format or format_of(one)
-        names = MetadataNames(strict=found == "csv")
+        names = MetadataNames()
         if found.startswith("coco"):
             _note_images(names, one)
-        elif found == "csv":
-            for batch in _batches(open_rows(one, found, lambda some: known_columns(some, columns))):
-                at = positions(list(batch.names), columns)
-                standard = {
-                    name for name in batch.names if name.casefold() in _STANDARD or not name
-                }
-                owners = batch.column(list(batch.names)[at["image_id"]]).texts()
-                note_rows(names, batch, standard | set(columns.values()), owners=owners, inner=())
-        elif found == "jsonl":
-            for batch in _batches(open_rows(one, found, len)):
-                spelt = spelled(tuple(batch.names), "image")
-                standard = {key for name, key in spelt.items() if name != "metadata"}
-                note_rows(names, batch, standard, inner_first=True)
+        elif found in ROWS:
+            file, flat = open_object_rows(one, found, columns)
+            names = MetadataNames(strict=flat is not None)
+            for batch in _batches(file):
+                if flat is None:
+                    keys = spelled(tuple(batch.names), "image")
+                    read = {key for name, key in keys.items() if name != "metadata"}
+                    note_rows(names, batch, read, inner_first=True)
+                    continue
+                known = {one for one in batch.names if one.casefold() in _STANDARD or not one}
+                ways = SCHEMA.candidates(batch.names, columns)["image_id"]
+                owners = batch.at(ways).texts()
+                read = known | set(columns.values())
+                note_rows(names, batch, read, owners=owners, inner=())
         return names.found()
 
     return names_in_all(path, names_of)

@@ -4,24 +4,38 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib import import_module
 from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 
+from valor_cli.data.batch import RowFile
+from valor_cli.data.column_names import check_mapped
 from valor_cli.data.formats.folders import is_folder, text_of
+from valor_cli.data.formats.parquet.magic import EXTENSIONS as PARQUET
 from valor_cli.data.formats.parquet.magic import is_parquet
+from valor_cli.data.formats.tables import open_rows
 from valor_cli.data.partition.shards import minority_parts, read_shards
-from valor_cli.data.shapes.objects.names import spelled
+from valor_cli.data.shapes.objects.columns import ALIASES, SCHEMA, forms_in, known_columns
+from valor_cli.data.shapes.objects.names import IMAGE, spelled
 from valor_cli.data.shapes.objects.object_file import ObjectFile, Role
 from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.data.source.files import STDIN
-from valor_cli.data.source.inputs import expanded, extension_of, head_of
+from valor_cli.data.source.inputs import (
+    expanded,
+    expanded_tables,
+    extension_of,
+    head_of,
+    is_table_folder,
+)
 from valor_cli.errors import DataError, Problem, did_you_mean
 
 Format: TypeAlias = Literal[
     "coco",
     "coco_panoptic",
     "jsonl",
+    "json",
     "csv",
+    "parquet",
     "yolo",
     "voc",
     "cvat",
@@ -31,6 +45,21 @@ Format: TypeAlias = Literal[
     "open_images",
 ]
 FORMATS: Final[tuple[Format, ...]] = get_args(Format)
+
+ROWS: Final = ("jsonl", "json", "csv", "parquet")
+"""Formats of rows, each an image or an object."""
+
+_READERS: Final[Mapping[str, str]] = {
+    "cvat": "cvat",
+    "dota": "dota",
+    "kitti": "kitti",
+    "labelme": "labelme",
+    "open_images": "open_images",
+    "coco_panoptic": "panoptic",
+    "voc": "voc",
+    "yolo": "yolo",
+}
+"""Other formats to their modules in `data.formats`, each with a function `read_…` of its name."""
 
 TRUTH_ALONE: Final = ("cvat", "dota", "labelme")
 """Formats without scores."""
@@ -44,12 +73,15 @@ _EXTENSIONS: Final = {
     ".xml": "voc",
     ".yaml": "yolo",
     ".yml": "yolo",
+    **dict.fromkeys(PARQUET, "parquet"),
 }
 _HINT = (
-    "Formats: coco (JSON), coco_panoptic (JSON beside a folder of PNGs), jsonl (one image a line), "
-    "csv (one box a line), yolo (a folder of .txt files, or a data.yaml), voc (a folder of .xml "
-    "files), cvat (.xml), dota and kitti (folders of .txt files), labelme (a folder of .json "
-    "files), open_images (.csv, by name only). Name one as `format:` under `data:`."
+    "Formats: coco (JSON), coco_panoptic (JSON beside a folder of PNGs), jsonl (one image a line, "
+    "or one box), csv (one box a line), parquet (or Arrow, with the columns of csv or the keys of "
+    "jsonl), json (a list of what lines of jsonl are, by name only), yolo (a folder of .txt files, "
+    "or a data.yaml), voc (a folder of .xml files), cvat (.xml), dota and kitti (folders of .txt "
+    "files), labelme (a folder of .json files), open_images (.csv, by name only). Name one as "
+    "`format:` under `data:`."
 )
 
 
@@ -95,7 +127,7 @@ def read_objects(
         raise DataError(Problem(path, message), hint=_HINT)
     parts, left_out = read_shards(
         path,
-        expanded(path),
+        _files(path, format),
         lambda one: _read(one, role, reading, format or format_of(one)),
         reading.invalid,
         incompatible_objects,
@@ -107,57 +139,25 @@ def read_objects(
     return joined_objects(path, parts, left_out)
 
 
+def _files(path: str, format: str | None) -> list[str]:  # noqa: A002
+    """The inputs that a path or pattern means; a folder of tables is all of these."""
+    if format is None and is_table_folder(path):
+        format = format_of(path)  # noqa: A001
+    return expanded_tables(path) if format == "parquet" else expanded(path)
+
+
 def _read(path: str, role: Role, how: Reading, format: str) -> ObjectFile:  # noqa: A002
     """The objects of one input. Readers are imported on use: all of them take as long as one file
     of 20,000 objects.
     """
-    if format == "jsonl":
-        from valor_cli.data.formats.jsonl.objects import read_jsonl
-
-        return read_jsonl(path, role, wanted=how.wanted, metadata=how.metadata, invalid=how.invalid)
-    if format == "csv":
-        from valor_cli.data.formats.csv.objects import read_csv
-
-        return read_csv(
-            path,
-            role,
-            wanted=how.wanted,
-            metadata=how.metadata,
-            invalid=how.invalid,
-            columns=how.columns,
+    if format in ROWS:
+        return _read_rows(path, role, how, format)
+    if format != "coco":
+        module = import_module(f"valor_cli.data.formats.{_READERS[format]}")
+        read: Callable[[str, Role, Reading], ObjectFile] = getattr(
+            module, f"read_{_READERS[format]}"
         )
-    if format == "yolo":
-        from valor_cli.data.formats.yolo import read_yolo
-
-        return read_yolo(path, role, how)
-    if format == "voc":
-        from valor_cli.data.formats.voc import read_voc
-
-        return read_voc(path, role, how)
-    if format == "coco_panoptic":
-        from valor_cli.data.formats.panoptic import read_panoptic
-
-        return read_panoptic(path, role, how)
-    if format == "cvat":
-        from valor_cli.data.formats.cvat import read_cvat
-
-        return read_cvat(path, role, how)
-    if format == "dota":
-        from valor_cli.data.formats.dota import read_dota
-
-        return read_dota(path, role, how)
-    if format == "kitti":
-        from valor_cli.data.formats.kitti import read_kitti
-
-        return read_kitti(path, role, how)
-    if format == "labelme":
-        from valor_cli.data.formats.labelme import read_labelme
-
-        return read_labelme(path, role, how)
-    if format == "open_images":
-        from valor_cli.data.formats.open_images import read_open_images
-
-        return read_open_images(path, role, how)
+        return read(path, role, how)
     from valor_cli.data.formats.coco import reader as coco
 
     if role == "predictions":
@@ -165,6 +165,51 @@ def _read(path: str, role: Role, how: Reading, format: str) -> ObjectFile:  # no
     return coco.read_ground_truth(
         path, metadata=how.metadata, wanted=how.wanted, fields=how.fields, invalid=how.invalid
     )
+
+
+def _read_rows(path: str, role: Role, how: Reading, format: str) -> ObjectFile:  # noqa: A002
+    check_mapped(how.columns, ALIASES)
+    file, names = open_object_rows(path, format, how.columns)
+    if names is None:
+        from valor_cli.data.inputs.image_rows import read_image_rows
+
+        return read_image_rows(file, role, how)
+    from valor_cli.data.inputs.object_rows import read_object_rows
+
+    return read_object_rows(file, names, role, how)
+
+
+def open_object_rows(
+    path: str,
+    format: str,  # noqa: A002
+    columns: Mapping[str, str],
+) -> tuple[RowFile, Sequence[str] | None]:
+    """A file of rows, and the names of its columns if each is an object; None if it is an image.
+
+    Args:
+        path: The file.
+        format: How it is written.
+        columns: Standard name to the file's own.
+
+    Raises:
+        DataError: It cannot be read.
+    """
+    file = open_rows(path, format, lambda names: known_columns(names, columns))
+    if file.form == "cells":
+        return file, file.names
+    if file.form == "typed":
+        kinds = [
+            file.types[str(way[0])].kind for way in IMAGE.candidates(file.names, {})["objects"]
+        ]
+        listed = any(kind in ("list", "struct") for kind in kinds)
+        return file, None if listed else file.names
+    names = dict[str, None]()
+    for row in file.first_rows():
+        if "objects" in spelled(tuple(row), "image"):
+            return file, None
+        names |= dict.fromkeys(row)
+    flat = forms_in(names, columns) and "label" in SCHEMA.layout(names, columns)
+    return file, list(names) if flat else None
 
 
 def format_of(path: str) -> str:
@@ -202,6 +247,8 @@ def _folder_format(path: str) -> str:
         os.path.join(path, documents[0])
     ):
         return "labelme"
+    elif is_table_folder(path):
+        return "parquet"
     else:
         message = "this folder holds no .txt (yolo), .xml (voc) or .json files (labelme)"
     raise DataError(Problem(path, message), hint=_HINT)
@@ -236,8 +283,7 @@ def _xml_format(path: str) -> str:
 
 def _content_format(path: str) -> str:
     if is_parquet(path):
-        message = "Parquet holds labels, scores and texts here, and no objects"
-        raise DataError(Problem(path, message), hint=_HINT)
+        return "parquet"
     head = head_of(path).lstrip()
     if not head:
         # A named pipe cannot be looked into, and COCO JSON is what most tools write.

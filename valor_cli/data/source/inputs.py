@@ -56,17 +56,29 @@ def expanded_tables(path: str) -> list[str]:
     """
     if path == STDIN or is_url(path) or not os.path.isdir(path):
         return expanded(path)
-    found = [
-        one
-        for ending in ("parquet", "arrow")
-        for one in glob.glob(f"{glob.escape(path)}/**/*.{ending}", recursive=True)
-    ]
+    found = _tables_in(path)
     splits = sorted({match[1] for one in found if (match := _SHARD.search(os.path.basename(one)))})
     if len(splits) > 1:
         message = f"this folder has the splits {', '.join(splits)}"
         example = os.path.join(os.path.dirname(found[0]), f"{splits[0]}-*")
         raise DataError(Problem(path, message), hint=f"Name the files of one, such as {example}")
     return sorted(found) or [path]
+
+
+def is_table_folder(path: str) -> bool:
+    """Whether a path is a folder that has Parquet or Arrow files."""
+    local = path != STDIN and not is_url(path) and os.path.isdir(path)
+    return local and any(
+        name.endswith((".parquet", ".arrow")) for _, _, names in os.walk(path) for name in names
+    )
+
+
+def _tables_in(folder: str) -> list[str]:
+    return [
+        one
+        for ending in ("parquet", "arrow")
+        for one in glob.glob(f"{glob.escape(folder)}/**/*.{ending}", recursive=True)
+    ]
 
 
 def extension_of(path: str) -> str:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from valor_cli.data.formats.csv.objects import read_csv
+from valor_cli.data.inputs.objects import Reading, read_objects
 
 pytestmark = pytest.mark.usefixtures("in_a_folder")
 
@@ -46,7 +46,7 @@ def coco_rows(name: str, truth: dict[str, Any]) -> list[tuple[Any, ...]]:
 )
 def test_the_same_data_in_coco_json(table: str, document: str, role: Any) -> None:
     truth = json.loads((VOC / "groundtruth.coco.json").read_text())
-    found = read_csv(str(VOC / table), role)
+    found = read_objects(str(VOC / table), role, Reading())
     assert found.categories is not None
     names = found.categories["name"][found.objects["category_id"]].tolist()
     scores = found.objects.columns.get("score", np.full(len(names), None)).tolist()
@@ -63,7 +63,7 @@ def test_the_same_data_in_coco_json(table: str, document: str, role: Any) -> Non
 
 def test_a_quoted_field_over_two_blocks() -> None:
     rows = GOOD * 7300 + f'b,"{"d" * 3000}\n{"e" * 3000}",1,2,3,4,0.5\n' + GOOD * 10
-    found = read_csv(write(HEAD + rows), "predictions")
+    found = read_objects(write(HEAD + rows), "predictions", Reading())
     assert len(found.objects) == 7311
     assert found.objects.place_of(7310) == "a.csv:7313"
 
@@ -78,7 +78,7 @@ def test_what_the_csv_module_writes_is_read_back(rows: list[tuple[Any, ...]]) ->
         writer = csv.writer(file)
         writer.writerow(["image_id", "label", "x", "y", "width", "height", "score"])
         writer.writerows([*row, row[-1], 1] for row in rows)
-    found = read_csv("any.csv", "predictions")
+    found = read_objects("any.csv", "predictions", Reading())
     assert found.objects["image_id"].tolist() == [row[0] for row in rows]
     assert found.categories is not None
     labels = found.categories["name"][found.objects["category_id"]].tolist()

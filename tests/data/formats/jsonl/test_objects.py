@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from valor_cli.data.formats.jsonl.objects import read_jsonl
+from valor_cli.data.inputs.objects import Reading, read_objects
 from valor_cli.errors import DataError
 
 pytestmark = pytest.mark.usefixtures("in_a_folder")
@@ -30,14 +30,14 @@ def image(*objects: Any, **more: Any) -> dict[str, Any]:
 
 def error(*lines: Any, role: Any = "predictions", **options: Any) -> str:
     with pytest.raises(DataError) as caught:
-        read_jsonl(write(*lines), role, **options)
+        read_objects(write(*lines), role, Reading(**options))
     return str(caught.value)
 
 
 def test_blocks_are_cut_between_lines() -> None:
     rows = [{"image_id": f"i{at}", "objects": [CAT] * 200} for at in range(60)]
     Path("a.jsonl.gz").write_bytes(gzip.compress("\n".join(map(json.dumps, rows)).encode()))
-    found = read_jsonl("a.jsonl.gz", "predictions")
+    found = read_objects("a.jsonl.gz", "predictions", Reading())
     assert found.objects["image_id"].tolist() == [f"i{at}" for at in range(60) for _ in range(200)]
     assert found.objects.place_of(200 * 59) == "a.jsonl.gz:60"
 

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.data.corpus.reader import changed, objects_said
-from valor_cli.data.formats.jsonl.objects import read_jsonl
+from valor_cli.data.inputs.objects import Reading, read_objects
 from valor_cli.errors import DataError
 from valor_cli.kernels import engine
 
@@ -65,9 +65,9 @@ lines = st.fixed_dictionaries(
 )
 
 
-def outcome(path: str, **options: Any) -> object:
+def outcome(path: str, role: Any, **options: Any) -> object:
     try:
-        return objects_said(read_jsonl(path, **options))
+        return objects_said(read_objects(path, role, Reading(**options)))
     except DataError as error:
         return str(error)
 

@@ -66,9 +66,9 @@ class CsvFile:
             text = block.lstrip(b"\r\n")
             above += len(block) - len(text)
             line += line_ends(block[: len(block) - len(text)])
-            if text:
+            if text.strip():
                 break
-        if not text:
+        if not text.strip():
             raise DataError(Problem(path, "the file is empty: it has only line breaks"))
         first = _LINE.match(text).group()  # type: ignore[union-attr] # there is one
         line_of_names = first.decode().rstrip("\r\n")

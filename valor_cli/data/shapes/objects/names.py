@@ -1,82 +1,79 @@
-"""Names and aliases of keys and columns of objects in JSONL and CSV."""
+"""The fields of images and of their objects, and what else these may be called."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Final
 
-IMAGE_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
-    "image_id": ("image", "filename", "file_name", "image_name", "image_path"),
-    "width": ("image_width",),
-    "height": ("image_height",),
-    "file_name": (),
-    "metadata": (),
-    "objects": ("detections", "predictions", "annotations"),
-}
-"""Standard key of an image, a line of JSONL, to the other names it may have."""
+from valor_cli.data.schema import Field, Schema
 
-OBJECT_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
-    "label": ("class", "category", "name", "class_name", "category_name", "label_name"),
-    "score": ("confidence", "conf"),
-    "id": (),
-    "crowd": ("iscrowd", "is_crowd"),
-    "area": (),
-    "box": ("bbox",),
-    "rotated_box": (),
-    "polygon": (),
-    "mask": (),
-    "segmentation": (),
-}
-"""The same of an object. A `segmentation` is COCO's: a polygon, or a mask."""
+IMAGE: Final = Schema(
+    Field(
+        "image_id",
+        "id",
+        ("image", "filename", "file_name", "image_name", "image_path"),
+        description="The key of an image.",
+    ),
+    Field("width", "pixels", ("image_width",), description="Width of the image."),
+    Field("height", "pixels", ("image_height",), description="Height of the image."),
+    Field("file_name", "text", description="The file of the image."),
+    Field("metadata", "object", description="What slices and filters may ask of the image."),
+    Field(
+        "objects",
+        "list",
+        ("detections", "predictions", "annotations"),
+        description="The objects of the image.",
+    ),
+)
+"""The fields of a row that is an image."""
 
-_NAMES: Final = {"image": IMAGE_NAMES, "object": OBJECT_NAMES}
+OBJECT: Final = Schema(
+    Field(
+        "label",
+        "label",
+        ("class", "category", "name", "class_name", "category_name", "label_name"),
+        description="The class of the object.",
+    ),
+    Field("score", "score", ("confidence", "conf"), description="The confidence of a detection."),
+    Field("id", "id", description="The key of the object."),
+    Field("crowd", "flag", ("iscrowd", "is_crowd"), description="Whether it is a crowd region."),
+    Field("area", "pixels²", description="The area that decides the size range."),
+    Field("box", "box", ("bbox",), description="x, y, width and height."),
+    Field("rotated_box", "box", description="cx, cy, width, height and degrees."),
+    Field("polygon", "polygon", description="Rings [[x, y, …], …], or GeoJSON."),
+    Field("mask", "mask", description="COCO run lengths, or the path of a PNG."),
+    Field("segmentation", "shape", description="COCO's: a polygon, or a mask."),
+)
+"""The fields of an object in the list of its image."""
+
+IMAGE_NAMES: Final = IMAGE.aliases
+OBJECT_NAMES: Final = OBJECT.aliases
+_SCHEMAS: Final = {"image": IMAGE, "object": OBJECT}
 
 
 @lru_cache(maxsize=1024)
 def spelled(keys: tuple[str, ...], kind: str) -> Mapping[str, str]:
-    """Standard keys mapped to the ones present: the own name or the first alias, in any case.
+    """Standard keys mapped to the ones present: the own name or the first alias.
 
     Args:
         keys: Those of a record.
         kind: "image" or "object".
     """
-    there: dict[str, str] = {}
-    for key in keys:
-        folded = key.casefold()
-        if folded == key or folded not in there:
-            there[folded] = key
-    found = {}
-    for standard, aliases in _NAMES[kind].items():
-        name = next((name for name in (standard, *aliases) if name in there), None)
-        if name is not None:
-            found[standard] = there[name]
-    return MappingProxyType(found)
+    layout = _SCHEMAS[kind].layout(keys, {})
+    return MappingProxyType({name: str(way[0]) for name, way in layout.items()})
 
 
-def spellings(keys: Iterable[str], kind: str) -> Mapping[str, tuple[str, ...]] | None:
-    """Standard keys mapped to those of many records, the first one that a record has holds.
-
-    None where that depends on the order of the keys in a record.
+def spellings(keys: Collection[str], kind: str) -> Mapping[str, tuple[str, ...]]:
+    """Standard keys mapped to those of many records; the first one that a record has holds.
 
     Args:
         keys: Those of all records.
         kind: "image" or "object".
     """
-    there: dict[str, list[str]] = {}
-    for key in keys:
-        there.setdefault(key.casefold(), []).append(key)
-    found = {}
-    for standard, aliases in _NAMES[kind].items():
-        names = [(name, there.get(name, [])) for name in (standard, *aliases)]
-        if any(len(keys) - (name in keys) > 1 for name, keys in names):
-            return None
-        # The own spelling goes before others, which differ in case.
-        found[standard] = tuple(
-            key for name, keys in names for key in sorted(keys, key=name.__ne__)
-        )
-    return found
+    found = _SCHEMAS[kind].candidates(keys, {})
+    return {name: tuple(str(way[0]) for way in ways) for name, ways in found.items()}
 
 
 def standard_object(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -314,7 +314,7 @@ def object_file(
         labels: By code, what an object's `label` means.
         files: What was read.
         part_of: Of a folder, the file of each image, by position.
-        place: How rows are named in these files, as in `Table`.
+        place: How rows are named in the file, or in these files, as in `Table`.
         metadata: Of images.
         skipped: Objects left out.
         image_names, warnings, class_names: As in `ObjectFile`.
@@ -335,7 +335,7 @@ def object_file(
     }
     return ObjectFile(
         path=path,
-        objects=Table(path, objects, LINE, lines, skipped, parts),
+        objects=Table(path, objects, place, lines, skipped, parts),
         shapes=piece.shapes,
         images=images,
         categories=Table(

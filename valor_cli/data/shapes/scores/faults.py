@@ -17,7 +17,7 @@ from valor_cli.data.json_records import (
     said,
     scalar_text,
 )
-from valor_cli.data.schema import Path, dotted, value_at
+from valor_cli.data.schema import Path, cell_of, dotted, value_at
 from valor_cli.data.shapes.scores.layout import NAME_CLASSES, PROBABLE, ScoreLayout
 from valor_cli.data.shapes.scores.schema import ITEM_LABELS, ITEM_SCORES
 from valor_cli.data.shapes.scores.score_file import Side
@@ -57,20 +57,20 @@ class CellFaults:
         if faults:
             return faults
         way = self._ways["sample_id"][0]
-        sample_id = _cell(record, way)
+        sample_id = cell_of(record, way)
         if not sample_id or "\0" in sample_id:
             found = "one with a NUL character" if sample_id else "nothing"
             _add(faults, way, f"expected the id of a sample, found {found}")
         for way in self._ways["label_key"]:
-            if not _cell(record, way):
+            if not cell_of(record, way):
                 _add(faults, way, "expected a label key, found nothing")
         classes: list[Path] = [(name,) for name in layout.classes] if layout.wide else []
-        if any(_cell(record, way).strip() for way in classes):
+        if any(cell_of(record, way).strip() for way in classes):
             for way in classes:
                 self._number(faults, record, way, self._note)
         listed: dict[str, Path] = {}
         for way, score_way in layout.pairs:
-            label, score = _cell(record, way), _cell(record, score_way).strip()
+            label, score = cell_of(record, way), cell_of(record, score_way).strip()
             if not label:
                 if score:
                     shown = printable(score[:_SHOWN])
@@ -88,7 +88,7 @@ class CellFaults:
     def _number(
         self, faults: list[Fault], record: Mapping[str, Any], way: Path, note: str = ""
     ) -> None:
-        cell = _cell(record, way)
+        cell = cell_of(record, way)
         if self._typed and cell in ("nan", "inf", "-inf"):
             _add(faults, way, f"expected a finite number, found {cell}")
             return
@@ -106,15 +106,6 @@ def _add(faults: list[Fault], way: Path, message: str) -> None:
 def _name(way: Path) -> str:
     """A column as the file calls it."""
     return printable(dotted(way)[:_SHOWN])
-
-
-def _cell(record: Mapping[str, Any], way: Path) -> str:
-    """A value as the text of a cell; empty for none."""
-    value = value_at(record, way) if way else None
-    if value is None:
-        return ""
-    text = scalar_text(value)
-    return repr(float(value)) if text is None and isinstance(value, float) else text or ""
 
 
 class RecordFaults:

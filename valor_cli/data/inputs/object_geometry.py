@@ -15,7 +15,7 @@ from valor_cli.data.shapes.objects.checks import Size, run_lengths
 from valor_cli.data.shapes.objects.object_file import Wanted
 from valor_cli.data.shapes.objects.rows import Frame, Part, Ring, ShapeRows
 from valor_cli.data.source.files import STDIN
-from valor_cli.data.values import LARGEST_COORDINATE, LineProblems, box, describe, number
+from valor_cli.data.values import LARGEST_COORDINATE, Problems, box, describe, number
 from valor_cli.errors import DataError, Problem, printable
 from valor_cli.paths import beside, own_folder
 from valor_cli.results import InputFile
@@ -80,7 +80,7 @@ class GeometryReader:
 
     __slots__ = ("files", "frame", "problems", "shapes")
 
-    def __init__(self, shapes: ShapeRows, files: MaskFiles, problems: LineProblems) -> None:
+    def __init__(self, shapes: ShapeRows, files: MaskFiles, problems: Problems) -> None:
         self.shapes = shapes
         self.files = files
         self.problems = problems
@@ -159,9 +159,7 @@ class GeometryReader:
         return True
 
 
-def rotated_box(
-    value: object, problems: LineProblems, line: int, key: str
-) -> Sequence[float] | None:
+def rotated_box(value: object, problems: Problems, line: int, key: str) -> Sequence[float] | None:
     """A rotated box as centre x, centre y, width, height and degrees."""
     if not isinstance(value, list) or len(value) != 5:
         found = len(value) if isinstance(value, list) else describe(value)
@@ -182,9 +180,7 @@ def rotated_box(
     return [side for side in sides if side is not None] if problems.total == before else None
 
 
-def polygon_parts(
-    value: object, problems: LineProblems, line: int, key: str
-) -> Sequence[Part] | None:
+def polygon_parts(value: object, problems: Problems, line: int, key: str) -> Sequence[Part] | None:
     """The parts of a polygon: a list of flat rings, or a GeoJSON Polygon or MultiPolygon."""
     if isinstance(value, dict):
         return _geojson_parts(value, problems, line, key)
@@ -201,7 +197,7 @@ def polygon_parts(
 
 
 def _geojson_parts(
-    value: Mapping[str, Any], problems: LineProblems, line: int, key: str
+    value: Mapping[str, Any], problems: Problems, line: int, key: str
 ) -> Sequence[Part] | None:
     kind, coordinates = value.get("type"), value.get("coordinates")
     if kind not in ("Polygon", "MultiPolygon"):
@@ -227,7 +223,7 @@ def _geojson_parts(
     return found if problems.total == before else None
 
 
-def _geojson_ring(value: object, problems: LineProblems, line: int, key: str) -> Ring | None:
+def _geojson_ring(value: object, problems: Problems, line: int, key: str) -> Ring | None:
     """A list of positions; what follows x and y in one (a height) is not looked at."""
     if not isinstance(value, list):
         problems.add(line, key, f"expected a list of [x, y], found {describe(value)}")
@@ -241,7 +237,7 @@ def _geojson_ring(value: object, problems: LineProblems, line: int, key: str) ->
     return ring_of(flat, problems, line, key)
 
 
-def ring_of(value: object, problems: LineProblems, line: int, key: str) -> Ring | None:
+def ring_of(value: object, problems: Problems, line: int, key: str) -> Ring | None:
     """A flat ring of at least three points, without the repeated last point."""
     if not isinstance(value, list):
         problems.add(line, key, f"expected a list of x, y, x, y, …, found {describe(value)}")
@@ -262,7 +258,7 @@ def ring_of(value: object, problems: LineProblems, line: int, key: str) -> Ring 
 
 
 def _numbers(
-    value: Sequence[object], problems: LineProblems, line: int, key: str
+    value: Sequence[object], problems: Problems, line: int, key: str
 ) -> list[float] | None:
     if set(map(type, value)) == {float}:
         found: NDArray[np.float64] = np.array(value, np.float64)

@@ -1,0 +1,160 @@
+"""Find what the columns of a table of objects mean, where a row is one object."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from itertools import chain
+from typing import Final, Literal, TypeAlias
+
+from msgspec import Struct
+
+from valor_cli.data.batch import RowFile
+from valor_cli.data.column_names import duplicate_columns, listed, missing_columns
+from valor_cli.data.schema import Field, Path, Schema, dotted
+from valor_cli.data.shapes.objects.names import IMAGE_NAMES, OBJECT_NAMES
+from valor_cli.data.shapes.objects.object_file import Role, Wanted
+from valor_cli.errors import DataError, Problem
+
+SCHEMA: Final = Schema(
+    Field("image_id", "id", IMAGE_NAMES["image_id"], description="The key of an image."),
+    Field("label", "label", OBJECT_NAMES["label"], description="The class of the object."),
+    Field("score", "score", OBJECT_NAMES["score"], description="The confidence of a detection."),
+    Field("x", "pixels", description="Left edge of the box."),
+    Field("y", "pixels", description="Top edge of the box."),
+    Field("width", "pixels", ("w",), description="Width of the box."),
+    Field("height", "pixels", ("h",), description="Height of the box."),
+    Field("xmin", "pixels", ("x1", "x_min", "left"), description="Left edge of the box."),
+    Field("ymin", "pixels", ("y1", "y_min", "top"), description="Top edge of the box."),
+    Field("xmax", "pixels", ("x2", "x_max", "right"), description="Right edge of the box."),
+    Field("ymax", "pixels", ("y2", "y_max", "bottom"), description="Bottom edge of the box."),
+    Field("cx", "pixels", ("center_x", "x_center"), description="Centre of a rotated box."),
+    Field("cy", "pixels", ("center_y", "y_center"), description="Centre of a rotated box."),
+    Field("angle", "degrees", ("rotation", "degrees"), description="Angle of a rotated box."),
+    Field("id", "id", description="The key of the object."),
+    Field("crowd", "flag", OBJECT_NAMES["crowd"], description="Whether it is a crowd region."),
+    Field("area", "pixels²", description="The area that decides the size range."),
+    Field("image_width", "pixels", description="Width of the image."),
+    Field("image_height", "pixels", description="Height of the image."),
+)
+ALIASES: Final = SCHEMA.aliases
+"""Standard name to the other names a column may have."""
+
+Form: TypeAlias = Literal["box", "corners", "rotated_box"]
+
+FORMS: Final[Mapping[Form, tuple[str, ...]]] = {
+    "box": ("x", "y", "width", "height"),
+    "corners": ("xmin", "ymin", "xmax", "ymax"),
+    "rotated_box": ("cx", "cy", "width", "height", "angle"),
+}
+"""The columns of each way to write a box, in their order."""
+
+_OF_TRUTH: Final = ("id", "crowd", "area", "image_width", "image_height")
+"""Columns that are read of ground truth alone, where it has them."""
+
+_TWO_FORMS: Final = "Leave out the columns of one of them."
+_HINT: Final = "Map other names under `data: columns:`, as {label: my_column}."
+
+
+class ObjectColumns(Struct, frozen=True):
+    """The meaning of the columns of a file.
+
+    Attributes:
+        ways: Standard name to the way to it, for the columns that are read.
+        metadata: Names of metadata to read.
+        form: How boxes are written.
+    """
+
+    ways: Mapping[str, Path]
+    metadata: Sequence[str]
+    form: Form
+
+    @property
+    def sides(self) -> tuple[str, ...]:
+        """Standard names of the columns of a box."""
+        return FORMS[self.form]
+
+    def name(self, field: str) -> str:
+        """A column as the file calls it."""
+        return dotted(self.ways[field])
+
+
+def known_columns(names: Collection[str], columns: Mapping[str, str]) -> int:
+    """How many names are those of columns."""
+    return len(SCHEMA.layout(names, columns))
+
+
+def forms_in(names: Collection[str], columns: Mapping[str, str]) -> list[Form]:
+    """The ways to write a box of which a table has all columns."""
+    found = SCHEMA.layout(names, columns)
+    return [form for form, sides in FORMS.items() if all(side in found for side in sides)]
+
+
+def columns_of(
+    file: RowFile,
+    names: Sequence[str],
+    role: Role,
+    *,
+    wanted: Wanted,
+    columns: Mapping[str, str],
+    metadata: Sequence[str],
+) -> ObjectColumns:
+    """Find the required and optional columns.
+
+    Args:
+        file: The file, for messages.
+        names: Its columns.
+        role: Predictions need scores; ids, crowd, area, sizes of images and metadata are read of
+            ground truth alone.
+        wanted: Which form to take of a file that has boxes and rotated boxes.
+        columns: Standard name to the file's name, where that is none of `ALIASES`.
+        metadata: Names of columns to read for every image.
+
+    Raises:
+        DataError: A column is missing or duplicate; boxes are written in two ways.
+    """
+    place = file.head
+    needed = ["image_id", "label", *(["score"] if role == "predictions" else [])]
+    of_truth = _OF_TRUTH if role == "ground_truth" else ()
+    readable = [*needed, *of_truth, *chain(*FORMS.values())]
+    mapped = {
+        name if name in names else name.split(".")[0]: f"for {standard}"
+        for standard, name in columns.items()
+        if standard in readable
+    }
+    twice = duplicate_columns(names, place, ignore_case=True)
+    if problems := [*twice, *missing_columns(mapped, names, place)]:
+        raise DataError(problems)
+    found = SCHEMA.layout(names, columns)
+    forms = forms_in(names, columns)
+    missing = [name for name in needed if name not in found]
+    if missing or not forms:
+        raise DataError(Problem(place, _missing(missing, forms, file, names)), hint=_HINT)
+    if forms[:2] == ["box", "corners"]:
+        shown = " and ".join(
+            ", ".join(dotted(found[side]) for side in FORMS[form]) for form in forms[:2]
+        )
+        raise DataError(Problem(place, f"boxes are written twice, as {shown}"), hint=_TWO_FORMS)
+    form = "rotated_box" if wanted == "shape" and "rotated_box" in forms else forms[0]
+    asked = list(metadata) if role == "ground_truth" else []
+    if problems := missing_columns(dict.fromkeys(asked, "for this metadata"), names, place):
+        raise DataError(problems)
+    read = [*needed, *FORMS[form], *of_truth]
+    return ObjectColumns({name: found[name] for name in read if name in found}, asked, form)
+
+
+def _missing(
+    missing: Sequence[str], forms: Sequence[Form], file: RowFile, names: Sequence[str]
+) -> str:
+    parts = []
+    if missing:
+        shown = " and ".join(
+            f"'{name}' (or {', '.join(ALIASES[name])})" if ALIASES[name] else f"'{name}'"
+            for name in missing
+        )
+        verb = "columns {} are" if len(missing) > 1 else "column {} is"
+        parts.append(f"the {verb.format(shown)} missing")
+    if not forms:
+        shown = "; or ".join(", ".join(sides) for sides in FORMS.values())
+        parts.append(f"the columns of a box are missing: {shown}")
+    first = "the first line names these" if file.form == "cells" else "there is"
+    return f"{', and '.join(parts)} ({first}: {listed(names)})"
