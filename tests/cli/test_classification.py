@@ -294,7 +294,7 @@ BAD_CONFIGS = {
     "classes: twice": ("classes: [cat, cat]", "", "data.classes: the class 'cat' is listed twice"),
     "classes: no column": ("classes: [cat, cow]", "", "pr.csv:1: there is no column 'cow'"),
     "both ways": ("samples: gt.csv", "", "samples holds both sides: leave out ground_truth"),
-    "format": ("format: xml", "", "data.format: expected one of csv, jsonl, json"),
+    "format": ("format: xml", "", "data.format: expected one of jsonl, csv, json"),
     "label map": ("", "label_map: {cat: null}", "label_map.cat: expected text, found nothing"),
     "filter: label": ("", "filter: {label: cow}", "filter.label: no label 'cow'\nlabels: cat, dog"),
     "filter: sample": ("", "filter: {sample_id: z}", "filter.sample_id: no sample 'z'"),

@@ -123,7 +123,7 @@ def test_another_field_by_a_name_of_its_own(folder: Path, perturbed: Perturbed) 
             ("in.txt", "--kind", "typo", "-o", "x.jsonl"),
             "in.txt: the extension does not name a format",
         ),
-        (("bad.jsonl", "--kind", "typo", "-o", "x.jsonl"), "bad.jsonl:2: not JSON (column 2)"),
+        (("bad.jsonl", "--kind", "typo", "-o", "x.jsonl"), "bad.jsonl:2: not JSON (Expecting"),
         (("list.jsonl", "--kind", "typo", "-o", "x.jsonl"), "list.jsonl:1: expected an object"),
         (("in.jsonl", "--kind", "typo", "-o", "in.jsonl"), "in.jsonl: exists already"),
         (("in.jsonl", "--kind", "typo", "--field", "references", "-o", "x"), "no column 'refer"),

@@ -5,27 +5,32 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from tests.docs.package_copy import PackageCopy
 from tests.docs.pages import blocks, text_of
 
 PAGE = "docs/adding-a-reader.md"
+ROWS = "valor_cli/data/formats/yaml_rows.py"
 READER = "valor_cli/data/formats/createml.py"
 TEST = "tests/data/formats/test_createml.py"
-CHANGED = ("valor_cli/data/inputs/objects.py",)
+CHANGED = ("valor_cli/data/formats/tables.py", "valor_cli/data/inputs/objects.py")
 
 
 @pytest.fixture(scope="module")
 def package(tmp_path_factory: pytest.TempPathFactory) -> PackageCopy:
     """A copy with all steps of the page done, and the page's own data beside it."""
     package = PackageCopy(tmp_path_factory.mktemp("package"))
-    reader, test = blocks(PAGE, "python")
+    rows, reader, test = blocks(PAGE, "python")
+    package.add(ROWS, rows.text)
     package.add(READER, reader.text)
     package.add(TEST, test.text)
     for path, diff in zip(CHANGED, blocks(PAGE, "diff"), strict=True):
         package.change(path, diff.text)
-    (config,) = blocks(PAGE, "yaml")
+    scores, config = blocks(PAGE, "yaml")
+    package.add("scores.yaml", scores.text)
     package.add("run.yaml", config.text)
     (data,) = blocks(PAGE, "json")
     package.add("ground_truth.json", data.text)
@@ -39,8 +44,52 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> PackageCopy:
 
 def test_the_page_names_its_files() -> None:
     text = text_of(PAGE)
-    for path in (READER, TEST, *CHANGED):
+    for path in (ROWS, READER, TEST, *CHANGED):
         assert f"`{path}`" in text
+
+
+@pytest.mark.parametrize(
+    ("rows", "config"),
+    [
+        (None, "{task: classification, data: {samples: scores.yaml}, metrics: [accuracy]}"),
+        (
+            "- {id: a, response: x y, reference: x y}",
+            "{task: text_generation, data: {samples: rows.yaml}, metrics: [rouge_l]}",
+        ),
+        (
+            "- {image_id: a, label: cat, x: 1, y: 2, width: 3, height: 4, score: 0.5}",
+            (
+                "{task: object_detection, metrics: [average_precision],"
+                " data: {ground_truth: rows.yaml, predictions: rows.yaml, format: yaml}}"
+            ),
+        ),
+        (
+            "- {ground_truth: a.png, prediction: a.png}",
+            (
+                "{task: semantic_segmentation, metrics: [mean_iou], data: {labels: [sky, sea],"
+                " ground_truth: rows.yaml, predictions: rows.yaml, format: manifest}}"
+            ),
+        ),
+    ],
+    ids=["scores", "texts", "objects", "label maps"],
+)
+def test_every_shape_reads_the_rows(package: PackageCopy, rows: str | None, config: str) -> None:
+    (package.folder / "rows.yaml").write_text(f"{rows}\n")
+    Image.fromarray(np.eye(2, dtype=np.uint8)).save(package.folder / "a.png")
+    (package.folder / "shape.yaml").write_text(config)
+    package.valor("evaluate", "shape.yaml", "--out", "shape", "-q")
+    results = json.loads((package.folder / "shape/results.json").read_text())
+    values = [row["value"] for row in results["metrics"] if row["unit"] == "fraction"]
+    assert values == pytest.approx([1.0] * len(values))
+    assert values
+
+
+def test_a_fault_has_its_place(package: PackageCopy) -> None:
+    package.add("wrong.yaml", "- {sample_id: a, label: cat, predictions: {cat: high}}\n")
+    config = "{task: classification, data: {samples: wrong.yaml}}"
+    package.add("wrong_run.yaml", config)
+    said = package.valor("validate", "wrong_run.yaml", code=2)
+    assert 'wrong.yaml: [0].predictions.cat: expected a number, found the string "high"' in said
 
 
 @pytest.mark.slow

@@ -152,6 +152,7 @@ class RowFile(Protocol):
         head: What names them in messages: "gt.csv:1", or the file.
         types: The type of each column, of typed ones.
         place: How a row is named, as in `Table.place`.
+        delimiter: What is between cells; a comma where there is nothing.
         line: The line behind those that were read.
         is_split: Whether a row was on several lines, or a quote no part of a quoted cell: a part of
             the file cannot tell where its rows begin then.
@@ -163,6 +164,7 @@ class RowFile(Protocol):
     head: str
     types: Mapping[str, ColumnType]
     place: str
+    delimiter: str
     line: int
     is_split: bool
 

@@ -102,17 +102,16 @@ def missing_columns(wanted: Mapping[str, str], names: Sequence[str], place: str)
     ]
 
 
-def wrong_field_count(found: int, expected: int, delimiter: str, what: str) -> str:
+def wrong_field_count(found: int, expected: int, delimiter: str) -> str:
     """The message for a row with the wrong number of fields.
 
     Args:
         found, expected: How many there are, and are in the first line.
         delimiter: The delimiter.
-        what: What may hold a delimiter ("label").
     """
     message = f"expected {expected} fields as in the first line, found {found}"
     if found > expected:
-        message += f"; a {what} that holds a {_NAMES[delimiter]} must be in double quotes"
+        message += f"; a field that holds a {_NAMES[delimiter]} must be in double quotes"
     return message
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -102,9 +101,9 @@ def placed(path: str, place: str, row: int, key: str = "") -> str:
 class RowProblems(Problems):
     """Problems in the rows of a file, whose `place` is as in `Table`."""
 
-    __slots__ = ("_above", "_place")
+    __slots__ = ("_above", "_count", "_place")
 
-    def __init__(self, path: str, place: str, above: Callable[[], int] = lambda: 0) -> None:
+    def __init__(self, path: str, place: str, above: Callable[[], int] | None = None) -> None:
         """Initialise.
 
         Args:
@@ -114,11 +113,14 @@ class RowProblems(Problems):
         """
         super().__init__(path)
         self._place = place
-        self._above = cache(above)
+        self._above = above
+        self._count = 0
 
     def add(self, row: int, key: str, message: str) -> None:
         """Record a problem of a row; `key` says where in it ("references[2]")."""
-        self.keep(placed(self.path, self._place, self._above() + row, key), key, message)
+        if self._above is not None:
+            self._count, self._above = self._above(), None
+        self.keep(placed(self.path, self._place, self._count + row, key), key, message)
 
 
 def places_in(tables: Sequence[Table]) -> tuple[NDArray[np.int64], Parts]:

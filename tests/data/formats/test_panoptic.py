@@ -29,7 +29,7 @@ IDS = np.array([[66051, 66051, 0, 7], [66051, 0, 0, 7], [7, 7, 7, 7]])
 
 
 def read_panoptic(path: str, role: Role, **how: Any) -> ObjectFile:
-    return reader.read_panoptic(path, role, Reading(**{"wanted": "shape", **how}))
+    return reader.read_objects(path, role, Reading(**{"wanted": "shape", **how}))
 
 
 def png(path: Path, ids: np.ndarray) -> None:

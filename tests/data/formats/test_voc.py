@@ -21,7 +21,7 @@ COCO = Path(__file__).parents[2] / "real_data/detection/voc2012-100/groundtruth.
 
 
 def read_voc(path: str, role: Role, **how: Any) -> ObjectFile:
-    return reader.read_voc(path, role, Reading(**how))
+    return reader.read_objects(path, role, Reading(**how))
 
 
 def box(left: Any = 1, top: Any = 2, right: Any = 4, bottom: Any = 6) -> str:

@@ -27,7 +27,7 @@ SIZES = (
 
 
 def read_yolo(path: str, role: Role, **how: Any) -> ObjectFile:
-    return reader.read_yolo(path, role, Reading(**how))
+    return reader.read_objects(path, role, Reading(**how))
 
 
 def folder(labels: dict[str, str], sizes: dict[str, tuple[int, int]] | None = None) -> str:

@@ -27,7 +27,7 @@ HINT = "Paths start from `path:`, or from the folder of this file."
 
 
 def read_yolo(path: str, role: Role, **how: Any) -> ObjectFile:
-    return reader.read_yolo(path, role, Reading(**how))
+    return reader.read_objects(path, role, Reading(**how))
 
 
 def files(**texts: str) -> None:

@@ -87,20 +87,6 @@ def test_gzip() -> None:
     assert paths(read_manifest("pairs.jsonl.gz", "ground_truth")) == {"a": "a.png"}
 
 
-def test_faulty_rows_of_jsonl() -> None:
-    lines = [
-        '{"ground_truth": "a.png"}',
-        "[1]",
-        '{"ground_truth": ',
-        "[" * 100_000,
-    ]
-    assert error("pairs.jsonl", "\n".join(lines)) == [
-        "pairs.jsonl:2: expected an object, found a list",
-        "pairs.jsonl:3: not JSON (Expecting value); each line is one JSON object",
-        "pairs.jsonl:4: not JSON (nested too deeply); each line is one JSON object",
-    ]
-
-
 def test_faulty_values() -> None:
     rows: list[dict[str, Any]] = [
         {"ground_truth": "a.png"},
@@ -123,18 +109,6 @@ def test_faulty_values() -> None:
     ]
 
 
-def test_faulty_csv() -> None:
-    assert error("pairs.csv", "ground_truth,prediction\na.png,b.png\nc.png\n") == [
-        "pairs.csv:3: expected 2 fields as in the first line, found 1",
-    ]
-    assert error("pairs.csv", "ground_truth,city,city\na.png,x,y\n") == [
-        "pairs.csv:1: duplicate column 'city'",
-    ]
-    assert error("pairs.csv", 'ground_truth,city\na.png,x\nb.png,"y\n') == [
-        "pairs.csv:3: not CSV (unexpected end of data)",
-    ]
-
-
 def test_missing_columns() -> None:
     hint = "Map other names under `data: columns:`, as {ground_truth: mask}."
     near = "(did you mean 'groundtruth'?); there is: groundtruth, city"
@@ -151,14 +125,6 @@ def test_missing_columns() -> None:
     )
     message = error("pairs.csv", "ground_truth,city\na.png,Ulm\n", metadata=["cities"])
     assert message[0].startswith("pairs.csv: no image has the metadata 'cities' (did you mean")
-
-
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [("pairs.csv", "ground_truth\n"), ("pairs.csv", "\n"), ("pairs.jsonl", "\n \n")],
-)
-def test_no_rows(name: str, text: str) -> None:
-    assert error(name, text) == [f"{name}: there is no row in this manifest"]
 
 
 def test_no_row_with_a_prediction() -> None:

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from valor_cli.data.formats.json.table import batch_of
 from valor_cli.data.inputs.metadata_names import LONGEST, MOST_TEXTS, MetadataNames, note_rows
 from valor_cli.data.inputs.object_metadata import label_map_metadata, object_metadata
 from valor_cli.data.inputs.sample_metadata import sample_metadata
 from valor_cli.data.inputs.score_metadata import score_metadata
 from valor_cli.data.shapes.samples.sample_file import SampleReading
 from valor_cli.data.shapes.scores.score_file import ScoreReading
+from valor_cli.data.value_rows import batch_of
 
 
 def names(*records: Mapping[str, Any], strict: bool = False) -> set[str]:

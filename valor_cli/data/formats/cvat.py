@@ -19,7 +19,7 @@ _CORNERS: Final = ("xtl", "ytl", "xbr", "ybr")
 _OTHERS: Final = ("cuboid", "ellipse", "mask", "points", "polyline", "skeleton")
 
 
-def read_cvat(path: str, role: Role, how: Reading) -> ObjectFile:
+def read_objects(path: str, role: Role, how: Reading) -> ObjectFile:
     """Objects of an XML file, or of a folder of them; image ids are names without extension.
 
     Args:

@@ -17,7 +17,7 @@ HEADERS: Final = ("imagesource:", "gsd:")
 _CORNERS: Final = ("x1", "y1", "x2", "y2", "x3", "y3", "x4", "y4")
 
 
-def read_dota(path: str, role: Role, how: Reading) -> ObjectFile:
+def read_objects(path: str, role: Role, how: Reading) -> ObjectFile:
     """Polygons of a folder of label files; image ids are file names without extension.
 
     Args:

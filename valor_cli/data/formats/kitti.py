@@ -18,7 +18,7 @@ _CORNERS: Final = ("left", "top", "right", "bottom")
 _NO_OBJECT: Final = "DontCare"
 
 
-def read_kitti(path: str, role: Role, how: Reading) -> ObjectFile:
+def read_objects(path: str, role: Role, how: Reading) -> ObjectFile:
     """Boxes of a folder of label files; image ids are file names without extension.
 
     Args:

@@ -21,7 +21,7 @@ from valor_cli.kernels.geometry.rle import LARGEST_SIDE
 _KINDS: Final = ("polygon", "rectangle")
 
 
-def read_labelme(path: str, role: Role, how: Reading) -> ObjectFile:
+def read_objects(path: str, role: Role, how: Reading) -> ObjectFile:
     """Objects of a folder of JSON files, or of one; image ids are names without extension.
 
     Args:

@@ -29,7 +29,7 @@ _HINT: Final = (
 )
 
 
-def read_open_images(path: str, role: Role, how: Reading) -> ObjectFile:
+def read_objects(path: str, role: Role, how: Reading) -> ObjectFile:
     """Boxes of a CSV file, or of a folder of them.
 
     Args:

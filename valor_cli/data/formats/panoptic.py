@@ -116,7 +116,7 @@ class _Drawn(NamedTuple):
     files: list[InputFile]
 
 
-def read_panoptic(path: str, role: Role, how: Reading) -> ObjectFile:
+def read_objects(path: str, role: Role, how: Reading) -> ObjectFile:
     """Read the segments of a COCO panoptic file; predictions have score 1.
 
     The PNGs are in the folder named like the JSON without its extension, as panopticapi has it,

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
-from io import StringIO
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct
 
-from valor_cli.data.column_names import DELIMITERS, csv_reader, duplicate_columns, wrong_field_count
-from valor_cli.data.formats.json.document import parse_json
-from valor_cli.data.json_records import TOO_DEEP, Number, parsed, said
+from valor_cli.data.batch import Fault
+from valor_cli.data.column_names import duplicate_columns
+from valor_cli.data.formats.tables import open_rows
+from valor_cli.data.json_records import TOO_DEEP, plain, said
+from valor_cli.data.shapes.samples.schema import SCHEMA
 from valor_cli.data.shapes.samples.values import faults
-from valor_cli.data.source.files import STDIN, TextSource
+from valor_cli.data.source.files import STDIN
 from valor_cli.data.source.inputs import extension_of
-from valor_cli.data.values import LineProblems, Problems, is_text, stop_on
+from valor_cli.data.table import LINE, RowProblems
+from valor_cli.data.values import is_text, stop_on
 from valor_cli.errors import DataError, Problem
 
 RowForm: TypeAlias = Literal["jsonl", "json", "csv"]
@@ -62,119 +63,45 @@ def read_raw_rows(path: str) -> RawRows:
         raise DataError(
             Problem(path, "the extension does not name a format"), hint=f"known: {', '.join(FORMS)}"
         )
-    content = TextSource(path).whole()
-    if form == "csv":
-        return _csv(path, content.decode())
-    rows = _lines(path, content) if form == "jsonl" else _items(path, content)
-    if not rows:
-        raise DataError(Problem(path, "there are no rows"))
-    return RawRows(path, form, rows)
-
-
-def _lines(path: str, content: bytes) -> list[dict[str, Any]]:
-    problems = LineProblems(path)
-    rows = []
-    for number, line in enumerate(content.split(b"\n"), 1):
-        if not line.strip():
-            continue
-        note = partial(problems.add, number)
-        try:
-            rows.append(_row(parsed(line), note))
-        except json.JSONDecodeError as error:
-            note("", f"not JSON (column {error.colno}): {error.msg}")
-        except RecursionError:
-            note("", TOO_DEEP)
-    stop_on([problems])
-    return rows
-
-
-def _items(path: str, content: bytes) -> list[dict[str, Any]]:
-    try:
-        document = parsed(content)
-    except json.JSONDecodeError:
-        parse_json(content, path)
-        raise
-    except RecursionError:
-        raise DataError(Problem(path, TOO_DEEP)) from None
-    if not isinstance(document, list):
-        message = f"expected a list of rows, found {said(document)}"
-        raise DataError(Problem(path, message))
-    problems = Problems(path)
-    rows = []
-    for number, item in enumerate(document):
-        try:
-            rows.append(_row(item, partial(_note_item, problems, number)))
-        except RecursionError:
-            problems.add(number, "", TOO_DEEP)
-    stop_on([problems])
-    return rows
-
-
-def _note_item(problems: Problems, number: int, place: str, message: str) -> None:
-    problems.add(number, f".{place}" if place else "", message)
-
-
-def _row(value: Any, note: Callable[[str, str], None]) -> dict[str, Any]:
-    """The row of a value from `json_records.parsed`, as `json.loads` has it; it can be written.
-
-    Raises:
-        RecursionError: It is nested too deeply.
-    """
-    if not isinstance(value, dict):
-        note("", f"expected an object, found {said(value)}")
-        return {}
-    row: dict[str, Any] = _plain(value)
-    wrong = list(faults(value))
-    for place, message in wrong:
-        note(place, message)
-    if not wrong:
-        try:
-            if not is_text(json.dumps(row, ensure_ascii=False, allow_nan=False)):
-                note("", "expected Unicode text, found half of a surrogate pair")
-        except ValueError:
-            note("", "a number in it is too large")
-    return row
-
-
-def _plain(value: Any) -> Any:
-    """The value with plain numbers.
-
-    Writing takes no more calls a level than this: what gets through is not too deep for that.
-    """
-    if isinstance(value, Number):
-        return value.plain
-    if isinstance(value, list):
-        return [_plain(one) for one in value]
-    return {key: _plain(one) for key, one in value.items()} if isinstance(value, dict) else value
-
-
-def _csv(path: str, text: str) -> RawRows:
-    first = text.lstrip("\r\n").split("\n", 1)[0]
-    delimiter = max(DELIMITERS, key=first.count)
-    reader = csv_reader(StringIO(text, newline=""), delimiter)
-    problems = LineProblems(path)
-    rows: list[dict[str, str]] = []
-    names: list[str] = []
-    begin = header = 1
-    try:
-        for cells in reader:
-            if not names:
-                names, header = cells, begin
-            elif len(cells) == len(names):
-                rows.append(dict(zip(names, cells, strict=True)))
-            elif cells:
-                problems.add(
-                    begin, "", wrong_field_count(len(cells), len(names), delimiter, "text")
-                )
-            begin = reader.line_num + 1
-    except csv.Error as error:
-        raise DataError(Problem(f"{path}:{begin}", f"not CSV ({error})")) from None
-    if twice := duplicate_columns(names, f"{path}:{header}"):
+    file = open_rows(path, form, lambda names: len(SCHEMA.layout(names, {})))
+    if file.place not in (LINE, "[{row}]"):
+        raise DataError(Problem(path, "expected a list of rows, found an object"))
+    problems = RowProblems(path, file.place)
+    if twice := duplicate_columns(file.names, file.head):
         raise DataError(twice)
+    rows: list[dict[str, Any]] = []
+    for block in file.blocks():
+        found: list[tuple[int, list[Fault] | tuple[Any]]] = list(block.wrong)
+        for batch in block.batches:
+            records = batch.records(range(len(batch)))
+            found += [(int(line), (one,)) for line, one in zip(batch.line, records, strict=True)]
+        for line, one in sorted(found, key=lambda pair: pair[0]):
+            wrong = one if isinstance(one, list) else _faults(one[0])
+            for place, message in wrong:
+                problems.add(line, place, message)
+            if isinstance(one, tuple) and not wrong:
+                rows.append(plain(one[0]))
     stop_on([problems])
     if not rows:
-        raise DataError(Problem(path, "there are no rows below the first line"))
-    return RawRows(path, "csv", rows, delimiter)
+        below = " below the first line" if form == "csv" else ""
+        raise DataError(Problem(path, f"there are no rows{below}"))
+    return RawRows(path, form, rows, file.delimiter)
+
+
+def _faults(value: Any) -> list[Fault]:
+    """Why a row cannot be written again."""
+    if not isinstance(value, dict):
+        return [("", f"expected an object, found {said(value)}")]
+    if wrong := list(faults(value)):
+        return wrong
+    try:
+        if not is_text(json.dumps(plain(value), ensure_ascii=False, allow_nan=False)):
+            return [("", "expected Unicode text, found half of a surrogate pair")]
+    except ValueError:
+        return [("", "a number in it is too large")]
+    except RecursionError:
+        return [("", TOO_DEEP)]
+    return []
 
 
 def rows_as(rows: Sequence[Mapping[str, Any]], form: RowForm, delimiter: str = ",") -> bytes:

@@ -1,10 +1,14 @@
-"""Detect the format of a table of samples: JSONL, CSV, JSON, Parquet or Arrow."""
+"""Formats of rows, which every shape of input reads: what there is, detection, and opening."""
 
 from __future__ import annotations
 
 import json
 import os
-from typing import Final
+from collections.abc import Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from msgspec import Struct
 
 from valor_cli.data.batch import Known, RowFile, Shaped
 from valor_cli.data.column_names import DELIMITERS
@@ -14,20 +18,45 @@ from valor_cli.data.source.files import STDIN
 from valor_cli.data.source.inputs import extension_of, head_of
 from valor_cli.errors import DataError, Problem, did_you_mean
 
-FORMATS: Final = ("jsonl", "csv", "json", "parquet")
 
-_EXTENSIONS: Final = {
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".json": "json",
-    ".csv": "csv",
-    ".tsv": "csv",
-    **dict.fromkeys(PARQUET, "parquet"),
+class RowFormat(Struct, frozen=True):
+    """A format of rows.
+
+    Attributes:
+        module: Where its function `open_rows(path, known, shaped)` is, imported on use.
+        extensions: What its files are called.
+        about: What to say of it in a list of formats.
+        can_cut: Whether a piece of a file can be read alone.
+    """
+
+    module: str
+    extensions: tuple[str, ...]
+    about: str
+    can_cut: bool = False
+
+
+FORMATS: Final[Mapping[str, RowFormat]] = {
+    "jsonl": RowFormat("json.lines", (".jsonl", ".ndjson"), "one sample a line", can_cut=True),
+    "csv": RowFormat(
+        "csv.table", (".csv", ".tsv"), "the first line names the columns", can_cut=True
+    ),
+    "json": RowFormat("json.table", (".json",), "a list of what lines of jsonl are"),
+    "parquet": RowFormat(
+        "parquet.table",
+        PARQUET,
+        "or Arrow, with the columns of csv or the keys of jsonl",
+        can_cut=True,
+    ),
 }
-_HINT: Final = (
-    "Formats: jsonl (one sample a line), csv (the first line names the columns), json (a list of "
-    "what lines of jsonl are), parquet (or Arrow, with the columns of csv or the keys of jsonl). "
-    "Name one as `format:` under `data:`."
+
+if TYPE_CHECKING:
+    FormatName: TypeAlias = str
+else:
+    FormatName = Literal[tuple(FORMATS)]
+
+EXTENSIONS: Final = {end: name for name, one in FORMATS.items() for end in one.extensions}
+_HINT: Final = "Formats: {}. Name one as `format:` under `data:`.".format(
+    ", ".join(f"{name} ({one.about})" for name, one in FORMATS.items())
 )
 
 
@@ -51,7 +80,7 @@ def format_of(path: str) -> str:
     if path != STDIN and os.path.isdir(path):
         message = "this is a folder; a file, or a pattern such as folder/*.jsonl, is needed"
         raise DataError(Problem(path, message))
-    if found := _EXTENSIONS.get(extension_of(path)):
+    if found := EXTENSIONS.get(extension_of(path)):
         return found
     if is_parquet(path):
         return "parquet"
@@ -83,7 +112,7 @@ def open_rows(
     known: Known,
     shaped: Shaped | None = None,
 ) -> RowFile:
-    """Open a file of rows. Formats are imported on use.
+    """Open a file of rows.
 
     Args:
         path: The file, plain or compressed, or "-" for standard input.
@@ -95,14 +124,6 @@ def open_rows(
         DataError: It cannot be read, or its head is wrong.
         MissingExtraError: A package that the format needs is not installed.
     """
-    if format == "csv":
-        from valor_cli.data.formats.csv.table import CsvFile
-
-        return CsvFile(path, known)
-    if format == "parquet":
-        from valor_cli.data.formats.parquet.table import TypedFile
-
-        return TypedFile(path)
-    from valor_cli.data.formats.json.table import JsonFile
-
-    return JsonFile(path, known, is_list=format == "json", shaped=shaped)
+    module = import_module(f"valor_cli.data.formats.{FORMATS[format].module}")
+    file: RowFile = module.open_rows(path, known, shaped)
+    return file

@@ -80,7 +80,7 @@ class Element(Struct):
         return None
 
 
-def read_voc(path: str, role: Role, how: Reading) -> ObjectFile:
+def read_objects(path: str, role: Role, how: Reading) -> ObjectFile:
     """Objects of a folder of XML files, or of one; image ids are file names without extension.
 
     Args:

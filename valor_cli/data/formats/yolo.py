@@ -74,7 +74,7 @@ _SIZES_HINT: Final = (
 _OF_TRUTH: Final = "\nOr give a ground truth that says the sizes of its images."
 
 
-def read_yolo(path: str, role: Role, how: Reading) -> ObjectFile:
+def read_objects(path: str, role: Role, how: Reading) -> ObjectFile:
     """Objects of a folder of label files, or of the data.yaml of a data set.
 
     Image ids are paths of label files in the folder, without extension. Category ids are the

@@ -11,28 +11,28 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import os
 import posixpath
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from io import StringIO
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from valor_cli.data.column_names import DELIMITERS, csv_reader, listed
+from valor_cli.data.batch import RowFile
+from valor_cli.data.column_names import duplicate_columns, listed
 from valor_cli.data.formats.coco.metadata import metadata_of
 from valor_cli.data.formats.folders import files_under, without_extension
 from valor_cli.data.formats.png import PngLabelMap
-from valor_cli.data.json_records import DuplicateKey, Number, parsed
+from valor_cli.data.formats.tables import EXTENSIONS, open_rows
+from valor_cli.data.json_records import DuplicateKey, plain
 from valor_cli.data.shapes.label_maps import LabelMap, LabelMaps, Stored
 from valor_cli.data.shapes.objects.object_file import Role
-from valor_cli.data.source.files import TextSource
 from valor_cli.data.source.inputs import extension_of
-from valor_cli.data.values import LineProblems, describe, is_text, stop_on
+from valor_cli.data.table import RowProblems
+from valor_cli.data.values import Problems, describe, is_text, stop_on
 from valor_cli.errors import LISTED, DataError, Problem, did_you_mean, printable
 from valor_cli.paths import bare, beside, from_folder, is_url, own_folder
 from valor_cli.results import InputFile
@@ -45,8 +45,9 @@ NO_MASK: Final = 0
 """The value of a pixel that is in no mask of a label."""
 
 COLUMNS: Final[tuple[Column, ...]] = get_args(Column)
-_JSON: Final = (".jsonl", ".ndjson")
-_MANIFESTS: Final = (*_JSON, ".csv", ".tsv")
+_FORMS: Final = {end: name for end, name in EXTENSIONS.items() if name != "json"}
+"""Extension of a manifest to its format; others are CSV."""
+
 _OTHERS: Final = (".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".gif", ".webp", ".npy", ".npz")
 _LOSSY: Final = (".jpg", ".jpeg", ".webp")
 
@@ -54,7 +55,7 @@ _LOSSY: Final = (".jpg", ".jpeg", ".webp")
 def format_of(path: str) -> Format:
     """The format of an input's extension; without a known one, a folder of PNGs."""
     extension = extension_of(path)
-    if extension in _MANIFESTS:
+    if extension in _FORMS:
         return "manifest"
     return "coco_panoptic" if extension == ".json" else "png"
 
@@ -256,14 +257,11 @@ def read_manifest(
         DataError: The file cannot be read, is not a manifest, has no such column, or a row names no
             file or a sample that an earlier row named.
     """
-    source = TextSource(path)
-    text = source.whole().decode()
     names = {name: (columns or {}).get(name, name) for name in COLUMNS}
-    problems = LineProblems(path)
-    if extension_of(path) in _JSON:
-        rows = list(_json_rows(text, problems))
-    else:
-        rows = list(_csv_rows(text, path, problems, tuple(names.values())))
+    form = _FORMS.get(extension_of(path), "csv")
+    file = open_rows(path, form, lambda some: len(set(some) & set(names.values())))
+    problems = RowProblems(path, file.place)
+    rows = list(_rows(file, problems))
     stop_on([problems])
     wanted = names["ground_truth" if role == "ground_truth" else "prediction"]
     mapped = [names["sample_id"]] if "sample_id" in (columns or {}) else []
@@ -276,7 +274,7 @@ def read_manifest(
         path,
         _folder(path, maps.values()),
         maps,
-        (InputFile(path, source.sha256, len(rows)),),
+        (InputFile(path, file.sha256, len(rows)),),
         {name: dict(zip(samples, values, strict=True)) for name, values in found.items()},
     )
 
@@ -295,63 +293,35 @@ def _folder(path: str, maps: Iterable[PngLabelMap]) -> str:
         return os.path.dirname(path) or "."
 
 
-def _json_rows(text: str, problems: LineProblems) -> Iterator[_Row]:
-    for line, content in enumerate(text.split("\n"), 1):
-        if not content.strip():
-            continue
-        try:
-            found = parsed(content.encode())
-            record = _plain(found)
-        except (ValueError, RecursionError) as error:
-            reason = getattr(error, "msg", "nested too deeply")
-            problems.add(line, "", f"not JSON ({reason}); each line is one JSON object")
-            continue
-        if not isinstance(record, dict):
-            problems.add(line, "", f"expected an object, found {describe(record)}")
-        elif twice := [
-            one.key for one in (found, found.get("metadata")) if type(one) is DuplicateKey
-        ]:
-            problems.add(line, printable(twice[0]), "duplicate key in this object")
-        else:
-            yield _Row(line, record)
+def _rows(file: RowFile, problems: RowProblems) -> Iterator[_Row]:
+    """The rows of a manifest; what is wrong with others is noted."""
+    for twice in duplicate_columns(file.names, file.head) if file.form == "cells" else ():
+        problems.keep(twice.place, "", twice.message)
+    for block in file.blocks():
+        found: list[tuple[int, Any]] = list(block.wrong)
+        for batch in block.batches:
+            records = batch.records(range(len(batch)))
+            if file.form == "cells":
+                records = [
+                    {name: cell.strip() or None for name, cell in one.items()} for one in records
+                ]
+            found += [(int(line), (one,)) for line, one in zip(batch.line, records, strict=True)]
+        for line, one in sorted(found, key=lambda pair: pair[0]):
+            if isinstance(one, list):
+                for place, message in one:
+                    problems.add(line, place, message)
+            elif row := _row(one[0], line, problems):
+                yield row
 
 
-def _plain(value: Any) -> Any:
-    """A JSON value whose numbers are Python's own."""
-    if isinstance(value, dict):
-        return {key: _plain(one) for key, one in value.items()}
-    if isinstance(value, list):
-        return [_plain(one) for one in value]
-    return value.plain if isinstance(value, Number) else value
-
-
-def _csv_rows(text: str, path: str, problems: LineProblems, known: Sequence[str]) -> Iterator[_Row]:
-    delimiter = max(DELIMITERS, key=lambda one: _delimiter_rank(text, one, known))
-    lines = csv_reader(StringIO(text, newline=""), delimiter)
-    first = 0
-    try:
-        names = [name.strip() for name in next(lines, [])]
-        for name in sorted({name for name in names if name and names.count(name) > 1}):
-            problems.add(1, "", f"duplicate column '{name}'")
-        first = lines.line_num
-        for fields in lines:
-            line, first = first + 1, lines.line_num
-            if not any(fields):
-                continue
-            if len(fields) != len(names):
-                message = f"expected {len(names)} fields as in the first line, found {len(fields)}"
-                problems.add(line, "", message)
-                continue
-            cells = zip(names, (cell.strip() or None for cell in fields), strict=True)
-            yield _Row(line, dict(cells))
-    except csv.Error as error:
-        problems.add(first + 1, "", f"not CSV ({error})")
-
-
-def _delimiter_rank(text: str, delimiter: str, known: Sequence[str]) -> tuple[int, int]:
-    """How many columns that are looked for a delimiter gives, and how many at all."""
-    names = [name.strip(' "\r') for name in text.partition("\n")[0].split(delimiter)]
-    return sum(name in known for name in names), len(names)
+def _row(found: Any, line: int, problems: RowProblems) -> _Row | None:
+    if not isinstance(found, dict):
+        problems.add(line, "", f"expected an object, found {describe(plain(found))}")
+        return None
+    if twice := [one.key for one in (found, found.get("metadata")) if type(one) is DuplicateKey]:
+        problems.add(line, printable(twice[0]), "duplicate key in this object")
+        return None
+    return _Row(line, plain(found))
 
 
 def _check_columns(rows: Sequence[_Row], wanted: Sequence[str], path: str) -> None:
@@ -372,7 +342,7 @@ def _check_columns(rows: Sequence[_Row], wanted: Sequence[str], path: str) -> No
 
 
 def _maps(
-    rows: Sequence[_Row], names: Mapping[Column, str], role: Role, problems: LineProblems
+    rows: Sequence[_Row], names: Mapping[Column, str], role: Role, problems: Problems
 ) -> tuple[dict[str, PngLabelMap], list[str]]:
     """The maps by sample, and the sample of each row."""
     folder = own_folder(problems.path)

@@ -11,14 +11,14 @@ import numpy as np
 from valor_cli.data.batch import Batch, RowFile
 from valor_cli.data.formats.coco.tables import LVIS_KEYS
 from valor_cli.data.formats.json.document import parse_json
-from valor_cli.data.formats.json.table import batch_of
-from valor_cli.data.formats.tables import open_rows
+from valor_cli.data.formats.tables import EXTENSIONS, open_rows
 from valor_cli.data.inputs.metadata_names import MetadataNames, names_in_all, note_rows
 from valor_cli.data.inputs.objects import ROWS, format_of, open_object_rows
 from valor_cli.data.shapes.objects.columns import ALIASES, SCHEMA
 from valor_cli.data.shapes.objects.names import spelled
 from valor_cli.data.source.files import TextSource
 from valor_cli.data.source.inputs import extension_of
+from valor_cli.data.value_rows import batch_of
 
 
 class _ImageObjects(msgspec.Struct, gc=False):
@@ -89,7 +89,7 @@ def label_map_metadata(path: str, columns: Mapping[Any, str], form: str) -> tupl
         if form == "coco_panoptic":
             _note_images(names, one)
         elif form == "manifest":
-            kind = "jsonl" if extension_of(one) in (".jsonl", ".ndjson") else "csv"
+            kind = EXTENSIONS.get(extension_of(one), "csv")
             file = open_rows(one, kind, lambda some: len(standard.intersection(some)))
             for batch in _batches(file):
                 note_rows(names, batch, standard, inner_first=True)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
-from typing import Final, Literal, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from valor_cli.data.batch import RowFile
 from valor_cli.data.column_names import check_mapped
 from valor_cli.data.formats.folders import is_folder, text_of
-from valor_cli.data.formats.parquet.magic import EXTENSIONS as PARQUET
 from valor_cli.data.formats.parquet.magic import is_parquet
+from valor_cli.data.formats.tables import EXTENSIONS as TABLE_EXTENSIONS
+from valor_cli.data.formats.tables import FORMATS as TABLES
 from valor_cli.data.formats.tables import open_rows
 from valor_cli.data.partition.shards import minority_parts, read_shards
 from valor_cli.data.shapes.objects.columns import ALIASES, SCHEMA, forms_in, known_columns
@@ -29,51 +30,38 @@ from valor_cli.data.source.inputs import (
 )
 from valor_cli.errors import DataError, Problem, did_you_mean
 
-Format: TypeAlias = Literal[
-    "coco",
-    "coco_panoptic",
-    "jsonl",
-    "json",
-    "csv",
-    "parquet",
-    "yolo",
-    "voc",
-    "cvat",
-    "dota",
-    "kitti",
-    "labelme",
-    "open_images",
-]
-FORMATS: Final[tuple[Format, ...]] = get_args(Format)
-
-ROWS: Final = ("jsonl", "json", "csv", "parquet")
-"""Formats of rows, each an image or an object."""
-
 _READERS: Final[Mapping[str, str]] = {
+    "coco": "coco.reader",
+    "coco_panoptic": "panoptic",
+    "yolo": "yolo",
+    "voc": "voc",
     "cvat": "cvat",
     "dota": "dota",
     "kitti": "kitti",
     "labelme": "labelme",
     "open_images": "open_images",
-    "coco_panoptic": "panoptic",
-    "voc": "voc",
-    "yolo": "yolo",
 }
-"""Other formats to their modules in `data.formats`, each with a function `read_…` of its name."""
+"""Formats of objects to their modules in `data.formats`, each with a function `read_objects`."""
+
+ROWS: Final = tuple(TABLES)
+"""Formats of rows, each an image or an object."""
+
+FORMATS: Final = (*_READERS, *ROWS)
+
+if TYPE_CHECKING:
+    FormatName: TypeAlias = str
+else:
+    FormatName = Literal[FORMATS]
 
 TRUTH_ALONE: Final = ("cvat", "dota", "labelme")
 """Formats without scores."""
 
 _EXTENSIONS: Final = {
+    **TABLE_EXTENSIONS,
     ".json": "coco",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".csv": "csv",
-    ".tsv": "csv",
     ".xml": "voc",
     ".yaml": "yolo",
     ".yml": "yolo",
-    **dict.fromkeys(PARQUET, "parquet"),
 }
 _HINT = (
     "Formats: coco (JSON), coco_panoptic (JSON beside a folder of PNGs), jsonl (one image a line, "
@@ -152,19 +140,9 @@ def _read(path: str, role: Role, how: Reading, format: str) -> ObjectFile:  # no
     """
     if format in ROWS:
         return _read_rows(path, role, how, format)
-    if format != "coco":
-        module = import_module(f"valor_cli.data.formats.{_READERS[format]}")
-        read: Callable[[str, Role, Reading], ObjectFile] = getattr(
-            module, f"read_{_READERS[format]}"
-        )
-        return read(path, role, how)
-    from valor_cli.data.formats.coco import reader as coco
-
-    if role == "predictions":
-        return coco.read_results(path, wanted=how.wanted, fields=how.fields, invalid=how.invalid)
-    return coco.read_ground_truth(
-        path, metadata=how.metadata, wanted=how.wanted, fields=how.fields, invalid=how.invalid
-    )
+    module = import_module(f"valor_cli.data.formats.{_READERS[format]}")
+    file: ObjectFile = module.read_objects(path, role, how)
+    return file
 
 
 def _read_rows(path: str, role: Role, how: Reading, format: str) -> ObjectFile:  # noqa: A002

@@ -93,7 +93,7 @@ def read_sample_part(piece: Piece, reading: SampleReading, format: str) -> PartO
     """
     file = open_sample_rows(piece.path, reading, format)
     part = file.part_of(piece)
-    above = partial(lines_above, piece.path, part.begin) if file.place == LINE else lambda: 0
+    above = partial(lines_above, piece.path, part.begin) if file.place == LINE else None
     return _parsed(file, reading, part, RowProblems(piece.path, file.place, above))
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.data.batch import Part, RowFile
-from valor_cli.data.formats.tables import format_of
+from valor_cli.data.formats.tables import FORMATS, format_of
 from valor_cli.data.inputs.scores import open_score_rows, read_score_file
 from valor_cli.data.partition.pieces import Piece, Span, line_above, rest_of
 from valor_cli.data.shapes.scores.assembly import Unsettled
@@ -41,11 +41,11 @@ def read_score_piece(
 ) -> ScorePart | None:
     """Read the samples of a piece; None if the file must be read whole.
 
-    None is for a range of bytes of a JSON list; for one of a CSV file in which a quoted field may
-    hold a line end; and where a row is one label of a sample, for rows of a sample that contradict
-    each other or say no true label, as others further on may settle that. A piece that begins
-    inside of a quoted field does not see it, but one above it does: the pieces of a file count
-    only if none of them is None.
+    None is for a range of bytes of a format that is read as a whole; for one of a CSV file in which
+    a quoted field may hold a line end; and where a row is one label of a sample, for rows of a
+    sample that contradict each other or say no true label, as others further on may settle that. A
+    piece that begins inside of a quoted field does not see it, but one above it does: the pieces of
+    a file count only if none of them is None.
 
     Lines are counted from the first of the piece. Only where something is wrong are those above it
     counted, and the piece is read once more to name the lines of the file. Typed rows are counted
@@ -64,7 +64,7 @@ def read_score_piece(
     path, found = piece.path, format or format_of(piece.path)
     if piece.end is None:
         return score_part(read_score_file(path, side, reading, found))
-    if found == "json":
+    if not FORMATS[found].can_cut:
         return None
     reader = _PieceReader(path, side, reading, found)
     part = reader.part(piece)

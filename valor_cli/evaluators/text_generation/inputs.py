@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
+from valor_cli.data.formats.tables import FormatName
 from valor_cli.data.shapes.samples.schema import COLUMNS
 from valor_cli.errors import did_you_mean
 from valor_cli.evaluators.inputs import ByModel, Strict, model_paths, one_standard_input
 from valor_cli.paths import LocalPath
-
-Format: TypeAlias = Literal["jsonl", "csv", "json", "parquet"]
 
 
 def _known(columns: dict[str, str]) -> dict[str, str]:
@@ -32,7 +31,7 @@ class TextInputs(Strict):
         "path (with a `model` column if it holds several models), or one per model, joined by "
         "sample_id"
     )
-    format: Format | None = Field(
+    format: FormatName | None = Field(
         None, description="format of the files; omitted: by extension and content"
     )
     columns: Annotated[dict[str, str], AfterValidator(_known)] = Field(

@@ -15,7 +15,7 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from valor_cli.data.formats.tables import format_of
+from valor_cli.data.formats.tables import FORMATS, format_of
 from valor_cli.data.inputs.samples import check_reading, read_sample_file, read_sample_part
 from valor_cli.data.partition.pieces import Piece, cut
 from valor_cli.data.shapes.samples.columns import SampleColumns
@@ -46,9 +46,6 @@ PACKED: Final = 4
 UNKNOWN: Final = 1 << 30
 """Bytes that a file is taken to have that is not on this machine."""
 
-CUT: Final = ("jsonl", "parquet")
-"""Formats of which a piece can be read alone."""
-
 TOLD_OF_ROWS: Final = ("sample_id", "model", "perturbed_from")
 """What a piece tells of each row."""
 
@@ -77,7 +74,9 @@ def cut_inputs(
                 return None
             total += length
             found = inputs.format or format_of(file)
-            parts = cut(file, size) if found in CUT else [Piece(file)]
+            # A text in CSV may go on over many lines.
+            alone = FORMATS[found].can_cut and found != "csv"
+            parts = cut(file, size) if alone else [Piece(file)]
             pieces += [
                 SamplePiece(model, path, found, reading, selection, one, size) for one in parts
             ]

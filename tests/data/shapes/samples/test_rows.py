@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from valor_cli.data.formats.json import table
-from valor_cli.data.formats.json.table import JsonFile
+from valor_cli.data.formats.json import lines
 from valor_cli.data.inputs.samples import read_samples
 from valor_cli.data.json_records import parsed
 from valor_cli.data.shapes.samples.parse import SampleParser
@@ -119,8 +118,8 @@ def test_rows_are_left_out_exactly_if_they_have_faults(records: list[dict[str, A
     for size in (1, 1 << 18):
         problems = LineProblems("a.jsonl")
         parser = SampleParser(reading, problems)
-        with mock.patch.object(table, "BLOCK", size):
-            for block in JsonFile("a.jsonl", len).blocks():
+        with mock.patch.object(lines, "BLOCK", size):
+            for block in lines.open_rows("a.jsonl", len).blocks():
                 parser.add(block)
         part = parser.part()
         assert list(part.numbers) == [at for at, one in enumerate(faults, 1) if not one]
@@ -136,7 +135,7 @@ def test_the_kernel_and_python_read_the_same_rows(records: list[dict[str, Any]])
     for compiled in (engine.compiled, None):
         with mock.patch.object(engine, "compiled", compiled):
             parser = SampleParser(reading, LineProblems("a.jsonl"))
-            for block in JsonFile("a.jsonl", len).blocks():
+            for block in lines.open_rows("a.jsonl", len).blocks():
                 parser.add(block)
             found.append(parser.part())
     assert found[0].rows == found[1].rows

@@ -8,11 +8,24 @@ from contextlib import contextmanager
 
 from valor_cli.data.formats.coco.decode import decode_ground_truth, decode_results
 from valor_cli.data.formats.coco.tables import Request
-from valor_cli.data.shapes.objects.object_file import ObjectFile, Wanted
+from valor_cli.data.shapes.objects.object_file import ObjectFile, Role, Wanted
+from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.data.source.files import TextSource
 from valor_cli.data.table import InvalidRows
 
-__all__ = ["read_ground_truth", "read_results"]
+
+def read_objects(path: str, role: Role, reading: Reading) -> ObjectFile:
+    """The objects of a COCO file; see `read_ground_truth` and `read_results`.
+
+    Raises:
+        DataError: As these do.
+    """
+    wanted, fields, invalid = reading.wanted, reading.fields, reading.invalid
+    if role == "predictions":
+        return read_results(path, wanted=wanted, fields=fields, invalid=invalid)
+    return read_ground_truth(
+        path, metadata=reading.metadata, wanted=wanted, fields=fields, invalid=invalid
+    )
 
 
 def read_ground_truth(

@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.data.batch import Batch, Block, ColumnType, FaultyRow, Form, Known, Part
+from valor_cli.data.batch import Batch, Block, ColumnType, FaultyRow, Form, Known, Part, Shaped
 from valor_cli.data.column_names import (
     DELIMITERS,
     csv_reader,
@@ -39,6 +39,15 @@ BLOCK: Final = 1 << 19
 _LINE: Final = re.compile(rb"[^\r\n]*(?:\r\n?|\n)?")
 _EXPECTED = "'{}' expected after '\"'"
 _OPEN = "unexpected end of data"
+
+
+def open_rows(path: str, known: Known, shaped: Shaped | None = None) -> CsvFile:
+    """Open a CSV file.
+
+    Raises:
+        DataError: It cannot be read, or there is no first line.
+    """
+    return CsvFile(path, known)
 
 
 class CsvFile:
@@ -176,7 +185,7 @@ class CsvFile:
         good = found.fields == width
         if not good.all():
             for at, cells in zip(line[~good].tolist(), found.fields[~good].tolist(), strict=True):
-                message = wrong_field_count(cells, width, self.delimiter, "field")
+                message = wrong_field_count(cells, width, self.delimiter)
                 wrong.append((at, [("", message)]))
             line, number = line[good], number[good]
         at = {name: position for position, name in reversed(list(enumerate(self.names)))}

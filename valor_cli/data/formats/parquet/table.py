@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from valor_cli.data.batch import Batch, Block, ColumnType, Form, Part
+from valor_cli.data.batch import Batch, Block, ColumnType, Form, Known, Part, Shaped
 from valor_cli.data.formats.parquet.columns import type_of
 from valor_cli.data.formats.parquet.files import open_table, select_rows
 from valor_cli.data.formats.parquet.tape import tape_of_arrow
@@ -21,12 +21,22 @@ from valor_cli.errors import DataError
 CAST: Final = "Cast the column where the file is written."
 
 
+def open_rows(path: str, known: Known, shaped: Shaped | None = None) -> TypedFile:
+    """Open a Parquet or Arrow file.
+
+    Raises:
+        DataError: It cannot be read, or two columns have one name.
+    """
+    return TypedFile(path)
+
+
 class TypedFile:
     """A Parquet or Arrow file; see `RowFile`."""
 
     form: Form = "typed"
     place = ROW
     line = 1
+    delimiter = ","
     is_split = False
 
     def __init__(self, path: str) -> None:

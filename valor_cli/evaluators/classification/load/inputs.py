@@ -9,6 +9,7 @@ from typing import Annotated, Literal, TypeAlias
 from annotated_types import MinLen
 from pydantic import AfterValidator, Field, model_validator
 
+from valor_cli.data.formats.tables import FormatName
 from valor_cli.data.shapes.scores.extract import Extract
 from valor_cli.data.shapes.scores.score_file import Side
 from valor_cli.evaluators.inputs import (
@@ -23,10 +24,8 @@ from valor_cli.kernels.patterns.regex import PatternError, parse_pattern
 from valor_cli.metric import written
 from valor_cli.paths import InputPath
 
-Format: TypeAlias = Literal["csv", "jsonl", "json", "parquet"]
 
-
-class Formats(SideFormats[Format]):
+class Formats(SideFormats[FormatName]):
     """Formats of ground truth and predictions."""
 
 
@@ -91,7 +90,7 @@ class ClassificationInputs(Strict):
         None,
         description="folder of the images, named after the sample ids: pictures in the report",
     )
-    format: Format | Formats | None = Field(
+    format: FormatName | Formats | None = Field(
         None, description="format of the files, or of each side; omitted: by extension and content"
     )
     classes: Classes | InputPath | None = Field(
@@ -162,6 +161,6 @@ class ClassificationInputs(Strict):
         own = self.extract
         return Extract(own.pattern or "", own.json_path or "", match=own.match)
 
-    def format_of(self, side: Side) -> Format | None:
+    def format_of(self, side: Side) -> FormatName | None:
         """The format given in the config for one side, if any."""
         return format_given(self.format, side)

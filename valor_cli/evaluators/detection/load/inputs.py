@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from valor_cli.data.inputs.objects import Format
+from valor_cli.data.inputs.objects import FormatName
 from valor_cli.data.shapes.objects.object_file import Role, SplitName
 from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.evaluators.inputs import (
@@ -21,7 +21,7 @@ from valor_cli.evaluators.inputs import (
 from valor_cli.paths import InputPath
 
 
-class Formats(SideFormats[Format]):
+class Formats(SideFormats[FormatName]):
     """Formats of ground truth and predictions."""
 
 
@@ -39,7 +39,7 @@ class DetectionInputs(Strict):
     images: InputPath | None = Field(
         None, description="folder of the images: pictures in the report, sizes for YOLO"
     )
-    format: Format | Formats | None = Field(
+    format: FormatName | Formats | None = Field(
         None, description="format of the files, or of each side; omitted: by extension and content"
     )
     names: tuple[str, ...] | None = Field(
@@ -66,7 +66,7 @@ class DetectionInputs(Strict):
         """Path of each model's predictions; a single path is named after its file."""
         return model_paths(self.predictions)
 
-    def format_of(self, role: Role) -> Format | None:
+    def format_of(self, role: Role) -> FormatName | None:
         """The format given in the config for one side, if any."""
         return format_given(self.format, role)
 

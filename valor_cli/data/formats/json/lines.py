@@ -1,0 +1,137 @@
+"""Read JSON lines as rows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from itertools import chain
+from typing import Any, Final
+
+import msgspec
+import numpy as np
+
+from valor_cli.data.batch import Batch, Block, ColumnType, FaultyRow, Form, Known, Part, Shaped
+from valor_cli.data.json_records import not_json, parsed
+from valor_cli.data.partition.pieces import Piece, span_of_lines
+from valor_cli.data.schema import Path
+from valor_cli.data.source.files import TextSource, blocks_of_lines
+from valor_cli.data.table import LINE
+from valor_cli.data.tape import Ints, JsonLines, json_tape
+from valor_cli.data.value_rows import batch_of, names_of
+
+BLOCK: Final = 3 << 17
+"""Bytes that are read at once."""
+
+
+def open_rows(path: str, known: Known, shaped: Shaped | None = None) -> JsonLinesFile:
+    """Open a file of JSON lines."""
+    source = TextSource(path)
+    return JsonLinesFile(source, blocks_of_lines(source, BLOCK))
+
+
+class JsonLinesFile:
+    """Objects of JSON, one a line; see `RowFile`."""
+
+    form: Form = "json"
+    names: Sequence[str] = ()
+    types: Mapping[str, ColumnType] = {}
+    delimiter = ","
+    is_split = False
+
+    def __init__(
+        self, source: TextSource, blocks: Iterator[bytes], place: str = LINE, line: int = 1
+    ) -> None:
+        """Open a file.
+
+        Args:
+            source: The file.
+            blocks: Its lines.
+            place: How a line is named, as in `Table.place`.
+            line: The number of the first.
+        """
+        self.path = self.head = source.path
+        self.place = place
+        self.line = line
+        self._source = source
+        self._blocks = blocks
+
+    def first_rows(self) -> Iterator[Mapping[str, Any]]:
+        """The objects of the first block."""
+        if first := next(self._blocks, b""):
+            self._blocks = chain([first], self._blocks)
+            yield from _records_in(first)
+
+    def part_of(self, piece: Piece) -> Part:
+        """The lines that begin in a piece."""
+        span = span_of_lines(piece)
+        return Part(*span, span)
+
+    @property
+    def sha256(self) -> str:
+        """Hex digest of the file, once all of it has been read."""
+        return self._source.sha256
+
+    def blocks(
+        self,
+        part: Part | None = None,
+        line: int = 1,
+        *,
+        columns: Sequence[Path] | None = None,
+        coded: Sequence[str] = (),
+        most: int = 0,
+    ) -> Iterator[Block]:
+        """The rows, in order; see `RowFile.blocks`."""
+        blocks = self._blocks
+        if part is not None:
+            blocks, self.line = blocks_of_lines(TextSource(self.path, part[:2]), BLOCK), line
+        count = 0
+        for block in blocks:
+            lines = json_tape(block)
+            at = np.array([one for one, _ in lines.left], np.int64)
+            number = count + 1 + np.argsort(np.argsort(np.concatenate([lines.line, at])))
+            own, others = np.split(number, [len(lines.line)])
+            values = lines.values
+            batch = Batch(
+                "json",
+                self.line + lines.line,
+                own,
+                names_of(values, self.line + lines.line),
+                values.field,
+                partial(_records, lines, block),
+                values,
+                irregular=False,
+            )
+            yield _with_left(batch, lines.left, self.line, others)
+            count += len(number)
+            self.line += lines.count
+
+
+def _records(lines: JsonLines, block: bytes, rows: Sequence[int]) -> list[Any]:
+    return [parsed(lines.content(block, row)) for row in rows]
+
+
+def _with_left(batch: Batch, left: Sequence[tuple[int, bytes]], line: int, number: Ints) -> Block:
+    """The rows of a block with those lines that Python must read."""
+    if not left:
+        return Block([batch])
+    values, at, wrong = list[Any](), list[int](), list[FaultyRow]()
+    for position, (own, content) in enumerate(left):
+        try:
+            values.append(parsed(content))
+            at.append(position)
+        except (json.JSONDecodeError, RecursionError) as error:
+            wrong.append((line + own, [("", not_json(error))]))
+    lines = line + np.array([left[one][0] for one in at], np.int64)
+    return Block([batch, batch_of(values, lines, number[at], wrong)], wrong)
+
+
+def _records_in(block: bytes) -> Iterator[dict[str, Any]]:
+    """The lines of a block that are objects."""
+    for line in block.split(b"\n"):
+        try:
+            found = msgspec.json.decode(line)
+        except (msgspec.MsgspecError, RecursionError):
+            continue
+        if isinstance(found, dict):
+            yield found

@@ -1,0 +1,95 @@
+"""Rows of Python values as batches, for formats that are parsed as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from valor_cli.data.batch import Batch, Block, ColumnType, FaultyRow, Form, Part
+from valor_cli.data.json_records import TOO_DEEP
+from valor_cli.data.partition.pieces import Piece
+from valor_cli.data.schema import Path
+from valor_cli.data.tape import Column, Ints, tape_of_some
+
+_ROWS: Final = 1 << 10
+
+
+class ValueFile:
+    """Rows that have been parsed; see `RowFile`."""
+
+    form: Form = "json"
+    names: Sequence[str] = ()
+    types: Mapping[str, ColumnType] = {}
+    delimiter = ","
+    is_split = False
+
+    def __init__(self, path: str, rows: Sequence[Any], place: str, sha256: str) -> None:
+        """Initialise with the rows.
+
+        Args:
+            path: The file, for messages.
+            rows: Mappings, with values as of JSON or of `json_records.parsed`.
+            place: How a row is named by its number from 0, as in `Table.place`.
+            sha256: Hex digest of the file.
+        """
+        self.path = self.head = path
+        self.place = place
+        self.line = 0
+        self.sha256 = sha256
+        self._rows = rows
+
+    def first_rows(self) -> Iterator[Mapping[str, Any]]:
+        """The first objects."""
+        yield from (row for row in self._rows[:_ROWS] if isinstance(row, dict))
+
+    def part_of(self, piece: Piece) -> Part:
+        """No part: the file is parsed as a whole."""
+        raise ValueError("a file that is parsed as a whole has no parts")
+
+    def blocks(
+        self,
+        part: Part | None = None,
+        line: int = 1,
+        *,
+        columns: Sequence[Path] | None = None,
+        coded: Sequence[str] = (),
+        most: int = 0,
+    ) -> Iterator[Block]:
+        """The rows, in order; see `RowFile.blocks`."""
+        for first in range(0, len(self._rows), _ROWS):
+            rows = self._rows[first : first + _ROWS]
+            at = np.arange(first, first + len(rows))
+            wrong = list[FaultyRow]()
+            yield Block([batch_of(rows, at, at + 1, wrong)], wrong)
+
+
+def batch_of(values: Sequence[Any], line: Ints, number: Ints, wrong: list[FaultyRow]) -> Batch:
+    """A batch of values of `json_records.parsed`.
+
+    Args:
+        values: One a row.
+        line, number: As in `Batch`.
+        wrong: Where those are added that are nested too deeply.
+    """
+    column, deep = tape_of_some(values)
+    if deep.any():
+        wrong += [(int(line[at]), [("", TOO_DEEP)]) for at in np.flatnonzero(deep)]
+        kept = np.flatnonzero(~deep)
+        values, line, number = [values[at] for at in kept.tolist()], line[kept], number[kept]
+        column = column.take(kept)
+    return Batch(
+        "json",
+        line,
+        number,
+        names_of(column, line),
+        column.field,
+        lambda rows: [values[row] for row in rows],
+        column,
+    )
+
+
+def names_of(values: Column, line: Ints) -> dict[str, int]:
+    """The keys of rows, with the line of the first row that has each."""
+    return {name: int(line[row]) for name, row in values.first_keys().items()}
