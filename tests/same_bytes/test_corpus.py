@@ -18,7 +18,7 @@ from valor_cli.data.formats import tables
 from valor_cli.data.inputs import label_maps
 from valor_cli.data.inputs import objects as formats
 
-TRUTH_ALONE = {"cvat", "dota", "kitti", "labelme", "open_images"}
+OTHERS = {"cvat", "dota", "kitti", "labelme", "label_studio", "open_images", "json", "parquet"}
 """Formats that are read by the same code as VOC, most of them without predictions."""
 
 HASH = re.compile("#[0-9a-f]{6}")
@@ -66,7 +66,7 @@ def test_every_format_that_readers_know_has_a_case() -> None:
     assert {task for tasks in FORMATS for task in tasks} == set(catalogue.TASKS)
     for tasks, known in FORMATS.items():
         own = [case for name, case in corpus().items() if name.split("/")[0] in tasks]
-        assert {run.split()[0] for case in own for run in case.runs} >= set(known) - TRUTH_ALONE
+        assert {run.split()[0] for case in own for run in case.runs} >= set(known) - OTHERS
 
 
 def test_every_task_has_all_ways_intervals_slices_gates_and_faults() -> None:

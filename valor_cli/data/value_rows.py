@@ -25,20 +25,32 @@ class ValueFile:
     delimiter = ","
     is_split = False
 
-    def __init__(self, path: str, rows: Sequence[Any], place: str, sha256: str) -> None:
+    def __init__(
+        self,
+        path: str,
+        rows: Sequence[Any],
+        place: str,
+        sha256: str,
+        lines: Sequence[int] | None = None,
+        wrong: Sequence[FaultyRow] = (),
+    ) -> None:
         """Initialise with the rows.
 
         Args:
             path: The file, for messages.
             rows: Mappings, with values as of JSON or of `json_records.parsed`.
-            place: How a row is named by its number from 0, as in `Table.place`.
+            place: How a row is named, as in `Table.place`.
             sha256: Hex digest of the file.
+            lines: The number of each row; None to count from 0.
+            wrong: Other rows, and what is wrong with them.
         """
         self.path = self.head = path
         self.place = place
         self.line = 0
         self.sha256 = sha256
         self._rows = rows
+        self._lines = np.arange(len(rows)) if lines is None else np.array(lines, np.int64)
+        self._wrong = wrong
 
     def first_rows(self) -> Iterator[Mapping[str, Any]]:
         """The first objects."""
@@ -59,10 +71,9 @@ class ValueFile:
     ) -> Iterator[Block]:
         """The rows, in order; see `RowFile.blocks`."""
         for first in range(0, len(self._rows), _ROWS):
-            rows = self._rows[first : first + _ROWS]
-            at = np.arange(first, first + len(rows))
-            wrong = list[FaultyRow]()
-            yield Block([batch_of(rows, at, at + 1, wrong)], wrong)
+            rows, at = self._rows[first : first + _ROWS], self._lines[first : first + _ROWS]
+            wrong = list(self._wrong if first == 0 else ())
+            yield Block([batch_of(rows, at, first + 1 + np.arange(len(rows)), wrong)], wrong)
 
 
 def batch_of(values: Sequence[Any], line: Ints, number: Ints, wrong: list[FaultyRow]) -> Batch:

@@ -13,6 +13,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from valor_cli.data.formats.class_names import NAMES_FILES
+from valor_cli.data.formats.dota import is_result
 from valor_cli.data.formats.folders import files_under, text_of
 from valor_cli.data.formats.images import ImageFolder, image_size
 from valor_cli.data.formats.kitti import SCORED_FIELDS
@@ -31,6 +32,9 @@ _SCORE_KEYS: Final = re.compile(rb'"(?:%s)"\s*:' % "|".join(_SCORE_NAMES).encode
 _SCORE_ELEMENT: Final = re.compile(rb"<(?:score|confidence)>")
 _SCORE_COLUMNS: Final = {name.encode() for name in _SCORE_NAMES}
 _CELLS: Final = re.compile(rb'[",;\t]+')
+_ANNOTATED: Final = re.compile(rb'"annotations"\s*:\s*\[\s*\{')
+"""Tasks of Label Studio with annotations, which may have predictions beside."""
+
 _OVERLAP: Final = 64
 """Bytes kept of a piece of text, in which a key that goes on in the next may begin."""
 
@@ -71,6 +75,10 @@ def _has_scores(path: str, source_format: str) -> bool:
     if source_format == "open_images":
         header = next(TextSource(path).chunks()).split(b"\n", 1)[0]
         return b"Score" in map(bytes.strip, header.split(b","))
+    if source_format == "dota":
+        return any(is_result(os.path.basename(one)) for one in files_under(path, ".txt"))
+    if source_format == "label_studio":
+        return not _mentions(_ANNOTATED, b"", TextSource(path).chunks())
     if source_format in TRUTH_ALONE:
         return False
     if source_format == "voc":
@@ -90,6 +98,7 @@ def _has_scores(path: str, source_format: str) -> bool:
 
 def _mentions(key: re.Pattern[bytes], head: bytes, chunks: Iterator[bytes]) -> bool:
     before = b""
+    head = head or next(chunks, b"")
     while head:
         if key.search(before + head):
             return True

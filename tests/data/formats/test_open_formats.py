@@ -1,4 +1,4 @@
-"""KITTI, DOTA, LabelMe, CVAT and Open Images as their tools write them, and their faults."""
+"""KITTI, DOTA, LabelMe, CVAT, Open Images, Label Studio: as tools write them, and faults."""
 
 from __future__ import annotations
 
@@ -133,6 +133,118 @@ def test_dota() -> None:
     assert len(read("short").objects) == 1
 
 
+def test_results_of_dota() -> None:
+    put("Task1/Task1_plane.txt", "P0002 0.75 0 0 10 0 10 5 0 5\nP0001 0.5 1 1 4 1 4 4 1 4\n")
+    put("Task1/Task1_storage-tank.txt", "P0001 0.25 2 2 6 2 6 6 2 6\n")
+    assert format_of("Task1") == "dota"
+    found = read("Task1", "predictions")
+    assert labels(found) == [("P0002", "plane"), ("P0001", "plane"), ("P0001", "storage-tank")]
+    assert found.objects["score"].tolist() == [0.75, 0.5, 0.25]
+    assert found.shapes.polygon.points[:4].tolist() == [[0, 0], [10, 0], [10, 5], [0, 5]]
+    assert found.objects.place_of(2) == "Task1/Task1_storage-tank.txt:1"
+    # Upright boxes by two corners.
+    put("Task2/Task2_plane.txt", "P1 0.5 1 2 4 8\n")
+    assert read("Task2", "predictions").shapes.polygon.points.tolist() == [
+        [1, 2], [4, 2], [4, 8], [1, 8]
+    ]  # fmt: skip
+
+
+def result(kind: str, labels: Any, score: Any = None, **value: Any) -> dict[str, Any]:
+    size = {"original_width": 200, "original_height": 100}
+    value = {**value, kind: labels}
+    return {"type": kind, "value": value, **size, **({} if score is None else {"score": score})}
+
+
+CAT = result("rectanglelabels", ["cat"], x=10, y=20, width=30, height=40, rotation=0)
+TURNED = result("rectanglelabels", ["cat"], x=50, y=20, width=10, height=40, rotation=90)
+OUTLINE = result("polygonlabels", ["dog"], points=[[0, 0], [50, 0], [50, 100]])
+SUNNY = {"type": "choices", "value": {"choices": ["sunny"]}}
+
+
+def tasks(*results: Any, predicted: Any = (), **more: Any) -> str:
+    annotations = [
+        {"was_cancelled": True, "result": [OUTLINE]},
+        {"result": [OUTLINE]},
+        {"ground_truth": True, "result": list(results)},
+    ]
+    predictions = [{"score": 0.25, "result": list(predicted)}]
+    first = {"data": {"image": "/data/upload/1/a.jpg"}, "annotations": annotations}
+    second = {"data": {"image": "/data/local-files/?d=day/b.png"}, "annotations": []}
+    return json.dumps([{**first, "predictions": predictions, **more}, second])
+
+
+def test_label_studio() -> None:
+    put("a.json", tasks(CAT, TURNED, OUTLINE, SUNNY, predicted=[{**CAT, "score": 0.5}, CAT]))
+    assert format_of("a.json") == "label_studio"
+    found = read("a.json")
+    assert labels(found) == [("a", "cat"), ("a", "cat"), ("a", "dog")]
+    assert found.images is not None
+    assert found.images["id"].tolist() == ["a", "b"]
+    assert found.images["width"].tolist() == [200, 0]
+    # In percent of 200 x 100 pixels.
+    assert found.shapes.box.tolist() == [[20, 20, 60, 40]]
+    # 20 wide and 40 high, turned about 100, 20 by a quarter: from 60 to 100, and from 20 to 40.
+    np.testing.assert_allclose(found.shapes.rotated_box, [[80, 30, 20, 40, 90]])
+    assert found.shapes.polygon.points.tolist() == [[0, 0], [100, 0], [100, 100]]
+    assert found.objects.place_of(0) == "a.json: [0]"
+    predicted = read("a.json", "predictions")
+    assert predicted.objects["score"].tolist() == [0.5, 0.25]
+    done = convert(Conversion("a.json", "out.jsonl", geometry="box"))
+    assert "3 ground truths of 2 images" in done.summary
+
+
+def test_label_studio_with_values_alone() -> None:
+    value = {**CAT["value"], "original_width": 200, "original_height": 100}
+    put("a.json", json.dumps([{"image": "/data/upload/1/a.jpg", "id": 1, "label": [value]}]))
+    found = read("a.json")
+    assert labels(found) == [("a", "cat")]
+    assert found.shapes.box.tolist() == [[20, 20, 60, 40]]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("{}", "a.json: expected a list of tasks, found an object"),
+        ("[3]", 'a.json: [0]: expected a task with an image under "data", found 3'),
+        (
+            tasks(result("brushlabels", ["cat"], rle=[1])),
+            (
+                "a.json: [0].annotations[2].result[0].type: expected rectanglelabels or "
+                'polygonlabels, found the string "brushlabels"'
+            ),
+        ),
+        (
+            tasks(result("rectanglelabels", [], x=1, y=1, width=1, height=1)),
+            (
+                "a.json: [0].annotations[2].result[0].value.rectanglelabels: expected a list of "
+                "labels, found an empty list"
+            ),
+        ),
+        (
+            tasks(result("rectanglelabels", ["cat"], x=1, y=1, width=1)),
+            "a.json: [0].annotations[2].result[0].value.height: expected a number, found null",
+        ),
+        (
+            tasks(result("polygonlabels", ["cat"], points=[[1, 2], [3]])),
+            "a.json: [0].annotations[2].result[0].value.points[1]: expected a number, found a list",
+        ),
+        (
+            tasks({**CAT, "original_width": None}),
+            (
+                "a.json: [0].annotations[2].result[0].original_width: expected a whole number "
+                "from 1 to 1,048,576, found null"
+            ),
+        ),
+        (tasks(annotations=3), "a.json: [0].annotations: expected a list, found 3"),
+    ],
+)
+def test_a_wrong_file_of_label_studio(content: str, message: str) -> None:
+    put("a.json", content)
+    with pytest.raises(DataError) as caught:
+        read_objects("a.json", "ground_truth", Reading(), "label_studio")
+    assert str(caught.value).startswith(message)
+
+
 def test_labelme() -> None:
     put(
         "json/a.json",
@@ -184,6 +296,7 @@ OPEN_IMAGES = (
 
 def test_open_images() -> None:
     put("boxes.csv", OPEN_IMAGES)
+    assert format_of("boxes.csv") == "open_images"
     Path("pictures").mkdir()
     for name in ("0001eeaf4aed83f9", "000595fe6fee6369"):
         Image.new("L", (800, 400)).save(f"pictures/{name}.jpg")
@@ -425,11 +538,11 @@ def test_a_wrong_file(name: str, content: str, message: str) -> None:
 
 
 def test_formats_without_scores_are_no_predictions() -> None:
-    put("in/P1.txt", DOTA)
+    put("in/a.json", labelme())
     with pytest.raises(DataError) as caught:
         read("in", "predictions")
     assert str(caught.value) == (
-        "in: DOTA has no scores, which predictions need\n"
+        "in: LabelMe has no scores, which predictions need\n"
         "give predictions as COCO, JSONL, CSV, YOLO, VOC or KITTI"
     )
     put("kitti/a.txt", f"{CAR}\n")

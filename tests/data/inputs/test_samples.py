@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from valor_cli.data.formats.tables import format_of
 from valor_cli.data.inputs.samples import read_samples
 from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading
+from valor_cli.errors import DataError
 
 pytestmark = pytest.mark.usefixtures("in_a_folder")
 
@@ -51,3 +53,96 @@ def test_compressed_files_and_standard_input(monkeypatch: pytest.MonkeyPatch) ->
     assert responses(read("a.jsonl.gz")) == ["a"]
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"id,answer\n1,b\n")))
     assert responses(read("-")) == ["b"]
+
+
+SPEC = {"spec": {"completion_fns": ["gpt-4"], "eval_name": "match"}}
+ASKED = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "2 + 2?"}]
+EVENTS = [
+    SPEC,
+    {"event_id": 0, "sample_id": "m.0", "type": "sampling",
+     "data": {"prompt": ASKED, "sampled": ["4"]}},
+    {"event_id": 1, "sample_id": "m.1", "type": "sampling",
+     "data": {"prompt": "3 + 3?", "sampled": "7"}},
+    {"event_id": 2, "sample_id": "m.0", "type": "match",
+     "data": {"correct": True, "expected": "4", "picked": "4", "sampled": "4"}},
+    {"event_id": 3, "sample_id": "m.1", "type": "match",
+     "data": {"correct": False, "expected": ["6", "six"], "sampled": "7"}},
+    {"event_id": 4, "sample_id": "m.1", "type": "metrics", "data": {"f1": 0}},
+    {"final_report": {"accuracy": 0.5}},
+]  # fmt: skip
+
+
+def test_events_of_openai_evals_are_joined_by_sample() -> None:
+    text = "".join(json.dumps(one) + "\n" for one in EVENTS)
+    found = read("log.jsonl", text)
+    first, second = found.rows
+    assert (first.sample_id, first.model, first.user_input) == ("m.0", "gpt-4", "2 + 2?")
+    assert (first.history, first.response, first.references) == ("system: Be brief.", "4", ("4",))
+    assert (second.user_input, second.response) == ("3 + 3?", "7")
+    assert second.references == ("6", "six")
+    assert [found.place(row) for row in found.rows] == ["log.jsonl:2", "log.jsonl:3"]
+
+
+def test_a_wrong_line_of_an_event_log() -> None:
+    text = "".join(json.dumps(one) + "\n" for one in EVENTS) + "{oops\n"
+    with pytest.raises(DataError) as caught:
+        read("log.jsonl", text)
+    assert str(caught.value).startswith("log.jsonl:8: not JSON (Expecting property name")
+
+
+def said(role: str, *texts: str) -> dict[str, Any]:
+    return {"role": role, "parts": [{"type": "text", "content": text} for text in texts]}
+
+
+ASKED_PARTS = [said("user", "Hi"), said("assistant", "Hello."), said("user", "Rain", "in Paris?")]
+ANSWERED = [{**said("assistant", "Yes."), "finish_reason": "stop"}]
+NAMES = {
+    "gen_ai.request.model": "gpt-4o",
+    "gen_ai.input.messages": ASKED_PARTS,
+    "gen_ai.output.messages": ANSWERED,
+}
+AS_JSON = {name: one if isinstance(one, str) else json.dumps(one) for name, one in NAMES.items()}
+
+
+@pytest.mark.parametrize(
+    "span",
+    [
+        NAMES,
+        AS_JSON,
+        {f"attributes.{name}": one for name, one in AS_JSON.items()},
+        {"attributes": NAMES},
+        {
+            "attributes": [
+                {"key": name, "value": {"stringValue": one}} for name, one in AS_JSON.items()
+            ]
+        },
+        {
+            "attributes": {
+                "gen_ai": {
+                    "request": {"model": "gpt-4o"},
+                    "input": {"messages": ASKED_PARTS},
+                    "output": {"messages": ANSWERED},
+                }
+            }
+        },
+    ],
+    ids=["names", "json", "flat", "attributes", "otlp", "nested"],
+)
+def test_spans_of_opentelemetry(span: dict[str, Any]) -> None:
+    times = {"startTimeUnixNano": "1700000000000000000", "endTimeUnixNano": "1700000001500000000"}
+    record = {"spanId": "5fb397be34d26b51", **times, **span}
+    (row,) = read("spans.jsonl", json.dumps(record) + "\n").rows
+    assert (row.sample_id, row.model) == ("5fb397be34d26b51", "gpt-4o")
+    assert (row.user_input, row.response) == ("Rain\nin Paris?", "Yes.")
+    assert row.history == "user: Hi\nassistant: Hello."
+    assert row.duration_s == 1.5
+
+
+def test_older_attributes_of_spans() -> None:
+    record = {"gen_ai.prompt": "Hi?", "gen_ai.completion": "Hello.", "gen_ai.system": "openai"}
+    (row,) = read("spans.jsonl", json.dumps(record) + "\n").rows
+    assert (row.user_input, row.response, row.history) == ("Hi?", "Hello.", None)
+    # What is no list of messages stays a text.
+    record = {"gen_ai.input.messages": "[not JSON", "gen_ai.output.messages": 3}
+    (row,) = read("spans.jsonl", json.dumps(record) + "\n").rows
+    assert (row.user_input, row.response) == ("[not JSON", "3")

@@ -21,7 +21,7 @@ from valor_cli.data.shapes.objects.rows import (
     object_file,
 )
 from valor_cli.data.source.files import TextSource
-from valor_cli.data.table import LINE, SKIP_HINT, InvalidRows
+from valor_cli.data.table import LINE, SKIP_HINT, InvalidRows, Parts
 from valor_cli.data.values import LARGEST_COORDINATE, LineProblems, describe, stop_on
 from valor_cli.errors import DataError, Problem
 from valor_cli.kernels.geometry.rle import LARGEST_SIDE
@@ -73,6 +73,10 @@ class AnnotatedImages:
         self._images = ImageRows()
         self._labels = Codes()
         self._files: dict[str, str] = {}
+        self._known: dict[str, int] = {}
+        self._image = -1
+        self._paths: dict[str, int] = {}
+        self._part: list[int] = []
         self._difficult: list[bool] = []
         self._digests: dict[str, str] = {}
 
@@ -113,10 +117,21 @@ class AnnotatedImages:
             message = f"duplicate image '{image}', also in {self._files[image]}"
             self.faults.add(line, key, message)
         self._files[image] = path
+        self._image = len(self._images.ids)
         self._images.ids.append(image)
         self._images.width.append(width)
         self._images.height.append(height)
         self._images.file_name.append(file_name)
+
+    def of_image(self, image: str) -> None:
+        """Let objects follow of an image that other files may speak of, too."""
+        if image not in self._known:
+            self._known[image] = len(self._images.ids)
+            self._images.ids.append(image)
+            self._images.width.append(0)
+            self._images.height.append(0)
+            self._images.file_name.append(None)
+        self._image = self._known[image]
 
     def side(self, text: str, line: int, key: str) -> int:
         """The width or height of an image from its text; 0 for a fault, which is noted."""
@@ -163,10 +178,12 @@ class AnnotatedImages:
             self._rows.shapes.add_box([left, top, right - left, bottom - top])
             self._add(label, line, score, difficult, crowd=crowd)
 
-    def add_rotated_box(self, label: str, sides: Sequence[float], line: int) -> None:
+    def add_rotated_box(
+        self, label: str, sides: Sequence[float], line: int, score: float = 0.0
+    ) -> None:
         """Add a rotated box of the last image: centre x, centre y, width, height, degrees."""
         self._rows.shapes.add_rotated_box(sides)
-        self._add(label, line, 0.0, False)
+        self._add(label, line, score, False)
 
     def add_polygon(
         self,
@@ -199,8 +216,10 @@ class AnnotatedImages:
         self, label: str, line: int, score: float, difficult: bool, *, crowd: bool = False
     ) -> None:
         self._difficult.append(difficult)
-        image = len(self._images.ids) - 1
-        self._rows.add(image, self._labels[label], line, position=-1, score=score, crowd=crowd)
+        self._part.append(self._paths.setdefault(self.problems.path, len(self._paths)))
+        self._rows.add(
+            self._image, self._labels[label], line, position=-1, score=score, crowd=crowd
+        )
 
     def object_file(
         self,
@@ -239,7 +258,7 @@ class AnnotatedImages:
             files=[InputFile(self.path, digest, self.found, skipped)],
             skipped=skipped,
             image_names="file",
-            part_of=list(self._files.values()),
+            parts=Parts([(one, place) for one in self._paths], np.array(self._part, np.int64)),
             place=place,
             warnings=warnings,
         )

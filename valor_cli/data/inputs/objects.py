@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 from valor_cli.data.batch import RowFile
 from valor_cli.data.column_names import check_mapped
 from valor_cli.data.formats.folders import is_folder, text_of
+from valor_cli.data.formats.label_studio import MARKS
 from valor_cli.data.formats.parquet.magic import is_parquet
 from valor_cli.data.formats.tables import EXTENSIONS as TABLE_EXTENSIONS
 from valor_cli.data.formats.tables import FORMATS as TABLES
@@ -40,6 +41,7 @@ _READERS: Final[Mapping[str, str]] = {
     "kitti": "kitti",
     "labelme": "labelme",
     "open_images": "open_images",
+    "label_studio": "label_studio",
 }
 """Formats of objects to their modules in `data.formats`, each with a function `read_objects`."""
 
@@ -53,7 +55,7 @@ if TYPE_CHECKING:
 else:
     FormatName = Literal[FORMATS]
 
-TRUTH_ALONE: Final = ("cvat", "dota", "labelme")
+TRUTH_ALONE: Final = ("cvat", "labelme")
 """Formats without scores."""
 
 _EXTENSIONS: Final = {
@@ -68,8 +70,8 @@ _HINT = (
     "or one box), csv (one box a line), parquet (or Arrow, with the columns of csv or the keys of "
     "jsonl), json (a list of what lines of jsonl are, by name only), yolo (a folder of .txt files, "
     "or a data.yaml), voc (a folder of .xml files), cvat (.xml), dota and kitti (folders of .txt "
-    "files), labelme (a folder of .json files), open_images (.csv, by name only). Name one as "
-    "`format:` under `data:`."
+    "files), labelme (a folder of .json files), open_images (.csv), label_studio (.json). Name "
+    "one as `format:` under `data:`."
 )
 
 
@@ -199,7 +201,13 @@ def format_of(path: str) -> str:
     if path != STDIN and is_folder(path):
         return _folder_format(path)
     found = _EXTENSIONS.get(extension_of(path)) or _content_format(path)
+    if found == "csv":
+        names = head_of(path).split(b"\n", 1)[0].replace(b'"', b"").split(b",")
+        return "open_images" if {b"ImageID", b"LabelName", b"XMin"} <= set(names) else found
     if found == "coco":
+        head = head_of(path).lstrip()
+        if head[:1] == b"[" and any(mark in head for mark in MARKS):
+            return "label_studio"
         from valor_cli.data.formats.panoptic import is_panoptic
 
         return "coco_panoptic" if is_panoptic(path) else found
@@ -208,6 +216,7 @@ def format_of(path: str) -> str:
 
 def _folder_format(path: str) -> str:
     from valor_cli.data.formats.class_names import NAMES_FILES
+    from valor_cli.data.formats.dota import is_result
     from valor_cli.data.formats.folders import files_under
     from valor_cli.data.formats.yolo_dataset import dataset_file
 
@@ -218,6 +227,8 @@ def _folder_format(path: str) -> str:
     if labels and annotations:
         message = "this folder holds both .txt and .xml files: are they yolo or voc?"
     elif labels:
+        if all(is_result(os.path.basename(one)) for one in labels):
+            return "dota"
         return _text_format(os.path.join(path, one) for one in labels[:_FILES_LOOKED_AT])
     elif annotations:
         return _xml_format(os.path.join(path, annotations[0]))

@@ -18,13 +18,19 @@ from valor_cli.data.formats.tables import check_format, format_of, open_rows
 from valor_cli.data.partition.pieces import Piece
 from valor_cli.data.partition.shards import SkippedFiles, read_shards
 from valor_cli.data.schema import Path, path_of
-from valor_cli.data.shapes.samples.other_tools import is_promptfoo, rows_of_labs
+from valor_cli.data.shapes.samples.other_tools import (
+    is_event_log,
+    is_promptfoo,
+    rows_of_events,
+    rows_of_labs,
+)
 from valor_cli.data.shapes.samples.parse import SampleParser
 from valor_cli.data.shapes.samples.part import PartOfFile, check_names, lines_above, whole_file
 from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading, SampleRow
 from valor_cli.data.shapes.samples.schema import ALIASES, LOGPROBS, NESTED, PEER_METADATA, SCHEMA
 from valor_cli.data.source.inputs import expanded_tables
 from valor_cli.data.table import LINE, SKIP_HINT, RowProblems
+from valor_cli.data.value_rows import ValueFile
 from valor_cli.data.values import Problems, stop_on
 from valor_cli.errors import DataError, Problem
 
@@ -106,11 +112,27 @@ def open_sample_rows(path: str, reading: SampleReading, format: str) -> RowFile:
     file = open_rows(
         path, format, lambda names: len(SCHEMA.layout(names, reading.columns)), rows_of_labs
     )
+    if format == "jsonl" and is_event_log(path):
+        file = _joined_events(file)
     if file.form != "json":
         if problems := duplicate_columns(file.names, file.head):
             raise DataError(problems)
         check_names(file.names, reading, file.head)
     return file
+
+
+def _joined_events(file: RowFile) -> RowFile:
+    """An event log of OpenAI evals with a row a sample."""
+    blocks = list(file.blocks())
+    events = [
+        (int(line), event)
+        for block in blocks
+        for batch in block.batches
+        for line, event in zip(batch.line, batch.records(range(len(batch))), strict=True)
+    ]
+    rows = rows_of_events(sorted(events, key=lambda one: one[0]))
+    wrong = [one for block in blocks for one in block.wrong]
+    return ValueFile(file.path, list(rows.values()), file.place, file.sha256, list(rows), wrong)
 
 
 def _parsed(

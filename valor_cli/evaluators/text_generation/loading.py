@@ -238,6 +238,7 @@ def _dataset(
             None if row.token_logprobs is None else np.array(row.token_logprobs, np.float64)
             for row in rows
         ),
+        history=tuple(row.history for row in rows),
         label_map=selection.label_map,
     )
 

@@ -257,6 +257,7 @@ def _dataset(ground: RangeContext, model: str, rows: SampleColumns, places: Ints
         perturbed_from=TextColumn.of(map(links.get, ids)) if links else none,
         artifacts=texts.get("artifacts", none),
         token_logprobs=none,
+        history=texts.get("history", none),
         label_map=ground.selection.label_map,
     ).prepare()
 

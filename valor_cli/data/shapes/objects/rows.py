@@ -297,6 +297,7 @@ def object_file(
     labels: Named,
     files: Sequence[InputFile],
     part_of: Sequence[str] | None = None,
+    parts: Parts | None = None,
     place: str = LINE,
     metadata: Mapping[str, list[Any]] | None = None,
     skipped: int = 0,
@@ -314,6 +315,7 @@ def object_file(
         labels: By code, what an object's `label` means.
         files: What was read.
         part_of: Of a folder, the file of each image, by position.
+        parts: The file of each object, where an image may be in several.
         place: How rows are named in the file, or in these files, as in `Table`.
         metadata: Of images.
         skipped: Objects left out.
@@ -327,7 +329,8 @@ def object_file(
         label, labels = _in_use(label, labels)
     category_ids = np.array(labels.ids, np.int64)
     image = columns.pop("image")
-    parts = None if part_of is None else Parts([(file, place) for file in part_of], image)
+    if part_of is not None:
+        parts = Parts([(file, place) for file in part_of], image)
     objects: Columns = {
         "image_id": image_ids[image],
         "category_id": category_ids[label],

@@ -28,6 +28,7 @@ TEXTS: Final = (
     "group",
     "perturbed_from",
     "artifacts",
+    "history",
 )
 """The fields of a row that are one text, or none."""
 

@@ -72,6 +72,7 @@ class TextDataset(Struct, frozen=True):
         token_logprobs: (n,) of each token of the response, the natural logarithm of the probability
             that its model gave it; NaN: it was not scored. None where the sample has none, or no
             metric of the run needs them.
+        history: (n,) the turns of a chat before the question, "role: text" each.
         label_map: Label as in the files to label as evaluated.
         secrets: Where in a text are characters that no report may show.
         prepared: What reports need of many samples, where it is made already; their texts are then
@@ -90,6 +91,7 @@ class TextDataset(Struct, frozen=True):
     perturbed_from: Texts
     artifacts: Texts
     token_logprobs: Sequence[NDArray[np.float64] | None]
+    history: Texts
     label_map: Mapping[str, str] = field(default_factory=dict)
     secrets: Callable[[str], Iterable[tuple[int, int]]] = secret_characters
     prepared: Prepared | None = None
@@ -160,7 +162,8 @@ class TextDataset(Struct, frozen=True):
 
     def texts_of(self, number: int) -> list[tuple[str, str]]:
         """(field, text) of all texts of a sample, in reading order."""
-        single = [("user_input", self.user_input[number]), ("response", self.response[number])]
+        names = ("history", "user_input", "response")
+        single = [(name, getattr(self, name)[number]) for name in names]
         contexts = self.retrieved_contexts[number] or ()
         return [
             *((name, text) for name, text in single if text is not None),
@@ -190,6 +193,7 @@ _COLUMNS = (
     "perturbed_from",
     "artifacts",
     "token_logprobs",
+    "history",
 )
 
 

@@ -1,8 +1,9 @@
 """Convert rows written by other tools to our column names.
 
 Supported: results of promptfoo (`promptfoo eval --output results.json`, or its JSON lines),
-logs of inspect-ai (`.json`), samples of lm-eval (`--log_samples`), chats as lists of messages (as
-OpenAI, Langfuse and Braintrust have them), queries of valor-lite (`context` as an object of
+logs of inspect-ai (`.json`), samples of lm-eval (`--log_samples`), event logs of OpenAI evals
+(`oaieval`), chats as lists of messages (as OpenAI, Langfuse and Braintrust have them), spans with
+the GenAI attributes of OpenTelemetry, queries of valor-lite (`context` as an object of
 `groundtruth` and `prediction`), and the test labs of H2O Eval Studio and Sonar. Files of ragas and
 deepeval, and spans of Phoenix, need only the aliases.
 """
@@ -11,15 +12,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import reduce
 from operator import or_
 from typing import Any, Final
 
 from valor_cli.data.batch import Found
-from valor_cli.data.json_records import Record, scalar_text
+from valor_cli.data.json_records import Record, parsed, scalar_text
 from valor_cli.data.schema import value_at
 from valor_cli.data.shapes.samples.schema import ALIASES, SCHEMA
+from valor_cli.data.source.inputs import head_of
 from valor_cli.data.tape import LIST, OBJECT, Bools, Column
 
 _PROMPTFOO: Final = frozenset({"gradingResult", "namedScores", "promptIdx", "testCase", "testIdx"})
@@ -29,13 +32,20 @@ _LM_EVAL: Final = frozenset({"doc_id", "arguments", "filtered_resps", "target"})
 _INSPECT: Final = frozenset({"id", "epoch", "input", "output", "target"})
 """Keys of the rows of lm-eval and of inspect-ai."""
 
-_SHAPED: Final = ("vars", "context", "filtered_resps", "messages")
+_GEN_AI: Final = "gen_ai."
+"""What the names of OpenTelemetry's attributes of language models begin with."""
+
+_SHAPED: Final = ("vars", "context", "filtered_resps", "messages", "attributes", "gen_ai")
 """Keys of which rows of other tools hold lists or objects."""
 
 _INPUTS: Final = ("user_input", *ALIASES["user_input"])
 _OUTPUTS: Final = ("response", *ALIASES["response"])
 _CHAT: Final = ("messages", *_INPUTS, *_OUTPUTS)
 _MADE: Final = ("model", *ALIASES["model"], *_OUTPUTS)
+
+_SPAN_IDS: Final = ("sample_id", "context.span_id", "span_id", "spanId")
+_EVENTS: Final = ("sampling", "match")
+"""Events of OpenAI evals that say what was asked and answered, and what was expected."""
 
 _RULES: Final = (
     "answer-relevance|bleu|classifier|contains|contains-all|contains-any|contains-html|"
@@ -61,6 +71,7 @@ def is_promptfoo(names: Collection[str]) -> bool:
 def other_tools(names: Collection[str], column: Callable[[str], Column]) -> Bools | None:
     """(n,) rows that `one_shape` may change; None for none."""
     found = [column(name).is_of(LIST, OBJECT) for name in names if name in _SHAPED]
+    found += [column(name).node >= 0 for name in names if _GEN_AI in name]
     if "epoch" in names and "output" in names:
         found.append(column("output").is_of(OBJECT))
     for name in names:
@@ -82,6 +93,8 @@ def one_shape(record: Record) -> Record:
         return _from_lm_eval(record)
     if record.keys() >= _INSPECT and isinstance(record["output"], dict):
         return _from_inspect(record)
+    if attributes := _gen_ai(record):
+        return _from_span(record, attributes)
     return _from_chat(record)
 
 
@@ -136,7 +149,59 @@ def _from_inspect(record: Record) -> Record:
         "response": output.get("completion") or _last(said[:1], "assistant"),
         "references": record["target"] or None,
         "duration_s": record.get("total_time"),
+        "history": _before(shown),
     }
+
+
+def _gen_ai(record: Record) -> Record:
+    """The GenAI attributes of a span, however they are written: names with dots or nested objects,
+    in the span or under "attributes", there perhaps as OTLP's list of keys and values.
+    """
+    held = record.get("attributes")
+    if isinstance(held, list):
+        held = {
+            one["key"]: next(iter(one["value"].values()), None)
+            for one in held
+            if isinstance(one, dict) and isinstance(one.get("value"), dict) and "key" in one
+        }
+    every = {**record, **(held if isinstance(held, dict) else {})}
+    nested = every.pop("gen_ai", None)
+    found = {
+        name.removeprefix("attributes.").removeprefix(_GEN_AI): value
+        for name, value in every.items()
+        if name.removeprefix("attributes.").startswith(_GEN_AI)
+    }
+    for outer, value in (nested if isinstance(nested, dict) else {}).items():
+        inner = value if isinstance(value, dict) else {"": value}
+        found |= {f"{outer}.{name}".rstrip("."): one for name, one in inner.items()}
+    return found
+
+
+def _from_span(record: Record, attributes: Record) -> Record:
+    """A span of a call of a language model, by OpenTelemetry's GenAI conventions."""
+    said: Record = {}
+    for side, names in (
+        ("input", ("input.messages", "prompt")),
+        ("output", ("output.messages", "completion")),
+    ):
+        value = next((attributes[name] for name in names if name in attributes), None)
+        if isinstance(value, str) and value.lstrip()[:1] == "[":
+            with suppress(ValueError, RecursionError):
+                value = parsed(value.encode())
+        said[side] = value
+    turns, answers = said["input"], said["output"]
+    times = [scalar_text(record.get(f"{end}TimeUnixNano")) for end in ("start", "end")]
+    shaped = {
+        "sample_id": next((record[name] for name in _SPAN_IDS if name in record), None),
+        "model": attributes.get("request.model") or attributes.get("response.model"),
+        "user_input": _last(turns, "user") if isinstance(turns, list) else turns,
+        "response": _last(answers, "assistant") if isinstance(answers, list) else answers,
+        "history": _before(turns),
+    }
+    if all(one and one.isdigit() for one in times):
+        begin, end = (int(one or 0) for one in times)
+        shaped["duration_s"] = (end - begin) / 1e9
+    return {**record, **{name: value for name, value in shaped.items() if value is not None}}
 
 
 def _from_chat(record: Record) -> Record:
@@ -154,23 +219,78 @@ def _from_chat(record: Record) -> Record:
         turns = value_at(record, layout["user_input"])
         turns = turns.get("messages") if isinstance(turns, dict) else turns
     found["user_input"] = _last(turns, "user")
+    if "history" not in layout:
+        found["history"] = _before(turns)
     found = {name: text for name, text in found.items() if text is not None}
     return {**record, **found} if found else record
 
 
 def _is_message(value: Any) -> bool:
-    return isinstance(value, dict) and "role" in value and "content" in value
+    return isinstance(value, dict) and "role" in value and ("content" in value or "parts" in value)
 
 
 def _last(turns: Any, role: str) -> str | None:
     """The text of the last message of a role; None if it has none, or these are no messages."""
     if not isinstance(turns, list) or not all(map(_is_message, turns)):
         return None
-    content = next((one["content"] for one in reversed(turns) if one["role"] == role), None)
+    return next((_text(one) for one in reversed(turns) if one["role"] == role), None)
+
+
+def _before(turns: Any) -> str | None:
+    """The turns before the last one of the user; None if there is none."""
+    if not isinstance(turns, list) or not all(map(_is_message, turns)):
+        return None
+    last = max((at for at, one in enumerate(turns) if one["role"] == "user"), default=0)
+    return "\n".join(f"{one['role']}: {_text(one) or ''}" for one in turns[:last]) or None
+
+
+def _text(message: Record) -> str | None:
+    """The text of a message, of whose parts those that are texts are joined."""
+    content = message.get("content", message.get("parts"))
     if isinstance(content, list):
-        parts = [one.get("text") for one in content if isinstance(one, dict)]
+        parts = [one.get("text", one.get("content")) for one in content if isinstance(one, dict)]
         content = "\n".join(part for part in parts if isinstance(part, str)) or None
     return content if isinstance(content, str) else None
+
+
+def is_event_log(path: str) -> bool:
+    """Whether a file is an event log of OpenAI evals: its first line is what was run.
+
+    Raises:
+        DataError: It cannot be read.
+    """
+    return head_of(path).lstrip().startswith(b'{"spec":')
+
+
+def rows_of_events(events: Iterable[tuple[int, Any]]) -> dict[int, Record]:
+    """The samples of an event log of OpenAI evals, by the line of the first event of each.
+
+    Args:
+        events: Lines with their numbers; the last answer of a sample is its response.
+    """
+    rows: dict[str, tuple[int, Record]] = {}
+    model = None
+    for line, event in events:
+        if not isinstance(event, dict):
+            continue
+        spec, data, name = (event.get(key) for key in ("spec", "data", "sample_id"))
+        if isinstance(spec, dict):
+            models = spec.get("completion_fns")
+            model = models[0] if isinstance(models, list) and models else model
+        if not isinstance(data, dict) or name is None or event.get("type") not in _EVENTS:
+            continue
+        _, row = rows.setdefault(
+            str(scalar_text(name)), (line, {"sample_id": name, "model": model})
+        )
+        sampled = data.get("sampled")
+        said = sampled[-1] if isinstance(sampled, list) and sampled else sampled
+        told = {
+            "user_input": data.get("prompt"),
+            "response": said,
+            "references": data.get("expected"),
+        }
+        row |= {key: value for key, value in told.items() if value is not None}
+    return dict(rows.values())
 
 
 def _from_promptfoo(record: Record) -> Record:

@@ -33,7 +33,7 @@ class SampleReading(Struct, frozen=True):
 class SampleRow(NamedTuple):
     """A sample with a model's response.
 
-    The fields up to `token_logprobs` are the standard columns, in the order that all readers have
+    The fields up to `history` are the standard columns, in the order that all readers have
     them; None, or an empty tuple, where the row does not say. `line` is the position of the row in
     its file, `file` that of the file in its input.
     """
@@ -52,6 +52,7 @@ class SampleRow(NamedTuple):
     cost_usd: float | None = None
     artifacts: str | None = None
     token_logprobs: tuple[float | None, ...] | None = None
+    history: str | None = None
     metadata: tuple[Scalar, ...] = ()
     line: int = 0
     file: int = 0

@@ -53,6 +53,7 @@ SCHEMA: Final = Schema(
     Field("cost_usd", "amount", ("cost",)),
     Field("artifacts", "path"),
     Field("token_logprobs", "logprobs"),
+    Field("history", "any", ("chat_history", "conversation")),
 )
 """The fields of a `SampleRow`, in their order. Types are `id`, `text` (an empty one is a text),
 `name` (an empty one is none), `path`, `any` (a text, or JSON as text), `texts` (one or a list),

@@ -30,7 +30,8 @@ class DetectionInputs(Strict):
 
     ground_truth: InputPath = Field(
         description="ground truth: COCO, COCO panoptic, JSONL, CSV, a YOLO folder or data.yaml, "
-        "Pascal VOC or CVAT XML, or a folder of LabelMe, KITTI or DOTA; .gz, .zst and globs work"
+        "Pascal VOC or CVAT XML, Label Studio JSON, or a folder of LabelMe, KITTI or DOTA; .gz, "
+        ".zst and globs work"
     )
     predictions: ByModel = Field(
         description="detections, in any of these formats, or a COCO results list: one path, or "
