@@ -97,7 +97,7 @@ def _check_classes(found: ScoreFile) -> None:
         DataError: One is not.
     """
     seen = np.zeros(len(found.labels), np.bool_)
-    seen[found.samples["truth"]] = True
+    seen[found.true_labels] = True
     parts = found.samples.parts
     path, place = (found.path, found.samples.place) if parts is None else parts.files[0]
     where = f"{path}:1" if place == LINE else path

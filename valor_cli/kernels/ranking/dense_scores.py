@@ -46,24 +46,29 @@ class DenseScores:
         """Rows in a range, without copying."""
         return DenseScores(self.label, self.score[low:high])
 
-    def relabelled(self, codes: Ints) -> DenseScores:
+    def relabelled(self, codes: Ints, *, highest: bool = False) -> DenseScores:
         """Rename label l to codes[l]; -1 drops it.
 
-        Scores of labels that become one are added, and stand where the first of them is listed.
+        Scores of labels that become one are added, or the highest of them counts, and stand where
+        the first of them is listed.
         """
         label = codes[self.label]
         if not all_distinct(codes):
-            return self._added(label)
+            return self._merged(label, highest=highest)
         kept = label >= 0
         score = self.score if kept.all() else self.score[:, kept]
         return DenseScores(label[kept], score)
 
-    def _added(self, label: Ints) -> DenseScores:
+    def _merged(self, label: Ints, *, highest: bool) -> DenseScores:
         """Rows that list these labels instead, some of them more than once."""
         names = list(dict.fromkeys(label[label >= 0].tolist()))
         score = np.zeros((len(self), len(names)))
         for at, name in enumerate(names):
-            for column in np.flatnonzero(label == name).tolist():
+            columns = np.flatnonzero(label == name)
+            if highest:
+                score[:, at] = self.score[:, columns].max(axis=1)
+                continue
+            for column in columns.tolist():
                 score[:, at] += self.score[:, column]
         return DenseScores(np.array(names, np.int64), score)
 

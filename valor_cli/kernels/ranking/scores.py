@@ -14,7 +14,7 @@ import numpy as np
 
 from valor_cli.kernels.ranking.dense_scores import DenseScores
 from valor_cli.kernels.ranking.score_answers import UNLISTED, Best
-from valor_cli.kernels.ranking.sparse_scores import SparseScores, starts
+from valor_cli.kernels.ranking.sparse_scores import SparseScores, joined_sparse
 
 __all__ = ["UNLISTED", "Best", "DenseScores", "Scores", "SparseScores", "joined_scores"]
 
@@ -31,9 +31,4 @@ def joined_scores(parts: Sequence[Scores]) -> Scores:
         np.array_equal(part.label, dense[0].label) for part in dense
     ):
         return DenseScores(dense[0].label, np.concatenate([part.score for part in dense]))
-    rows = [part.sparse() for part in parts]
-    return SparseScores(
-        starts(np.concatenate([np.diff(part.start) for part in rows])),
-        np.concatenate([part.label for part in rows]),
-        np.concatenate([part.score for part in rows]),
-    )
+    return joined_sparse([part.sparse() for part in parts])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
@@ -63,27 +63,32 @@ class SparseScores:
         start = self.start[low : high + 1] - first
         return SparseScores(start, self.label[first:last], self.score[first:last])
 
-    def relabelled(self, codes: Ints) -> SparseScores:
+    def relabelled(self, codes: Ints, *, highest: bool = False) -> SparseScores:
         """Rename label l to codes[l]; -1 drops it.
 
-        Scores of labels that become one are added, and stand where the first of them is listed.
+        Scores of labels that become one are added, or the highest of them counts, and stand where
+        the first of them is listed.
         """
         label = codes.astype(np.int32)[self.label]
         if not all_distinct(codes):
-            return self._added(label)
+            return self._merged(label, highest=highest)
         kept = label >= 0
         if kept.all():
             return replace(self, label=label)
         start = np.append(0, np.cumsum(kept))[self.start]
         return SparseScores(start, label[kept], self.score[kept])
 
-    def _added(self, label: NDArray[np.int32]) -> SparseScores:
+    def _merged(self, label: NDArray[np.int32], *, highest: bool) -> SparseScores:
         """Rows that list these labels instead, some of them more than once."""
         row = np.repeat(np.arange(len(self)), np.diff(self.start))
         kept = np.flatnonzero(label >= 0)
         cell = row[kept] * (int(label.max(initial=0)) + 1) + label[kept]
         _, first, group = np.unique(cell, return_index=True, return_inverse=True)
-        total = np.bincount(group, self.score[kept], len(first)).astype(np.float64)
+        if highest:
+            total = np.full(len(first), -np.inf)
+            np.maximum.at(total, group, self.score[kept])
+        else:
+            total = np.bincount(group, self.score[kept], len(first)).astype(np.float64)
         order = np.argsort(first)
         entry = kept[first[order]]
         start = starts(np.bincount(row[entry], minlength=len(self)))
@@ -285,6 +290,15 @@ class _Piece(NamedTuple):
                 return np.asarray(values.reshape(self.size, length).sum(axis=1))
             found[rows] = values[first[rows, None] + np.arange(length)].sum(axis=1)
         return found
+
+
+def joined_sparse(parts: Sequence[SparseScores]) -> SparseScores:
+    """Concatenate rows."""
+    return SparseScores(
+        starts(np.concatenate([np.diff(part.start) for part in parts])),
+        np.concatenate([part.label for part in parts]),
+        np.concatenate([part.score for part in parts]),
+    )
 
 
 def starts(length: Ints) -> Ints:

@@ -19,7 +19,7 @@ MAP = "Map other names under `data: columns:`, as {label: my_column}."
 NAMES = "The first line must name the columns. "
 CLASSES = "Name the columns that are classes under `data: classes:`."
 IDS = "(or id, uid, image_id, image, file_name, filename, name, path)"
-LABELS = "(or ground_truth, target, true_label, y_true, gt, true, actual, class)"
+LABELS = "(or ground_truth, target, true_label, y_true, gt, true, actual, class, labels)"
 FORMS = (
     "there are no predictions: expected a column 'prediction' (or predicted, pred, y_pred, "
     "predicted_label, predicted_class), pairs of columns (prediction_1, score_1, …) or one column "

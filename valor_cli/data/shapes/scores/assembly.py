@@ -71,7 +71,7 @@ def score_file(
         "sample_id": rows.sample_id,
         "key": np.zeros(len(rows), np.int64) if rows.key is None else rows.key.astype(np.int64),
     }
-    if rows.truth is not None:
+    if rows.truth is not None and rows.truths is None:
         columns["truth"] = rows.truth.astype(np.int64)
     metadata = {name: column.tolist() for name, column in rows.metadata.items()}
     if not part:
@@ -82,6 +82,7 @@ def score_file(
         keys=(None,) if rows.key is None else tuple(named.keys),
         labels=tuple(named.labels),
         scores=samples.scores,
+        truths=rows.truths,
         classes=classes,
         metadata=metadata,
         files=[InputFile(path, sha256, lines + faulty, skipped)],

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from valor_cli.data.shapes.scores.parse import ScorePiece
 from valor_cli.data.tape import Ints
 from valor_cli.kernels.columns.grouping import spread
+from valor_cli.kernels.ranking.sparse_scores import SparseScores, joined_sparse
 
 Codes = NDArray[np.int32]
 
@@ -33,6 +34,7 @@ class ScoreColumns(Struct, frozen=True):
         line: (n,) where each stands.
         key: (n,) code of the label key, -1 for none; None where no row has any.
         truth: (n,) code of the true label, -1 for none; None where the file says none.
+        truths: (n,) as in `ScorePiece`.
         count: (n,) how many labels each row lists; None for all classes, in their order.
         label: (e,) codes of the labels listed, row after row; None with `count`.
         score: (e,) their scores, or (n, classes); None for ground truth alone.
@@ -47,6 +49,7 @@ class ScoreColumns(Struct, frozen=True):
     label: Codes | None
     score: NDArray[np.float64] | None
     metadata: Mapping[str, NDArray[Any]]
+    truths: SparseScores | None = None
 
     def __len__(self) -> int:
         return len(self.line)
@@ -73,6 +76,7 @@ class ScoreColumns(Struct, frozen=True):
             line=self.line[rows],
             key=None if self.key is None else self.key[rows],
             truth=None if self.truth is None else self.truth[rows],
+            truths=None if self.truths is None else self.truths.take(rows),
             count=None if self.count is None else self.count[rows],
             label=label,
             score=score,
@@ -94,6 +98,7 @@ class GatheredScores:
         self._chunks: dict[str, list[NDArray[Any] | None]] = {
             name: [] for name in ("sample_id", "line", "key", "truth", "count", "label", "score")
         }
+        self._truths: list[SparseScores] = []
         self._metadata: dict[str, list[NDArray[Any]]] = {name: [] for name in metadata}
         self._texts: dict[str, str] = {}
 
@@ -113,6 +118,8 @@ class GatheredScores:
             column = getattr(piece, name)
             chunks[name].append(None if column is None else column.astype(np.int32))
         chunks["score"].append(piece.score)
+        if piece.truths is not None:
+            self._truths.append(piece.truths)
         for name, values in self._metadata.items():
             values.append(self._interned(piece.metadata[name]))
 
@@ -141,6 +148,7 @@ class GatheredScores:
                 name: np.concatenate([np.zeros(0, object), *values])
                 for name, values in self._metadata.items()
             },
+            truths=joined_sparse(self._truths) if self._truths else None,
         )
         # Lines that Python read come after those of their block.
         return columns if self._ascending else columns.take(np.argsort(columns.line, kind="stable"))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
 from valor_cli.data.batch import Fault
 from valor_cli.data.column_names import number_in, quoted
@@ -13,6 +14,7 @@ from valor_cli.data.json_records import (
     Number,
     Record,
     first_of,
+    parsed,
     present_keys,
     said,
     scalar_text,
@@ -29,6 +31,9 @@ _FORMS = (
     'expected an object {"label": score}, or a list of {"label": …, "score": …} '
     "or of [label, score]"
 )
+
+
+_SEVERAL_HINT: Final = "; if samples have several labels, write `multi_label: true` under `data:`"
 
 
 class CellFaults:
@@ -64,6 +69,8 @@ class CellFaults:
         for way in self._ways["label_key"]:
             if not cell_of(record, way):
                 _add(faults, way, "expected a label key, found nothing")
+        for way in self._ways["label"]:
+            self._labels(faults, record, way)
         classes: list[Path] = [(name,) for name in layout.classes] if layout.wide else []
         if any(cell_of(record, way).strip() for way in classes):
             for way in classes:
@@ -71,6 +78,8 @@ class CellFaults:
         listed: dict[str, Path] = {}
         for way, score_way in layout.pairs:
             label, score = cell_of(record, way), cell_of(record, score_way).strip()
+            if not score_way:
+                self._labels(faults, record, way)
             if not label:
                 if score:
                     shown = printable(score[:_SHOWN])
@@ -84,6 +93,23 @@ class CellFaults:
             if score_way:
                 self._number(faults, record, score_way)
         return faults
+
+    def _labels(self, faults: list[Fault], record: Mapping[str, Any], way: Path) -> None:
+        """The labels of a cell, where it may have several."""
+        reading, values = self._layout.reading, value_at(record, way)
+        if not reading.several:
+            return
+        if isinstance(values, str) and reading.separator:
+            values = values.strip(" ") and [
+                one.strip(" ") for one in values.split(reading.separator)
+            ]
+        elif isinstance(values, str) and values.startswith("["):
+            shown, values = printable(values[:_SHOWN]), _json(values)
+            if not isinstance(values, list):
+                message = f'expected a JSON list of labels, as ["cat"], found {shown}'
+                _add(faults, way, message)
+        if isinstance(values, list):
+            faults += list_faults(values, _name(way))
 
     def _number(
         self, faults: list[Fault], record: Mapping[str, Any], way: Path, note: str = ""
@@ -106,6 +132,27 @@ def _add(faults: list[Fault], way: Path, message: str) -> None:
 def _name(way: Path) -> str:
     """A column as the file calls it."""
     return printable(dotted(way)[:_SHOWN])
+
+
+def _json(text: str) -> Any:
+    """The JSON of a cell; None if it is none."""
+    try:
+        return parsed(text.encode())
+    except (json.JSONDecodeError, RecursionError):
+        return None
+
+
+def list_faults(values: Sequence[object], place: str) -> Iterator[Fault]:
+    """What is wrong with a list of labels."""
+    seen = set[str]()
+    for at, one in enumerate(values):
+        text = scalar_text(one)
+        if not text:
+            found = "nothing" if one in ("", None) else said(one)
+            yield f"{place}[{at}]", f"expected a label, found {found}"
+        elif text in seen:
+            yield f"{place}[{at}]", f"the label {quoted(text)} is listed twice"
+        seen.add(text or "")
 
 
 class RecordFaults:
@@ -185,6 +232,12 @@ class RecordFaults:
             return self._many(many[1], many[0])
         if single is not None:
             at, score = self._said(record, "score") or ("", None)
+            if self._reading.several and isinstance(single[1], list):
+                if score is not None:
+                    name = self._layout.name("predictions")
+                    message = f'give each label its score under "{name}"'
+                    self._note(at, f"expected no score of a list of labels: {message}")
+                return self._many(single[1], single[0])
             return self._single(single[1], score, single[0], at)
         if self._layout.wide:
             self._by_class(record)
@@ -256,14 +309,24 @@ class RecordFaults:
     def _labels(self, value: object, place: str) -> list[str | None]:
         """The label keys that have a label, None for a label without."""
         if not isinstance(value, dict):
-            return [None] if self._text(value, place) else []
+            return [None] if self._label(value, place) else []
         self._distinct(value, place)
         if not value:
             self._note(place, "expected a label for each label key, found an empty object")
         for key, one in value.items():
             self._key(key, "label key", place)
-            self._text(one, _inner(place, key))
+            self._label(one, _inner(place, key))
         return list(value)
+
+    def _label(self, value: object, place: str) -> bool:
+        """Whether a value says what the label is, or the labels."""
+        if not isinstance(value, list):
+            return bool(self._text(value, place))
+        if self._reading.several:
+            self._faults += list_faults(value, place)
+        else:
+            self._note(place, f"expected a label, found {said(value)}{_SEVERAL_HINT}")
+        return True
 
     def _text(self, value: object, place: str) -> str:
         """A label; empty if none."""
@@ -353,6 +416,8 @@ class RecordFaults:
             values, places = (one[label], one[score]), (f"{place}.{label}", f"{place}.{score}")
         elif isinstance(one, list) and len(one) == 2:
             values, places = (one[0], one[1]), (f"{place}[0]", f"{place}[1]")
+        elif isinstance(one, str) and self._reading.several:
+            values, places = (one, Number("1")), (place, place)
         else:
             message = f'expected {{"label": …, "score": …}} or [label, score], found {said(one)}'
             self._note(place, message)

@@ -28,6 +28,7 @@ from valor_cli.data.tape import Ints
 from valor_cli.errors import LISTED, DataError, Problem
 from valor_cli.kernels.columns.texts import begins, order_of
 from valor_cli.kernels.ranking.scores import Scores, joined_scores
+from valor_cli.kernels.ranking.sparse_scores import SparseScores, joined_sparse
 
 
 def joined_score_files(
@@ -73,6 +74,7 @@ def _joined(path: str, parts: Sequence[ScoreFile]) -> ScoreFile:
         keys=keys,
         labels=labels,
         scores=_scores(parts, labels),
+        truths=_truths(parts, labels),
         classes=classes,
         metadata={
             name: list(chain.from_iterable(part.metadata[name] for part in parts))
@@ -173,6 +175,17 @@ def _check_distinct(samples: Table, keys: Sequence[str | None]) -> None:
     raise DataError(problems, total=int(again.sum()))
 
 
+def _truths(parts: Sequence[ScoreFile], labels: Sequence[str]) -> SparseScores | None:
+    """The sets of true labels of all parts."""
+    code = {name: at for at, name in enumerate(labels)}
+    sets = [
+        part.truths.relabelled(np.array([code[name] for name in part.labels], np.int64))
+        for part in parts
+        if part.truths is not None
+    ]
+    return joined_sparse(sets) if sets else None
+
+
 def _scores(parts: Sequence[ScoreFile], labels: Sequence[str]) -> Scores | None:
     """The rows of all parts: dense if all list the same labels in the same order."""
     code = {name: at for at, name in enumerate(labels)}
@@ -248,9 +261,8 @@ def score_part(
 ) -> ScorePart:
     """The samples of a piece, with their facts."""
     seen = np.zeros(len(file.labels), np.bool_)
-    if "truth" in file.samples.columns:
-        truth = file.samples["truth"]
-        seen[truth[truth >= 0]] = True
+    true = file.true_labels
+    seen[true[true >= 0]] = True
     facts = ScoreFacts(
         span=span,
         lines=lines,

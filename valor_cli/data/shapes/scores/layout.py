@@ -182,6 +182,9 @@ def _of_table(file: RowFile, side: Side, reading: ScoreReading) -> ScoreLayout:
     within = [name for name, _ in inner.fields] if inner and inner.kind == "struct" else []
     metadata = [] if side == "predictions" else list(reading.metadata)
     ways = _ways(names, reading, reading.classes)
+    if reading.several and lists_predictions(file, ways["prediction"]):
+        # Labels without scores: one of them, or a list.
+        ways = {**ways, "predictions": ways["prediction"], "prediction": []}
     lists = lists_predictions(file, ways["predictions"]) if side != "ground_truth" else False
     mapped = {
         name if name in names else name.split(".")[0]: f"for {standard}"
@@ -217,7 +220,9 @@ def _of_table(file: RowFile, side: Side, reading: ScoreReading) -> ScoreLayout:
     if file.form == "cells" and not any(True for _ in file.first_rows()):
         raise DataError(Problem(file.path, "there are no rows below the first line"))
     if file.form == "typed":
-        check_types(file, layout.columns(file), named=bool(reading.classes))
+        check_types(
+            file, layout.columns(file), named=bool(reading.classes), several=reading.several
+        )
     return layout
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from valor_cli.data.shapes.scores.label_lists import named_labels, says_labels
 from valor_cli.data.shapes.scores.layout import probable
 from valor_cli.data.shapes.scores.schema import ITEM_LABELS, ITEM_SCORES
 from valor_cli.data.shapes.scores.score_file import Side
@@ -30,6 +31,7 @@ from valor_cli.data.tape import (
     nth,
 )
 from valor_cli.kernels.columns.spans import Spans, Vocabulary
+from valor_cli.kernels.ranking.sparse_scores import SparseScores, starts
 
 
 class ScorePiece(Struct, frozen=True):
@@ -40,6 +42,8 @@ class ScorePiece(Struct, frozen=True):
         line: (n,) number of each line, from 1.
         key: (n,) code of the label key; None without label keys.
         truth: (n,) code of the true label, -1 for none; None where the file says none.
+        truths: (n,) rows that list all true labels; None where a sample has one. Then `truth` is 0
+            where a row says what they are.
         count: (n,) how many labels each line lists; None for all classes, in their order.
         label: (e,) codes of the labels listed, line after line; None with `count`.
         score: (e,) their scores, or (n, classes); None for ground truth alone.
@@ -54,6 +58,7 @@ class ScorePiece(Struct, frozen=True):
     label: Ints | None
     score: Floats | None
     metadata: Mapping[str, NDArray[Any]]
+    truths: SparseScores | None = None
 
 
 class ScoreFields(Struct, frozen=True):
@@ -162,6 +167,8 @@ class ScoreParser:
         keys: Vocabulary,
         *,
         probabilities: bool,
+        several: bool = False,
+        separator: str = "",
     ) -> None:
         """Initialise with the columns to fill.
 
@@ -170,12 +177,15 @@ class ScoreParser:
             classes: Those of a list of bare numbers: the first of `labels`.
             labels, keys: Names seen so far; new ones are added.
             probabilities: Whether scores must be from 0 to 1, but for rounding.
+            several, separator: As in `ScoreReading`.
         """
         self._side = side
         self._classes = len(classes)
         self._labels = labels
         self._keys = keys
         self._probabilities = probabilities
+        self._several = several
+        self._separator = separator
 
     def parse(self, fields: ScoreFields) -> ParsedScores:
         """The valid rows; what is wrong with the others is not said."""
@@ -199,7 +209,8 @@ class ScoreParser:
         truth = absent if fields.truth is None else fields.truth
         if fields.truth is not None:
             needed = (ABSENT,) if self._side == "ground_truth" else ()
-            wrong |= truth.is_of(LIST, INVALID, DUPLICATE, *needed)
+            wrong |= truth.is_of(INVALID, DUPLICATE, *needed)
+            wrong |= truth.is_of(LIST) & (not self._several)
             if fields.many is None and fields.pairs:
                 # Pairs of names say nothing of label keys.
                 wrong |= truth.is_of(OBJECT)
@@ -207,6 +218,11 @@ class ScoreParser:
         if fields.many is not None:
             many, (single, given) = fields.many, fields.pairs[0]
             score = absent if given is None else given
+            if self._several:
+                # A list of labels, which has no score of its own.
+                listing = single.is_of(LIST) & many.is_of(*NOTHING)
+                wrong |= listing & ~score.is_of(*NOTHING)
+                many = Column(many.tape, np.where(listing, single.node, many.node))
             lists = many.is_of(LIST, OBJECT) | (many.is_of(NULL) & single.is_of(ABSENT))
             wrong |= ~lists & ~many.is_of(*NOTHING)
             if self._side == "predictions" and not fields.wide:
@@ -239,10 +255,12 @@ class ScoreParser:
         if not keyed.any():
             return rows
         wrong[held[2].row[held[2].value.is_of(NUMBER)]] = True
-        for one, kinds in zip(held, (SCALARS, (OBJECT, LIST), SCALARS), strict=True):
+        true = (*SCALARS, LIST) if self._several else SCALARS
+        for one, kinds in zip(held, (true, (OBJECT, LIST), SCALARS), strict=True):
             wrong[one.row[~one.value.is_of(*kinds, NULL) | (one.start == one.end)]] = True
         # Labels of a line are by label key, all or none.
-        wrong |= keyed & ((rows.key >= 0) | (rows.truth.length > 0) | (rows.single.length > 0))
+        bare = (rows.truth.length > 0) | rows.truth.is_of(LIST) | (rows.single.length > 0)
+        wrong |= keyed & ((rows.key >= 0) | bare)
         by_key = np.zeros(len(rows.line), np.bool_)
         by_key[held[1].row] = True
         listing = rows.many.is_of(OBJECT, LIST) & (rows.many.items()[0] > 0)
@@ -297,7 +315,14 @@ class ScoreParser:
     def _listed(self, fields: ScoreFields, rows: _Rows, wrong: Bools) -> _Listed:
         """All labels that rows list, row after row."""
         pairs = list(fields.pairs) if fields.many is None else [(rows.single, rows.score)]
-        parts = [_pair(label, score, rows, fields, wrong) for label, score in pairs]
+        # Labels of a cell are those of a list where they have no score.
+        listing = self._several and fields.cells
+        parts = [
+            self._named(label, wrong[rows.line], cells=True)
+            if listing and score is None
+            else _pair(label, score, rows, fields, wrong)
+            for label, score in pairs
+        ]
         if fields.many is not None:
             parts += [_objects(rows.many), *self._lists(rows, wrong)]
         parts = [part for part in parts if len(part.row)]
@@ -340,23 +365,57 @@ class ScoreParser:
                 score = nth(inner, held, 1).where(two).or_else(score)
                 read |= two
             value, finite = score.numbers()
-            read &= finite & label.is_of(*SCALARS) & (label.length > 0)
+            read &= finite
+            if self._several:
+                bare = own.is_of(TEXT)
+                label = own.where(bare).or_else(label)
+                value[bare], read[bare] = 1.0, True
+            read &= label.is_of(*SCALARS) & (label.length > 0)
             code = np.full(len(mine), -1, np.int64)
             parts.append(_Listed(chosen[of[mine]], *label.spans(), code, value, read))
         return parts
 
+    def _named(self, column: Column, wrong: Bools, *, cells: bool) -> _Listed:
+        """The labels that values name, each with a score of 1; those of wrong ones get no code."""
+        parts = []
+        for row, text, start, end, read in named_labels(
+            column, ~wrong, self._separator, cells=cells
+        ):
+            code = np.full(len(row), -1, np.int64)
+            code[read] = self._labels.codes(text, start[read], end[read])
+            none = np.zeros(len(row), np.int32)
+            parts.append(_Listed(row, none, none, code, np.ones(len(row)), read))
+        joined = _Listed(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+        return joined.take(np.argsort(joined.row, kind="stable"))
+
     def _piece(self, fields: ScoreFields, wrong: Bools) -> ScorePiece:
         """The rows that are not wrong; others that are found to be are marked."""
         rows = self._rows(fields, wrong)
+        true = None
+        if self._several and self._side != "predictions":
+            true = self._named(rows.truth, wrong[rows.line], cells=fields.cells)
+            wrong[rows.line[true.row[~true.read]]] = True
+            said = says_labels(rows.truth, self._separator, cells=fields.cells)
         score = self._by_class(fields, wrong) if fields.wide else None
         listed = self._listed(fields, rows, wrong)
         wrong[rows.line[listed.row[~listed.read]]] = True
         good = ~wrong[rows.line]
         if not good.all():
             listed = listed.take(good[listed.row])
-            listed = listed._replace(row=(np.cumsum(good) - 1)[listed.row])
+            place = np.cumsum(good) - 1
+            listed = listed._replace(row=place[listed.row])
             rows = rows.take(good)
-        truth = None if self._side == "predictions" else rows.truth.codes(self._labels)
+            if true is not None:
+                true, said = true.take(good[true.row]), said[good]
+                true = true._replace(row=place[true.row])
+        truth, truths = None, None
+        if true is not None:
+            length = np.bincount(true.row, minlength=len(rows.line))
+            wrong[rows.line[_twice(true.row, true.code, length)]] = True
+            truths = SparseScores(starts(length), true.code.astype(np.int32), true.score)
+            truth = said.astype(np.int64) - 1
+        elif self._side != "predictions":
+            truth = rows.truth.codes(self._labels)
         code = listed.code.copy()
         named = code < 0
         spans = listed.start[named], listed.end[named]
@@ -369,6 +428,7 @@ class ScoreParser:
             line=fields.line[line],
             key=rows.key if (rows.key >= 0).any() else None,
             truth=truth,
+            truths=truths,
             count=count if listing else None,
             label=code if listing else None,
             score=listed.score if listing else None if score is None else score[line],

@@ -50,6 +50,8 @@ class ScoreRows:
             self._labels,
             self._keys,
             probabilities=layout.reading.probabilities,
+            several=layout.reading.several,
+            separator=layout.reading.separator,
         )
         self._gathered = GatheredScores(layout.metadata)
 

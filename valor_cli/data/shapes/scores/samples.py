@@ -20,6 +20,7 @@ from valor_cli.data.tape import Ints
 from valor_cli.data.values import Problems, describe
 from valor_cli.kernels.columns.grouping import spread
 from valor_cli.kernels.columns.texts import begins, order_of
+from valor_cli.kernels.ranking.label_sets import set_numbers
 from valor_cli.kernels.ranking.scores import DenseScores, Scores, SparseScores
 
 
@@ -80,13 +81,13 @@ class RowChecks:
         if truth is None:
             return
         said = (truth >= 0) & ~self.bad
+        sets = self._columns.truths
+        value: NDArray[Any] = truth if sets is None else set_numbers(sets)
         first = self._first(said)
-        own = truth[np.minimum(first, len(truth) - 1)]
-        for row in np.flatnonzero(said & (truth != own[self.sample])).tolist():
+        own = value[np.minimum(first, len(value) - 1)]
+        for row in np.flatnonzero(said & (value != own[self.sample])).tolist():
             there = int(first[self.sample[row]])
-            expected, found = (
-                quoted(self._named.labels[code]) for code in (truth[there], truth[row])
-            )
+            expected, found = (self._truth(one) for one in (there, row))
             message = (
                 f"expected {expected} for {self._who(row)} as on {self._at(there)}, found {found}"
             )
@@ -165,6 +166,14 @@ class RowChecks:
         if not self.bad[row]:
             self._problems.add(int(self._columns.line[row]), key, message)
         self.bad[row] = True
+
+    def _truth(self, row: int) -> str:
+        """The true label of a row, or all of them."""
+        columns, labels = self._columns, self._named.labels
+        if columns.truths is not None:
+            some = columns.truths.between(row, row + 1).label.tolist()
+            return f"[{', '.join(quoted(labels[code]) for code in some)}]"
+        return quoted(labels[int(columns.truth[row])]) if columns.truth is not None else ""
 
     def _who(self, row: int) -> str:
         name = quoted(self._columns.sample_id[row].decode())
@@ -295,25 +304,24 @@ def _first_rows(columns: ScoreColumns, starts: Ints) -> ScoreColumns:
         return bare
     sample = _numbered(starts, len(columns))
     said: Mapping[str, NDArray[Any]] = {
-        name: _first_said(values, values != None, sample, starts)  # noqa: E711 - for each value
+        name: values[_first_saying(values != None, sample, starts)]  # noqa: E711 - for each value
         for name, values in columns.metadata.items()
     }
-    truth = columns.truth
+    truth, truths = columns.truth, columns.truths
     if truth is not None:
-        truth = _first_said(truth, truth >= 0, sample, starts)
-    return replace(bare.take(starts), truth=truth, metadata=said)
+        at = _first_saying(truth >= 0, sample, starts)
+        truth = truth[at]
+        truths = None if truths is None else truths.take(at)
+    return replace(bare.take(starts), truth=truth, truths=truths, metadata=said)
 
 
-def _first_said(
-    values: NDArray[Any], said: NDArray[np.bool_], sample: Ints, starts: Ints
-) -> NDArray[Any]:
-    """For each sample the value of the first row that says one, or of its first row."""
+def _first_saying(said: NDArray[np.bool_], sample: Ints, starts: Ints) -> Ints:
+    """Of each sample the first row that says something, or its first row."""
     at = starts.copy()
-    if said[at].all():
-        return values[at]
-    rows = np.flatnonzero(said)[::-1]
-    at[sample[rows]] = rows
-    return values[at]
+    if not said[at].all():
+        rows = np.flatnonzero(said)[::-1]
+        at[sample[rows]] = rows
+    return at
 
 
 def _scores(columns: ScoreColumns, starts: Ints) -> Scores | None:

@@ -16,8 +16,11 @@ SCHEMA: Final = Schema(
     Field(
         "label",
         "label",
-        ("ground_truth", "target", "true_label", "y_true", "gt", "true", "actual", "class"),
-        description="The true label.",
+        (
+            *("ground_truth", "target", "true_label", "y_true", "gt", "true", "actual", "class"),
+            "labels",
+        ),
+        description="The true label, or a list of all of them.",
     ),
     Field(
         "prediction",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
+import numpy as np
 from msgspec import Struct, field
+from numpy.typing import NDArray
 
 from valor_cli.data.table import InvalidRows, Table
-from valor_cli.kernels.ranking.scores import Scores
+from valor_cli.kernels.ranking.scores import Scores, SparseScores
 from valor_cli.results import InputFile, Scalar
 
 Side: TypeAlias = Literal["ground_truth", "predictions", "samples"]
@@ -26,6 +28,8 @@ class ScoreReading(Struct, frozen=True):
             file's own.
         invalid: What to do with rows that cannot be used.
         probabilities: Whether scores must be from 0 to 1, but for rounding.
+        several: Whether a sample has a set of true labels, and labels may be lists.
+        separator: What stands between the labels of a text; empty: texts that are lists of JSON.
     """
 
     metadata: Sequence[str] = ()
@@ -33,6 +37,8 @@ class ScoreReading(Struct, frozen=True):
     columns: Mapping[str, str] = field(default_factory=dict)
     invalid: InvalidRows = "error"
     probabilities: bool = False
+    several: bool = False
+    separator: str = ""
 
 
 class ScoreFile(Struct, frozen=True):
@@ -45,6 +51,8 @@ class ScoreFile(Struct, frozen=True):
         samples: (n,) rows in the order of the file. Columns: `sample_id`, UTF-8 as `S` or as
             objects that hold bytes; `key`, the position in `keys`; and `truth`, the code of the
             true label, if the file says true labels. Its place is `LINE`.
+        truths: (n,) rows that list all true labels, where samples have sets of them; `truth` is
+            not there then.
         keys: Names of the label keys; (None,) where there are none.
         labels: Names, by code; a wide file has its classes first, in their order.
         scores: (n,) rows over label codes, with distinct labels in each and finite scores; None for
@@ -65,3 +73,11 @@ class ScoreFile(Struct, frozen=True):
     metadata: Mapping[str, Sequence[Scalar]]
     files: Sequence[InputFile]
     warnings: Sequence[str] = ()
+    truths: SparseScores | None = None
+
+    @property
+    def true_labels(self) -> NDArray[Any]:
+        """Codes of the labels that are true of samples; none of predictions alone."""
+        if self.truths is not None:
+            return self.truths.label
+        return self.samples.columns.get("truth", np.zeros(0, np.int64))

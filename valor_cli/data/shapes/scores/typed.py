@@ -50,13 +50,16 @@ def lists_predictions(file: RowFile, ways: Sequence[Path]) -> bool:
     return kind is not None and kind.kind in ("list", "map", "struct")
 
 
-def check_types(file: RowFile, use: Mapping[Path, str], *, named: bool) -> None:
+def check_types(
+    file: RowFile, use: Mapping[Path, str], *, named: bool, several: bool = False
+) -> None:
     """Check the types of columns.
 
     Args:
         file: The file.
         use: What each column is: "metadata", "label", "score", "id", or "lists" of predictions.
         named: Whether the config names the classes.
+        several: Whether labels may be lists.
 
     Raises:
         DataError: One is of another type than it needs.
@@ -68,10 +71,12 @@ def check_types(file: RowFile, use: Mapping[Path, str], *, named: bool) -> None:
         if kind is None:
             continue
         if what == "lists":
-            lists += [fault for fault in [_list_fault(kind, place, named=named)] if fault]
+            if not (several and _lists(kind, ["text"])):
+                lists += [fault for fault in [_list_fault(kind, place, named=named)] if fault]
             continue
         kinds, words = _WANTED[what]
-        if kind.kind not in kinds:
+        listing = several and what == "label" and _lists(kind, kinds)
+        if kind.kind not in kinds and not listing:
             message = f"expected a column of {words}, found one of {_written(kind)}"
             problems.append(Problem(place, message))
     if problems:
@@ -99,6 +104,11 @@ def _list_fault(kind: ColumnType, place: str, *, named: bool) -> DataError | Non
     if not fits:
         return DataError(Problem(place, f"expected {_FORMS}; found {_written(kind)}"), hint=_CAST)
     return DataError(Problem(place, _NAMELESS)) if bare and not named else None
+
+
+def _lists(kind: ColumnType, kinds: Collection[Kind]) -> bool:
+    """Whether a type is a list of values of some kinds."""
+    return kind.kind == "list" and kind.fields[0][1].kind in kinds
 
 
 def _distinct(kind: ColumnType) -> bool:
