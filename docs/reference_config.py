@@ -112,6 +112,11 @@ data:
   extract: {pattern: 'Answer: ([A-D])', match: last}
 metrics: [accuracy]"""
 
+CELLS = """\
+In place of `true`, for cells of CSV or Parquet that name several labels with a character between
+them, as `cat|dog`; an empty cell has no label. It holds for true labels, and for predicted labels
+without scores. See [several labels a sample](classification.md#several-labels-a-sample)."""
+
 COLUMN_NAMES = """\
 `data.columns` maps the standard name of a column, on the left, to the name in the file.
 Only names that are neither the standard one nor one of these aliases need it. Other columns are
@@ -286,6 +291,11 @@ def config_page(generated: str) -> str:
         *("### format", FORMAT, _formats()),
         *("### extract", EXTRACT, _keys(_schema(catalogue.inputs("classification"), "Extraction"))),
         yaml(EXTRACT_EXAMPLE),
+        *(
+            "### multi_label",
+            CELLS,
+            _keys(_schema(catalogue.inputs("classification"), "LabelCells")),
+        ),
         *("### columns", COLUMN_NAMES, *_columns()),
         *("## metrics", METRICS, yaml(METRICS_EXAMPLE)),
         *("## label_map", LABEL_MAP, yaml("label_map: {motorbike: motorcycle, bicycle: cycle}")),

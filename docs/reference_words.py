@@ -20,6 +20,7 @@ SECTIONS: Mapping[str, str] = {
     "LanguageModelSettings": "language_model",
     "Formats": "format",
     "Extraction": "extract",
+    "LabelCells": "multi_label",
 }
 """The section that lists the keys of each model."""
 

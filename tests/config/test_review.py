@@ -38,6 +38,7 @@ def test_a_full_config() -> None:
             name="average_precision",
             parameters={"iou_thresholds": (0.5, 1.0), **average},
             index=1,
+            given=("iou_thresholds",),
         ),
         MetricRequest(
             name="average_precision",

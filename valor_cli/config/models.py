@@ -30,7 +30,7 @@ class MetricRequest(_Strict):
     """A requested metric: canonical name, all parameters, index in the YAML's list.
 
     `threshold` is what its value should reach, or not pass; `threshold_given` says whether the
-    config has it, and not the metric alone.
+    config has it, and not the metric alone; `given` are the parameters that it has.
     """
 
     name: str
@@ -38,6 +38,7 @@ class MetricRequest(_Strict):
     index: int
     threshold: float | None = None
     threshold_given: bool = False
+    given: tuple[str, ...] = Field(default=(), exclude=True)
 
 
 AUTO = "auto"

@@ -173,6 +173,7 @@ class _Review:
             index=index,
             threshold=threshold,
             threshold_given=THRESHOLD in body,
+            given=tuple(name for name in values if name in body),
         )
 
     def _canonical(self, path: TreePath, name: str) -> str | None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic
 
-from msgspec import Struct
+from msgspec import Struct, field
 from pydantic import BaseModel, ConfigDict
 
 from valor_cli.metric.definition import Call, Metric, MissingConfig
@@ -72,6 +72,11 @@ class Task(Struct, Generic[D], frozen=True):
             block, the selection, and the examples; None: nothing.
         stream: Says how inputs are read piece by piece; None: they are loaded whole.
         asking: How models are asked; None: they are not.
+        variant: Finds out from the `data:` block which kind of data the inputs hold: the block as
+            it is read then, and the task as it evaluates that kind; None: there is one kind.
+        instead: Values of parameters, by name, in place of what metrics have by default.
+        lacks: What this kind of data cannot give of `Metric.needs`, or has no use for, as a
+            parameter's value ("hardmax: true"): why, and what to do.
     """
 
     name: str
@@ -89,6 +94,9 @@ class Task(Struct, Generic[D], frozen=True):
     ) = None
     stream: Callable[[], Stream[D]] | None = None
     asking: Asking | None = None
+    variant: Callable[[Any], tuple[Any, Task[D]]] | None = None
+    instead: Mapping[str, Any] = field(default_factory=dict)
+    lacks: Mapping[str, MissingConfig] = field(default_factory=dict)
 
     @property
     def metrics(self) -> tuple[Metric[Any], ...]:

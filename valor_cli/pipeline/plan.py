@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from valor_cli import catalogue
-from valor_cli.config import RunConfig
+from valor_cli.config import MetricRequest, RunConfig
 from valor_cli.errors import ConfigError, Problem
-from valor_cli.metric import Call, Metric, ModelKind, Task, Wing
+from valor_cli.metric import Call, Metric, MissingConfig, ModelKind, Task, Wing, written
 
 
 class WingPlan(Struct, frozen=True):
@@ -44,12 +44,31 @@ def make_plan(config: RunConfig) -> Plan:
     Raises:
         ConfigError: A metric asks a model, or needs a file, that the config does not name.
     """
-    task = catalogue.task(config.task)
+    return _planned(config, catalogue.task(config.task))
+
+
+def settled(plan: Plan) -> Plan:
+    """The plan for the kind of data that its inputs hold.
+
+    Raises:
+        ConfigError: A metric is not for such data.
+    """
+    if plan.task.variant is None:
+        return plan
+    data, task = plan.task.variant(plan.config.data)
+    plan = _planned(plan.config.model_copy(update={"data": data}), task)
+    _check_lacks(
+        task, [call for part in plan.wings for call in part.calls], plan.config, task.lacks
+    )
+    return plan
+
+
+def _planned(config: RunConfig, task: Task[Any]) -> Plan:
     metrics = {metric.name: metric for metric in task.metrics}
     calls = [
         Call(
             metrics[request.name],
-            request.parameters,
+            _parameters(request, task),
             request.threshold,
             threshold_given=request.threshold_given,
         )
@@ -58,10 +77,12 @@ def make_plan(config: RunConfig) -> Plan:
     named = list(task.defaults) if config.metrics is None else []
     named += [gate.metric for gate in config.gates if gate.metric is not None]
     listed = {call.metric.name for call in calls}
-    calls += [_by_default(metrics[name]) for name in dict.fromkeys(named) if name not in listed]
+    calls += [
+        _by_default(metrics[name], task) for name in dict.fromkeys(named) if name not in listed
+    ]
     if config.slice_search is not None and task.by_sample not in (None, *listed, *named):
-        calls.append(_of_samples(metrics[str(task.by_sample)], calls))
-    _check_lacks(task, calls, config)
+        calls.append(_of_samples(metrics[str(task.by_sample)], task, calls))
+    _check_lacks(task, calls, config, {})
     told: dict[str, None] = {}
     if task.asking is not None:
         tuned = [task.asking.tuned(config.options, call) for call in calls]
@@ -70,10 +91,29 @@ def make_plan(config: RunConfig) -> Plan:
     return Plan(config, task, _wings(task, calls, config), tuple(told))
 
 
-def _check_lacks(task: Task[Any], calls: Sequence[Call], config: RunConfig) -> None:
-    """Check that the config names everything that its metrics require."""
+def _parameters(request: MetricRequest, task: Task[Any]) -> Mapping[str, Any]:
+    """The parameters of a metric that the config lists."""
+    own = request.parameters.items()
+    return {
+        name: value if name in request.given else task.instead.get(name, value)
+        for name, value in own
+    }
+
+
+def _check_lacks(
+    task: Task[Any], calls: Sequence[Call], config: RunConfig, lacks: Mapping[str, MissingConfig]
+) -> None:
+    """Check that the config names everything that its metrics require, and the data has it.
+
+    Args:
+        task: The task.
+        calls: The metrics.
+        config: Where they are listed.
+        lacks: What the data cannot give of their needs.
+    """
     listed = {
-        (request.name, repr(request.parameters)): request.index for request in config.metrics or ()
+        (request.name, repr(_parameters(request, task))): request.index
+        for request in config.metrics or ()
     }
     problems = []
     hints: dict[str, None] = {}
@@ -81,6 +121,7 @@ def _check_lacks(task: Task[Any], calls: Sequence[Call], config: RunConfig) -> N
         missing = call.missing_config
         if missing is None and task.asking is not None:
             missing = task.asking.missing_config(config.options, call)
+        missing = missing or _lacking(call, lacks)
         if missing is None:
             continue
         at = listed.get((call.metric.name, repr(call.parameters)))
@@ -89,6 +130,16 @@ def _check_lacks(task: Task[Any], calls: Sequence[Call], config: RunConfig) -> N
         hints[missing.hint] = None
     if problems:
         raise ConfigError(problems, hint="\n".join(hints))
+
+
+def _lacking(call: Call, lacks: Mapping[str, MissingConfig]) -> MissingConfig | None:
+    """The first thing that a call needs and the data cannot give."""
+    set_to = (
+        f"{name}: {written(value)}"
+        for name, value in call.parameters.items()
+        if isinstance(value, bool)
+    )
+    return next((lacks[need] for need in (*call.needs, *set_to) if need in lacks), None)
 
 
 def without(plan: Plan, missing: frozenset[str]) -> Plan:
@@ -123,17 +174,18 @@ def _wings(task: Task[Any], calls: Sequence[Call], config: RunConfig) -> tuple[W
     return tuple(wings)
 
 
-def _by_default(metric: Metric[Any]) -> Call:
-    """A metric with every parameter as its function's signature has it."""
-    return Call(metric, {one.name: one.default for one in metric.parameters}, metric.threshold)
+def _by_default(metric: Metric[Any], task: Task[Any]) -> Call:
+    """A metric with every parameter as its function's signature, or the task, has it."""
+    parameters = {one.name: task.instead.get(one.name, one.default) for one in metric.parameters}
+    return Call(metric, parameters, metric.threshold)
 
 
-def _of_samples(metric: Metric[Any], others: Sequence[Call]) -> Call:
+def _of_samples(metric: Metric[Any], task: Task[Any], others: Sequence[Call]) -> Call:
     """The metric of single samples that slices are searched by, as its signature has it.
 
     It asks no more of the files than the other calls do, where a switch of it can be turned off.
     """
-    call = _by_default(metric)
+    call = _by_default(metric, task)
     needed = {need for other in others for need in other.needs}
     for name, value in call.parameters.items():
         less = replace(call, parameters={**call.parameters, name: False})

@@ -23,7 +23,7 @@ from valor_cli.pipeline.gates import check_gates, judge_gates
 from valor_cli.pipeline.insights import insights_of
 from valor_cli.pipeline.offline import refuse_urls
 from valor_cli.pipeline.piece_size import input_paths, piece_size
-from valor_cli.pipeline.plan import Plan, is_optional, without
+from valor_cli.pipeline.plan import Plan, is_optional, settled, without
 from valor_cli.pipeline.problems import problems_of
 from valor_cli.pipeline.record import record_of, run_identity
 from valor_cli.pipeline.rows import Computation
@@ -53,6 +53,7 @@ def check(plan: Plan) -> Sequence[str]:
         ConfigError: The config names something that the data does not have.
         MissingExtraError: A package that loads a model is not installed.
     """
+    plan = settled(plan)
     _, loaded, _ = _load(plan, None)
     for dataset in loaded.datasets.values():
         dataset.verify()
@@ -223,9 +224,10 @@ def evaluate(
         JudgeError: A judge cannot be reached.
     """
     started, clock = datetime.now(UTC), time.perf_counter()
-    config = plan.config
     if offline:
-        refuse_urls(config)
+        refuse_urls(plan.config)
+    plan = settled(plan)
+    config = plan.config
     # Workers come first: nothing runs beside this process yet, so that they start fast.
     with workers(jobs, engine, scheduler, input_paths(config.data)) as pool:
         progress("reading", 0, 0)

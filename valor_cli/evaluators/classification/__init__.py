@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from msgspec.structs import replace
+
 from valor_cli.data.shapes.scores.dataset import ClassificationDataset
 from valor_cli.evaluators.classification.evidence.scores import (
     Scored,
@@ -24,16 +28,19 @@ from valor_cli.evaluators.classification.metrics.detailed_pr_curve import DETAIL
 from valor_cli.evaluators.classification.metrics.expected_calibration_error import (
     EXPECTED_CALIBRATION_ERROR,
 )
+from valor_cli.evaluators.classification.metrics.hamming_loss import HAMMING_LOSS
+from valor_cli.evaluators.classification.metrics.jaccard import JACCARD
 from valor_cli.evaluators.classification.metrics.log_loss import LOG_LOSS
 from valor_cli.evaluators.classification.metrics.matthews_corrcoef import MATTHEWS_CORRCOEF
 from valor_cli.evaluators.classification.metrics.pr_curve import PR_CURVE
 from valor_cli.evaluators.classification.metrics.precision_recall import F1, PRECISION, RECALL
 from valor_cli.evaluators.classification.metrics.roc_auc import MEAN_ROC_AUC, ROC_AUC
 from valor_cli.evaluators.classification.metrics.sample_scores import SAMPLE_SCORES
+from valor_cli.evaluators.classification.metrics.subset_accuracy import SUBSET_ACCURACY
 from valor_cli.evaluators.classification.metrics.top_k_accuracy import TOP_K_ACCURACY
 from valor_cli.evaluators.thumbnails import thumbnails
 from valor_cli.kernels.ranking.scores import DenseScores, SparseScores
-from valor_cli.metric import Stream, Task, Wing
+from valor_cli.metric import MissingConfig, Stream, Task, Wing
 
 __all__ = ["CLASSIFICATION"]
 
@@ -46,6 +53,9 @@ WING = Wing(
         PRECISION,
         RECALL,
         F1,
+        JACCARD,
+        SUBSET_ACCURACY,
+        HAMMING_LOSS,
         MATTHEWS_CORRCOEF,
         COHEN_KAPPA,
         ROC_AUC,
@@ -75,9 +85,19 @@ def _in_pieces() -> Stream[ClassificationDataset]:
     return STREAM
 
 
+def _variant(inputs: ClassificationInputs) -> tuple[ClassificationInputs, Task[Any]]:
+    """Whether samples have one label or a set of labels."""
+    if inputs.multi_label is None:
+        from valor_cli.evaluators.classification.load.recognition import has_label_lists
+
+        inputs = inputs.model_copy(update={"multi_label": has_label_lists(inputs)})
+    return inputs, MULTI_LABEL if inputs.multi_label else CLASSIFICATION
+
+
 CLASSIFICATION = Task(
     name="classification",
-    description="One label per sample, against labels or scores of labels that a model gives.",
+    description="Labels of samples, one each or several, against labels or scores of labels that a "
+    "model gives.",
     inputs=ClassificationInputs,
     load=load_classification,
     stream=_in_pieces,
@@ -103,4 +123,49 @@ CLASSIFICATION = Task(
     ),
     by_sample="sample_scores",
     pictures=thumbnails,
+    variant=_variant,
+    lacks={
+        "label_sets": MissingConfig(
+            "needs samples with several labels, and these have one each",
+            "Of one label a sample there is `accuracy`; `multi_label: true` under `data:` makes "
+            "them sets of one.",
+        )
+    },
+)
+
+MULTI_LABEL = replace(
+    CLASSIFICATION,
+    defaults=(
+        "subset_accuracy",
+        "hamming_loss",
+        "precision",
+        "recall",
+        "f1",
+        "counts",
+        "roc_auc",
+        "mean_roc_auc",
+    ),
+    primary=(
+        ("subset_accuracy", "value"),
+        ("f1", "value"),
+        ("precision", "value"),
+        ("recall", "value"),
+        ("mean_roc_auc", "value"),
+        ("hamming_loss", "value"),
+    ),
+    by_sample=None,
+    instead={"hardmax": False, "score_threshold": 0.5},
+    lacks={
+        "one_label": MissingConfig(
+            "needs one label a sample, and these have sets of labels",
+            "Of sets of labels there are: "
+            + ", ".join(one.name for one in WING.metrics if "one_label" not in one.needs)
+            + ".",
+        ),
+        "hardmax: true": MissingConfig(
+            "has `hardmax: true`, by which one label of a sample is positive at most, and these "
+            "have sets of labels",
+            "Leave `hardmax` out: each label is a decision of its own.",
+        ),
+    },
 )

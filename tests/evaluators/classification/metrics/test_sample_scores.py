@@ -16,6 +16,7 @@ from tests.evaluators.classification.asking import (
 )
 from tests.oracles.classification import Row, random_rows
 from tests.oracles.classification_problems import random_samples
+from valor_cli.evaluators.classification.evidence.decisions import ONE_LABEL
 from valor_cli.evaluators.classification.evidence.scores import Scored, by_key, score_samples
 from valor_cli.evaluators.classification.metrics.accuracy import accuracy
 from valor_cli.evaluators.classification.metrics.log_loss import log_loss
@@ -66,7 +67,7 @@ def test_scores_that_are_no_probabilities() -> None:
         value = row_of(found, None, output)
         assert value.value is None
         assert value.undefined == "probabilities: false; scores may be anything"
-    assert Call(SAMPLE_SCORES, {"probabilities": False}).needs == ("ground_truth", "predictions")
+    assert Call(SAMPLE_SCORES, {"probabilities": False}).needs == ONE_LABEL
     assert "probabilities" in Call(SAMPLE_SCORES, {"probabilities": True}).needs
 
 

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from valor_cli.kernels.ranking.scores import Scores
+from valor_cli.kernels.ranking.sparse_scores import SparseScores
 from valor_cli.results import ExampleObject, Illustration, MetricExample, ObjectRef, Picture, Scalar
 
 Ints = NDArray[np.int64]
@@ -45,7 +46,8 @@ class ClassificationDataset(Struct, frozen=True):
             model.
         unit: (n,) the sample of each row.
         key: (n,) the key of each row.
-        truth: (n,) the label that it has.
+        truth: (n,) the label that it has; -1 where `truths` lists them.
+        truths: (n,) rows of all labels that each has, where samples have sets of them.
         scores: (n,) rows: what the model says; a row without a prediction lists nothing, or has
             nothing but zeros.
         number: (n,) the row in the whole dataset.
@@ -62,6 +64,7 @@ class ClassificationDataset(Struct, frozen=True):
     scores: Scores
     number: Ints
     picture: Callable[[str], Picture | None] = no_image
+    truths: SparseScores | None = None
 
     @property
     def unit_count(self) -> int:
@@ -87,6 +90,7 @@ class ClassificationDataset(Struct, frozen=True):
             unit=(np.cumsum(units) - 1)[self.unit[rows]],
             key=self.key[rows],
             truth=self.truth[rows],
+            truths=None if self.truths is None else self.truths.take(rows),
             scores=self.scores.take(rows),
             number=self.number[rows],
             picture=no_image,

@@ -12,7 +12,11 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.evaluators.classification.evidence.decisions import truth_counts
+from valor_cli.evaluators.classification.evidence.decisions import (
+    count_of_rows,
+    members,
+    truth_counts,
+)
 from valor_cli.evaluators.classification.evidence.scores import Evidence, Scored
 from valor_cli.kernels.columns.grouping import order_of_codes
 from valor_cli.kernels.ranking.binary_ranking import (
@@ -87,13 +91,13 @@ def roc_curves(evidence: Evidence) -> Sequence[Corners | None]:
 
 
 def _areas(evidence: Evidence) -> LabelAreas:
-    positives = truth_counts(evidence)
+    positives, total = truth_counts(evidence), count_of_rows(evidence)
     if isinstance(evidence, Scored) and evidence.row_weights is not None:
-        found = list(_weighed(evidence, evidence.row_weights, positives))
+        found = list(_weighed(evidence, evidence.row_weights, positives, total))
     else:
         found = [(one.roc, one.precision) for one in _problems(evidence)]
     roc, precision = np.array(found, np.float64).reshape(-1, 2).T
-    return LabelAreas(int(positives.sum()), positives, roc, precision)
+    return LabelAreas(total, positives, roc, precision)
 
 
 def _areas_of(ranking: Ranking, positives: int, negatives: int) -> tuple[float, float]:
@@ -111,8 +115,8 @@ def _problems(evidence: Evidence) -> list[_Problem]:
 
 
 def _solved(evidence: Evidence) -> Iterator[_Problem]:
-    samples = truth_counts(evidence)
-    drawn, total = len(samples) <= DRAWN_LABELS, int(samples.sum())
+    samples, total = truth_counts(evidence), count_of_rows(evidence)
+    drawn = len(samples) <= DRAWN_LABELS
     for scores, positives in zip(_label_scores(evidence), samples.tolist(), strict=True):
         negatives = total - positives
         ranking, right, every = rank_counted(*scores)
@@ -127,15 +131,17 @@ def _label_scores(evidence: Evidence) -> Iterator[LabelScores]:
     """The distinct scores of each label."""
     if isinstance(evidence, Scored) and evidence.noted is None:
         # Of one label after the other: those of all may take more memory than the rows.
-        return (count_scores(*scores) for scores in _sorted_scores(evidence))
+        return (count_scores(*scores) for scores in sorted_scores(evidence))
     return evidence.tally(
-        "label scores", lambda rows: ScoreCounts.of(_sorted_scores(rows))
+        "label scores", lambda rows: ScoreCounts.of(sorted_scores(rows))
     ).by_label()
 
 
-def _sorted_scores(scored: Scored) -> Iterator[tuple[Floats, Floats]]:
+def sorted_scores(scored: Scored) -> Iterator[tuple[Floats, Floats]]:
     """Of each label the scores other than 0 of its samples, and of all, ascending."""
     count = len(scored.labels)
+    if scored.truths is not None:
+        return ((np.sort(score[right]), np.sort(score)) for _, score, right in members(scored))
     samples = np.bincount(scored.truth, minlength=count)
     return zip(_true_scores(scored, samples), scored.scores.ascending(count), strict=True)
 
@@ -148,9 +154,10 @@ def _true_scores(scored: Scored, samples: Ints) -> Iterator[Floats]:
         yield without_zeros(own)
 
 
-def _weighed(scored: Scored, weights: Ints, samples: Ints) -> Iterator[tuple[float, float]]:
+def _weighed(
+    scored: Scored, weights: Ints, samples: Ints, total: int
+) -> Iterator[tuple[float, float]]:
     """Both areas of each label where rows count as often as they weigh, as all samples do."""
-    total = int(samples.sum())
     problems = scored.once("weighable labels", lambda: list(_weighable(scored)))
     for one, positives in zip(problems, samples.tolist(), strict=True):
         ranking = weighed(one.ranking, weights[one.positive], weights[one.negative])
@@ -158,8 +165,7 @@ def _weighed(scored: Scored, weights: Ints, samples: Ints) -> Iterator[tuple[flo
 
 
 def _weighable(scored: Scored) -> Iterator[_Weighable]:
-    for label, (rows, score) in enumerate(scored.scores.by_label(len(scored.labels))):
+    for rows, score, own in members(scored):
         order = np.argsort(score)
-        ordered, every = rows[order].astype(np.int32), score[order]
-        right = scored.truth[ordered] == label
+        ordered, every, right = rows[order].astype(np.int32), score[order], own[order]
         yield _Weighable(rank(every[right], every), ordered[right], ordered[~right])

@@ -6,8 +6,8 @@ weights them. Condensed evidence has the counts without the decisions.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +16,19 @@ from valor_cli.evaluators.classification.evidence.scores import Evidence, Scored
 from valor_cli.evaluators.classification.evidence.tallies import added
 from valor_cli.evaluators.parameters import ScoreThreshold
 from valor_cli.kernels.columns.grouping import summed
+from valor_cli.kernels.ranking.label_sets import members_by_label
 from valor_cli.kernels.ranking.score_answers import RowNumbers
 from valor_cli.results import Scalar
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+
+ONE_LABEL: Final = ("ground_truth", "predictions", "one_label")
+"""What metrics of top labels need: samples that have one label each."""
+
+LABEL_SETS: Final = ("ground_truth", "predictions", "label_sets")
+"""What metrics of sets need: samples that may have several labels, or none."""
+
 
 CELLS_TABULATED = 1 << 20
 """Cells of true and positive labels that a table holds, where there are not even so many rows."""
@@ -69,14 +77,29 @@ class Pairs(NamedTuple):
 
 
 class TruthCounts(NamedTuple):
-    """(labels,) number of rows with each label."""
+    """(labels,) number of rows with each label, and the number of rows."""
 
     rows: Ints
+    total: int
 
     @staticmethod
     def merged(parts: Sequence[TruthCounts]) -> TruthCounts:
         """Sum over parts."""
         return TruthCounts(*added(parts))
+
+
+class Answers(NamedTuple):
+    """Positive labels where each is a decision of its own, label after label.
+
+    Attributes:
+        row: (d,) row of the evidence.
+        label: (d,) the positive label.
+        right: (d,) whether it is a true one.
+    """
+
+    row: RowNumbers
+    label: RowNumbers
+    right: NDArray[np.bool_]
 
 
 class LabelCounts(NamedTuple):
@@ -131,6 +154,14 @@ def decide(scored: Scored, score_threshold: ScoreThreshold | None, *, hardmax: b
     )
 
 
+def wrong_labels(scored: Scored, score_threshold: ScoreThreshold) -> Ints:
+    """(n,) number of labels that are positive and not true, or true and not positive."""
+    found, n = answers(scored, score_threshold), len(scored.unit)
+    positive = np.bincount(found.row, minlength=n)
+    right = np.bincount(found.row[found.right], minlength=n)
+    return np.asarray(np.diff(scored.sets.start) + positive - 2 * right)
+
+
 def pairs(evidence: Evidence, score_threshold: ScoreThreshold | None, *, hardmax: bool) -> Pairs:
     """Counts of pairs of true and positive labels; arguments as for `decide`."""
     return evidence.tally(
@@ -175,8 +206,53 @@ def truth_counts(evidence: Evidence) -> Ints:
     return evidence.tally("truth counts", _truth_counts).rows
 
 
+def count_of_rows(evidence: Evidence) -> int:
+    """Weighted number of rows."""
+    return evidence.tally("truth counts", _truth_counts).total
+
+
 def _truth_counts(scored: Scored) -> TruthCounts:
-    return TruthCounts(summed(scored.truth, scored.row_weights, len(scored.labels)))
+    weights, width = scored.row_weights, len(scored.labels)
+    if scored.truths is None:
+        rows = summed(scored.truth, weights, width)
+        return TruthCounts(rows, int(rows.sum()))
+    total = len(scored.unit) if weights is None else int(weights.sum())
+    own = None if weights is None else weights[rows_of_sets(scored)]
+    return TruthCounts(summed(scored.truths.label.astype(np.int64), own, width), total)
+
+
+def rows_of_sets(scored: Scored) -> Ints:
+    """(t,) the row of each true label."""
+    return scored.once(
+        "rows of sets", lambda: np.repeat(np.arange(len(scored.sets)), np.diff(scored.sets.start))
+    )
+
+
+def members(scored: Scored) -> Iterator[tuple[RowNumbers, Floats, NDArray[np.bool_]]]:
+    """Of each label its rows with nonzero scores, these, and whether it is true of each."""
+    if scored.truths is not None:
+        yield from members_by_label(scored.scores, scored.truths, len(scored.labels))
+        return
+    for label, (rows, score) in enumerate(scored.scores.by_label(len(scored.labels))):
+        yield rows, score, scored.truth[rows] == label
+
+
+def answers(scored: Scored, score_threshold: ScoreThreshold) -> Answers:
+    """The labels whose score is at least their threshold, and not 0."""
+    return scored.once(
+        ("answers", hashable(score_threshold)), lambda: _answers(scored, score_threshold)
+    )
+
+
+def _answers(scored: Scored, score_threshold: ScoreThreshold) -> Answers:
+    none = np.zeros(0, np.int32)
+    parts = [(none, none, np.zeros(0, bool))]
+    least = thresholds(scored, score_threshold).tolist()
+    for label, (rows, score, right) in enumerate(members(scored)):
+        reached = score >= least[label]
+        named = rows[reached].astype(np.int32)
+        parts.append((named, np.full(len(named), label, np.int32), right[reached]))
+    return Answers(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
 def thresholds(scored: Scored, score_threshold: ScoreThreshold) -> Floats:
@@ -231,7 +307,19 @@ def _paired(scored: Scored, row: RowNumbers, label: RowNumbers, score: Floats) -
     return Decisions(row, label, score, pair, names // width, names % width - 1)
 
 
+def _counts_of_sets(scored: Scored, score_threshold: ScoreThreshold) -> LabelCounts:
+    row, label, right = answers(scored, score_threshold)
+    weights, width = scored.row_weights, len(scored.labels)
+    own = None if weights is None else weights[row]
+    positive = summed(label, own, width)
+    tp = summed(label[right], None if own is None else own[right], width)
+    truths, total = _truth_counts(scored)
+    return LabelCounts(tp, positive - tp, truths - tp, total - truths - positive + tp)
+
+
 def _counted(scored: Scored, score_threshold: ScoreThreshold, *, hardmax: bool) -> LabelCounts:
+    if scored.truths is not None:
+        return _counts_of_sets(scored, score_threshold)
     found = _pairs(scored, score_threshold, hardmax=hardmax)
     truths = _truth_counts(scored).rows
     width = len(truths)

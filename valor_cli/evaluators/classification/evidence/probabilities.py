@@ -8,14 +8,14 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.evaluators.classification.evidence.decisions import truth_counts
+from valor_cli.evaluators.classification.evidence.decisions import ONE_LABEL, count_of_rows
 from valor_cli.evaluators.classification.evidence.scores import Evidence, Scored
 from valor_cli.kernels.ranking.exact_sums import exact_sums
 
 Floats = NDArray[np.float64]
 
-NEEDS: Final = ("ground_truth", "predictions", "probabilities")
-"""What metrics of probabilities need: scores from 0 to 1."""
+NEEDS: Final = (*ONE_LABEL, "probabilities")
+"""What metrics of probabilities need: scores from 0 to 1, of which one label is right."""
 
 ROUNDING: Final = 1e-3
 """How far from 1 the sum of a row may lie to be rounding, and divided away."""
@@ -40,11 +40,6 @@ def divisors(scored: Scored, *, normalize: bool) -> Floats:
     total = scored.total
     wanted = total > 0 if normalize else sums_to_one(total)
     return np.where(wanted, total, 1.0)
-
-
-def count_of_rows(evidence: Evidence) -> int:
-    """Weighted number of rows."""
-    return int(truth_counts(evidence).sum())
 
 
 def mean_of_rows(

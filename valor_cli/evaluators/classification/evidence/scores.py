@@ -18,7 +18,9 @@ from valor_cli.evaluators.classification.evidence.tallies import (
 )
 from valor_cli.evaluators.memo import Memo
 from valor_cli.kernels.columns.texts import order_of
+from valor_cli.kernels.ranking.label_sets import sets_of_one
 from valor_cli.kernels.ranking.scores import Scores, joined_scores
+from valor_cli.kernels.ranking.sparse_scores import SparseScores, joined_sparse
 from valor_cli.metric import Call
 from valor_cli.results import Scalar
 
@@ -41,13 +43,14 @@ class Scored(Struct, frozen=True):
         labels_of: By key, the labels (numbers) of its rows.
         unit: (n,) the sample of each row, ascending.
         key: (n,) the key of each row.
-        truth: (n,) its true label.
+        truth: (n,) its true label; -1 where `truths` lists them.
         number: (n,) its row in the whole dataset.
         scores: (n,) rows of what the model says.
         top: (n,) the label with the highest score, of equal ones the first listed; -1 where the
             highest score is 0, that of labels not listed included, or nothing is listed: no
             prediction.
         top_score: (n,) its score; 0 without a prediction.
+        truths: (n,) rows of all true labels, where samples have sets of them.
         weights: (replicas, units) how often each sample counts; None for once each.
         replica: The row of `weights` that metrics read.
         noted: Where what metrics ask of the rows is kept, by its name, for whom condenses them.
@@ -64,6 +67,7 @@ class Scored(Struct, frozen=True):
     scores: Scores
     top: Ints
     top_score: Floats
+    truths: SparseScores | None = None
     weights: Ints | None = None
     replica: int = 0
     noted: dict[Hashable, Mergeable] | None = None
@@ -88,6 +92,13 @@ class Scored(Struct, frozen=True):
             return None
         weights: Ints = self.weights[self.replica]
         return self.known("row weights", lambda: weights[self.unit])
+
+    @property
+    def sets(self) -> SparseScores:
+        """(n,) rows of all true labels, also where each has one."""
+        if self.truths is not None:
+            return self.truths
+        return self.once("sets", lambda: sets_of_one(self.truth))
 
     @property
     def true_score(self) -> Floats:
@@ -187,6 +198,7 @@ class Scored(Struct, frozen=True):
             key=np.zeros(len(rows.key), np.int64),
             truth=codes[rows.truth],
             scores=rows.scores.relabelled(codes),
+            truths=None if rows.truths is None else rows.truths.relabelled(codes),
             top=codes[rows.top],
             _shared=Memo(),
             _known=Memo(),
@@ -196,7 +208,12 @@ class Scored(Struct, frozen=True):
         """Some rows, of the same samples."""
         columns: dict[str, Any] = {name: getattr(self, name)[rows] for name in _COLUMNS}
         return replace(
-            self, **columns, scores=self.scores.take(rows), _shared=Memo(), _known=Memo()
+            self,
+            **columns,
+            scores=self.scores.take(rows),
+            truths=None if self.truths is None else self.truths.take(rows),
+            _shared=Memo(),
+            _known=Memo(),
         )
 
 
@@ -227,6 +244,7 @@ def score_samples(dataset: ClassificationDataset, plan: None) -> Scored:
         truth=dataset.truth,
         number=dataset.number,
         scores=dataset.scores,
+        truths=dataset.truths,
         top=best.label,
         top_score=best.score,
     )
@@ -299,8 +317,15 @@ def _merge_rows(parts: Sequence[Scored]) -> Scored:
         np.concatenate([one.unit + offset for one, offset in zip(parts, offsets, strict=True)])
     ]
     scores = joined_scores([one.scores for one in parts])
+    truths = [one.truths for one in parts if one.truths is not None]
     merged = replace(
-        first, sample_ids=ids[order], scores=scores, **columns, _shared=Memo(), _known=Memo()
+        first,
+        sample_ids=ids[order],
+        scores=scores,
+        truths=joined_sparse(truths) if truths else None,
+        **columns,
+        _shared=Memo(),
+        _known=Memo(),
     )
     # Numbers ascend with samples, and with the keys of a sample.
     if (np.diff(merged.number) > 0).all():

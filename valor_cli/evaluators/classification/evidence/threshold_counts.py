@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from valor_cli.evaluators.classification.evidence.binary_problems import sorted_scores
 from valor_cli.evaluators.classification.evidence.scores import Evidence, Scored
 from valor_cli.evaluators.classification.evidence.tallies import added
 from valor_cli.kernels.columns.grouping import nulls, reaching
@@ -80,8 +81,14 @@ def _counted(scored: Scored, levels: Floats) -> ThresholdCounts:
     positive = np.zeros((len(levels), count), np.int64)
     for label, score in enumerate(scored.scores.ascending(count)):
         positive[:, label] = len(score) - score.searchsorted(levels)
-    (tp,) = reaching(true_scores(scored), scored.truth, levels, count)
-    truths = np.bincount(scored.truth, minlength=count)
+    if scored.truths is None:
+        (tp,) = reaching(true_scores(scored), scored.truth, levels, count)
+        truths = np.bincount(scored.truth, minlength=count)
+    else:
+        tp = np.zeros_like(positive)
+        for label, (score, _) in enumerate(sorted_scores(scored)):
+            tp[:, label] = len(score) - score.searchsorted(levels)
+        truths = np.bincount(scored.truths.label, minlength=count)
     fp, fn = positive - tp, truths - tp
     return ThresholdCounts(tp, fp, fn, len(scored.truth) - tp - fp - fn, truths)
 

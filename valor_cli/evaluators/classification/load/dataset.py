@@ -20,9 +20,11 @@ from valor_cli.evaluators.classification.load.labels import (
     LabelUse,
     Naming,
     label_use,
+    list_label_warnings,
     name_labels,
     names_by_key,
     similar_label_warnings,
+    truth_of,
 )
 from valor_cli.evaluators.classification.load.left_out_files import (
     check_predictions_present,
@@ -87,7 +89,9 @@ def load_classification(
     # The scores of a file that holds both sides are its model's, and go when those are in order.
     truth = replace(truth, scores=None)
     sides = _sides(inputs, truth, files)
-    naming, told = name_labels(classes, [*files.values(), truth], selection.label_map)
+    naming, told = name_labels(
+        classes, [*files.values(), truth], selection.label_map, several=bool(inputs.multi_label)
+    )
     loaded = load_rows(inputs, selection, naming, truth, files, shown=shown)
     finished = finish(loaded, naming, sides, selection, told)
     if shown is None:
@@ -184,7 +188,7 @@ def finish(
                 + odd.unknown.text(f" of {odd.unknown.whole:,} rows")
                 + _spelled(loaded, odd.unknown)
             )
-    warnings += similar_label_warnings(loaded.labels)
+    warnings += similar_label_warnings(loaded.labels) + list_label_warnings(loaded.labels)
     for model, odd in of_models:
         warnings += odd.of_scores(model, probabilities=probabilities)
     return replace(
@@ -237,7 +241,7 @@ def _selected(
     metadata of the samples, samples that not all files have, and those with several metadata.
     """
     columns, differing = metadata_of(frame)
-    truth = naming.codes(frame.file.labels)[frame.file.samples["truth"][frame.order]]
+    truth = truth_of(frame.file, naming, frame.order)
     there = np.ones(len(frame.sample_ids), bool)
     skip = inputs.on_invalid == "skip"
     unsure: Sequence[str] = ()
@@ -291,7 +295,8 @@ def _part(file: ScoreFile, at: Ints, rows: Rows, naming: Naming, *, probabilitie
         order = order_of(file.samples["sample_id"])
         tally = Tally.of(unknown[order], file.samples["sample_id"][order])
         by_file = _by_file(file, unknown)
-    scores = scores.relabelled(naming.codes(file.labels))
+    # Each label of a set has a score of its own: two that become one are no more probable.
+    scores = scores.relabelled(naming.codes(file.labels), highest=rows.truths is not None)
     return _Part(scores, outside, missing, tally, by_file)
 
 
@@ -316,14 +321,23 @@ def _loaded(
     """The datasets, over the labels that any row uses."""
     keys, count = len(rows.keys), len(naming.labels)
     true = np.zeros((keys, count), bool)
-    true[rows.key, rows.truth] = True
+    if rows.truths is None:
+        true[rows.key, rows.truth] = True
+    else:
+        true[np.repeat(rows.key, np.diff(rows.truths.start)), rows.truths.label] = True
     said = {model: label_use(part.scores, rows.key, keys, count) for model, part in parts.items()}
+    for one in said.values():
+        one.listed[:, naming.always(keys)] = True
     facts = _facts(true, said, rows)
     used = facts.used if used is None else used
     seen = np.asarray(used.any(axis=0))
     number = np.where(seen, np.cumsum(seen) - 1, -1)
     labels = tuple(compress(naming.labels, seen.tolist()))
-    truth = rows.truth if seen.all() else number[rows.truth]
+    truth, truths = rows.truth, rows.truths
+    if truths is not None:
+        truths = truths.relabelled(number)
+    elif not seen.all():
+        truth = number[truth]
     return Loaded(
         datasets={
             model: ClassificationDataset(
@@ -334,6 +348,7 @@ def _loaded(
                 unit=rows.unit,
                 key=rows.key,
                 truth=truth,
+                truths=truths,
                 scores=part.scores if seen.all() else part.scores.relabelled(number),
                 number=np.arange(len(rows)),
                 picture=no_image if shown is None else shown.picture,
@@ -389,7 +404,12 @@ def _remarks(
     for model, dataset in loaded.datasets.items():
         part = parts[model]
         odd = score_remarks(
-            dataset.scores, dataset.choices, part.missing, rows.ids, probabilities=probabilities
+            dataset.scores,
+            dataset.choices,
+            part.missing,
+            rows.ids,
+            probabilities=probabilities,
+            several=rows.truths is not None,
         )
         if probabilities:
             odd = odd._replace(out_of_range=part.out_of_range)

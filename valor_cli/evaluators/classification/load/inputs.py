@@ -50,6 +50,12 @@ def _is_pattern(text: str) -> str:
     return text
 
 
+def _one_character(text: str) -> str:
+    if len(text) != 1 or not text.isascii() or not text.isprintable():
+        raise ValueError(f"expected one character of ASCII, as |, found {text!r}")
+    return text
+
+
 class Extraction(Strict):
     """Where the label is in a predicted text."""
 
@@ -68,6 +74,14 @@ class Extraction(Strict):
         if (self.pattern is None) == (self.json_path is None):
             raise ValueError("give either pattern or json")
         return self
+
+
+class LabelCells(Strict):
+    """Cells that hold several labels."""
+
+    separator: Annotated[str, AfterValidator(_one_character)] = Field(
+        description="the character between the labels of a cell, as |"
+    )
 
 
 class ClassificationInputs(Strict):
@@ -97,6 +111,12 @@ class ClassificationInputs(Strict):
         None,
         description="the labels in the order that results have: a list, or a file with a name a "
         "line, or a JSON or YAML list; also names the scores in a list of bare numbers",
+    )
+    multi_label: bool | LabelCells | None = Field(
+        None,
+        description="whether samples have several labels each, or none: true, then CSV cells hold "
+        "lists of JSON; or {separator: character} of such cells; omitted: true where the first "
+        "samples of JSONL, JSON or Parquet have a list of labels",
     )
     columns: dict[str, str] = Field(
         {}, description="standard name of a column to the name that the file has"
@@ -146,6 +166,11 @@ class ClassificationInputs(Strict):
         """Path of each model's predictions or samples; a single path is named after its file."""
         given = self.predictions if self.samples is None else self.samples
         return {} if given is None else model_paths(given)
+
+    @property
+    def separator(self) -> str:
+        """What is between the labels of a cell; empty: cells hold lists of JSON."""
+        return self.multi_label.separator if isinstance(self.multi_label, LabelCells) else ""
 
     def extraction(self, classes: Sequence[str]) -> Extract | None:
         """How labels are found in predicted texts; None where these are labels.

@@ -13,12 +13,14 @@ from numpy.typing import NDArray
 from valor_cli.data.shapes.scores.score_file import ScoreFile
 from valor_cli.errors import did_you_mean, printable
 from valor_cli.kernels.ranking.scores import DenseScores, Scores
+from valor_cli.kernels.ranking.sparse_scores import SparseScores
 
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 _LONGEST: Final = 4000
 """Digits. Python refuses to convert more than 4,300 by default."""
+_SHOWN: Final = 40
 
 
 class Naming(Struct, frozen=True):
@@ -28,19 +30,30 @@ class Naming(Struct, frozen=True):
         labels: All names, mapped, in the order that results have.
         number: The position of each in it.
         label_map: Name in a file to name in the run.
+        classes: How many labels, the first, count though no row uses them: those that the config
+            lists for sets of labels, where each label is a decision of every sample.
     """
 
     labels: tuple[str, ...]
     number: Mapping[str, int]
     label_map: Mapping[str, str]
+    classes: int = 0
 
     def codes(self, names: Sequence[str]) -> Ints:
         """(names,) the code of each name."""
         return np.array([self.number[self.label_map.get(name, name)] for name in names], np.int64)
 
+    def always(self, keys: int) -> slice:
+        """The labels that count though no row uses them; none of several label keys."""
+        return slice(0, self.classes if keys == 1 else 0)
+
 
 def name_labels(
-    classes: Sequence[str], files: Sequence[ScoreFile], label_map: Mapping[str, str]
+    classes: Sequence[str],
+    files: Sequence[ScoreFile],
+    label_map: Mapping[str, str],
+    *,
+    several: bool = False,
 ) -> tuple[Naming, list[str]]:
     """The labels of all files of a run, with warnings.
 
@@ -49,12 +62,14 @@ def name_labels(
             that has some in an order of its own.
         files: Predictions in the order of their models, and ground truth.
         label_map: Name in a file to name in the run.
+        several: Whether samples have sets of labels.
     """
     names = {name for file in files for name in file.labels}
     ordered = (file.classes for file in files if file.classes)
     labels = label_order(classes or next(ordered, ()), names, label_map)
     number = {label: at for at, label in enumerate(labels)}
-    return Naming(labels, number, label_map), _name_warnings(classes, names, label_map)
+    always = len({label_map.get(name, name) for name in classes}) if several else 0
+    return Naming(labels, number, label_map, always), _name_warnings(classes, names, label_map)
 
 
 def label_order(
@@ -106,6 +121,26 @@ def similar_label_warnings(labels: Sequence[str]) -> list[str]:
     shown = "; ".join(" and ".join(f"'{printable(one)}'" for one in group) for group in several[:3])
     more = f" … and {len(several) - 3:,} more" if len(several) > 3 else ""
     return [f"labels that differ in spaces or case alone: {shown}{more} (label_map makes them one)"]
+
+
+def truth_of(file: ScoreFile, naming: Naming, order: Ints | None = None) -> Ints | SparseScores:
+    """(n,) the true label of each row, or rows of all of them, in some order."""
+    codes = naming.codes(file.labels)
+    if file.truths is None:
+        truth = file.samples["truth"]
+        return np.asarray(codes[truth if order is None else truth[order]])
+    truths = file.truths if order is None else file.truths.take(order)
+    return truths.relabelled(codes, highest=True)
+
+
+def list_label_warnings(labels: Sequence[str]) -> list[str]:
+    """Warnings about labels that look like lists of labels."""
+    lists = [name for name in labels if name.startswith("[") and name.endswith("]")]
+    if not lists:
+        return []
+    some = printable(lists[0][:_SHOWN])
+    hint = "if samples have several labels, write `multi_label: true` under `data:`"
+    return [f"labels that look like lists, such as {some}: {hint}"]
 
 
 class LabelUse(NamedTuple):

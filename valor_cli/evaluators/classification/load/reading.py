@@ -64,6 +64,8 @@ def reading_of(inputs: ClassificationInputs, selection: Selection) -> ScoreReadi
         columns=inputs.columns,
         invalid=inputs.on_invalid,
         probabilities="probabilities" in selection.needs,
+        several=bool(inputs.multi_label),
+        separator=inputs.separator,
     )
 
 

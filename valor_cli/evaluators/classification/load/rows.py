@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from valor_cli.data.shapes.scores.score_file import ScoreFile
@@ -21,6 +22,7 @@ from valor_cli.evaluators.selection import (
     values_hint,
 )
 from valor_cli.kernels.columns.texts import begins, order_of, positions
+from valor_cli.kernels.ranking.sparse_scores import SparseScores
 from valor_cli.metric import METADATA, Selection, written
 from valor_cli.results import Scalar
 
@@ -62,7 +64,8 @@ class Rows(Struct, frozen=True):
         number: (rows of the frame,) the position of each among those kept; -1 for the others.
         sample_ids, keys: As in `Frame`, of the samples kept.
         unit, key: (n,) as in `Frame`.
-        truth: (n,) the true label of each.
+        truth: (n,) the true label of each; -1 where `truths` lists them.
+        truths: (n,) rows of all true labels, where samples have sets of them.
     """
 
     number: Ints
@@ -71,6 +74,7 @@ class Rows(Struct, frozen=True):
     unit: Ints
     key: Ints
     truth: Ints
+    truths: SparseScores | None = None
 
     def __len__(self) -> int:
         return len(self.unit)
@@ -133,7 +137,7 @@ def metadata_of(frame: Frame) -> tuple[dict[str, list[Scalar]], dict[str, Tally]
 
 def kept_samples(
     frame: Frame,
-    truth: Ints,
+    truth: Ints | SparseScores,
     labels: Sequence[str],
     columns: Mapping[str, Sequence[Scalar]],
     selection: Selection,
@@ -143,7 +147,7 @@ def kept_samples(
 
     Args:
         frame: All rows.
-        truth: (n,) the true label of each.
+        truth: (n,) the true label of each, or rows of all of them.
         labels: Names of all labels of the run.
         columns: Metadata of each sample.
         selection: What to keep.
@@ -158,7 +162,7 @@ def kept_samples(
             kept &= _listed(frame, allowed, key)
         elif key == "label":
             wanted = filter_labels(labels, allowed)
-            right = np.array([label in wanted for label in labels], bool)[truth]
+            right = _has_any(truth, np.array([label in wanted for label in labels], bool))
             kept &= np.bincount(frame.unit[right], minlength=len(kept)) > 0
         elif key.startswith(METADATA):
             kept &= among(columns[key.removeprefix(METADATA)], allowed)
@@ -170,15 +174,26 @@ def kept_samples(
     return limited(kept, selection.limit, place)
 
 
-def rows_of(frame: Frame, truth: Ints, kept: NDArray[np.bool_]) -> Rows:
+def _has_any(truth: Ints | SparseScores, wanted: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """(n,) whether a label of each row is wanted."""
+    if not isinstance(truth, SparseScores):
+        return np.asarray(wanted[truth])
+    row = np.repeat(np.arange(len(truth)), np.diff(truth.start))
+    return np.bincount(row[wanted[truth.label]], minlength=len(truth)) > 0
+
+
+def rows_of(frame: Frame, truth: Ints | SparseScores, kept: NDArray[np.bool_]) -> Rows:
     """The rows of the selected samples.
 
     Args:
         frame: All rows.
-        truth: (n,) the true label of each.
+        truth: (n,) the true label of each, or rows of all of them.
         kept: (units,) which samples to keep.
     """
     ids, keys = frame.sample_ids, frame.keys
+    if isinstance(truth, SparseScores):
+        found = rows_of(frame, np.full(len(frame), -1), kept)
+        return replace(found, truths=truth.take(kept[frame.unit]))
     if kept.all():
         return Rows(np.arange(len(frame)), ids, keys, frame.unit, frame.key, truth)
     rows = kept[frame.unit]

@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 from valor_cli.data.shapes.scores.score_file import ScoreFile
 from valor_cli.errors import LISTED, DataError, Problem, printable
 from valor_cli.evaluators.classification.load.joining import check_keys, join
-from valor_cli.evaluators.classification.load.labels import Naming
+from valor_cli.evaluators.classification.load.labels import Naming, truth_of
 from valor_cli.evaluators.classification.load.rows import Frame, some_ids
+from valor_cli.kernels.ranking.label_sets import set_numbers
+from valor_cli.kernels.ranking.sparse_scores import SparseScores, joined_sparse
 
 Ints = NDArray[np.int64]
 
@@ -23,14 +25,19 @@ _HINT = (
 
 
 def join_samples(
-    files: Mapping[str, ScoreFile], frame: Frame, truth: Ints, naming: Naming, *, skip: bool
+    files: Mapping[str, ScoreFile],
+    frame: Frame,
+    truth: Ints | SparseScores,
+    naming: Naming,
+    *,
+    skip: bool,
 ) -> tuple[dict[str, Ints], NDArray[np.bool_]]:
     """For each model's file, (m,) the frame row of every row; and the samples that all have.
 
     Args:
         files: Each holds both sides; the first is that of the frame.
         frame: The rows of the first file.
-        truth: (n,) the true label of each.
+        truth: (n,) the true label of each, or rows of all of them.
         naming: The labels of the run.
         skip: Whether files may differ in some of their samples.
 
@@ -45,8 +52,8 @@ def join_samples(
         absent = np.ones(len(frame), bool)
         absent[at[at >= 0]] = False
         there[frame.unit[absent]] = False
-        theirs = naming.codes(file.labels)[file.samples["truth"]]
-        differing = np.flatnonzero((at >= 0) & (theirs != truth[at]))
+        theirs = truth_of(file, naming)
+        differing = np.flatnonzero((at >= 0) & _differ(truth, theirs, at))
         unknown = np.flatnonzero(at < 0)
         problems = _mislabelled(file, differing, at, frame, (truth, theirs), naming)
         total = len(differing)
@@ -58,20 +65,35 @@ def join_samples(
     return joined, there
 
 
+def _differ(truth: Ints | SparseScores, theirs: Ints | SparseScores, at: Ints) -> NDArray[np.bool_]:
+    """(m,) whether rows have another truth than the rows of the frame that they are of."""
+    if isinstance(truth, SparseScores) and isinstance(theirs, SparseScores):
+        number = set_numbers(joined_sparse([truth, theirs]))
+        return np.asarray(number[len(truth) :] != number[at])
+    return np.asarray(theirs != truth[at])  # type: ignore[index]
+
+
+def _label(truth: Ints | SparseScores, row: int, naming: Naming) -> str | list[str]:
+    """The true label of a row, or all of them."""
+    if isinstance(truth, SparseScores):
+        return [naming.labels[code] for code in truth.between(row, row + 1).label.tolist()]
+    return naming.labels[int(truth[row])]
+
+
 def _mislabelled(
     file: ScoreFile,
     rows: Ints,
     at: Ints,
     frame: Frame,
-    truths: tuple[Ints, Ints],
+    truths: tuple[Ints | SparseScores, Ints | SparseScores],
     naming: Naming,
 ) -> list[Problem]:
     """Rows whose true label is another than in the first file; the labels of both are `truths`."""
     problems = []
     for row in rows[:LISTED].tolist():
         first, second = (
-            printable(repr(naming.labels[int(label)]))
-            for label in (truths[0][at[row]], truths[1][row])
+            printable(repr(_label(truth, int(one), naming)))
+            for truth, one in zip(truths, (at[row], row), strict=True)
         )
         name = some_ids(file.samples["sample_id"], [row])
         source = frame.file.samples.place_of(int(frame.order[at[row]]))

@@ -197,7 +197,9 @@ def survey(
     models = [head for model, head in heads.items() if model]
     truth = heads.get("", models[0])
     classes = listed_classes(inputs)
-    naming, of_names = name_labels(classes, [*models, truth], selection.label_map)
+    naming, of_names = name_labels(
+        classes, [*models, truth], selection.label_map, several=bool(inputs.multi_label)
+    )
     keys = sorted(truth.keys, key=str)
     place = {key: at for at, key in enumerate(keys)}
     used = np.zeros((len(keys), len(naming.labels)), bool)
@@ -206,6 +208,7 @@ def survey(
         for key, flags in zip(one.head.keys, one.used, strict=True):
             if key in place:
                 used[place[key], codes[flags]] = True
+    used[:, naming.always(len(keys))] = True
     apart = "" in heads
     spans = _spans(
         [one for piece, one in zip(pieces, summaries, strict=True) if not (apart and piece.model)],
@@ -371,17 +374,25 @@ def _rows(file: ScoreFile, low: int, high: int) -> ScoreFile:
     """The rows from one number to below another, as they lie in memory."""
     part = slice(low, high)
     found = _of_rows(file, part, np.arange(low, high))
-    return replace(found, scores=None if file.scores is None else file.scores.between(low, high))
+    return replace(
+        found,
+        scores=None if file.scores is None else file.scores.between(low, high),
+        truths=None if file.truths is None else file.truths.between(low, high),
+    )
 
 
 def _taken(file: ScoreFile, at: NDArray[np.int64]) -> ScoreFile:
     """Some rows, in some order."""
     found = _of_rows(file, at, at)
-    return replace(found, scores=None if file.scores is None else file.scores.take(at))
+    return replace(
+        found,
+        scores=None if file.scores is None else file.scores.take(at),
+        truths=None if file.truths is None else file.truths.take(at),
+    )
 
 
 def _of_rows(file: ScoreFile, part: slice | Ints, at: Ints) -> ScoreFile:
-    """Some rows of all columns but the scores; `at` has their numbers."""
+    """Some rows of all columns but scores and sets; `at` has their numbers."""
     samples = file.samples
     parts = samples.parts
     return replace(
@@ -404,8 +415,10 @@ def _used(file: ScoreFile) -> Flags:
     used = np.zeros((len(file.keys), len(file.labels)), bool)
     if file.scores is not None:
         used |= label_use(file.scores, key, len(file.keys), len(file.labels)).listed
-    if "truth" in file.samples.columns:
-        used[key, file.samples["truth"]] = True
+    if file.truths is not None:
+        key = np.repeat(key, np.diff(file.truths.start))
+    if len(file.true_labels):
+        used[key, file.true_labels] = True
     return used
 
 

@@ -110,6 +110,7 @@ class ScoreRemarks(NamedTuple):
         out_of_range: Scores that are not from 0 to 1: of probabilities, before they were clipped.
         sums: Rows whose scores do not sum to 1 as probabilities do.
         first_sum: The sum of the first of these.
+        several: Whether samples have sets of labels.
     """
 
     missing: Tally = NO_ROWS
@@ -120,6 +121,7 @@ class ScoreRemarks(NamedTuple):
     out_of_range: OutOfRange = EVERY_INSIDE
     sums: Tally = NO_ROWS
     first_sum: float = 0.0
+    several: bool = False
 
     @classmethod
     def joined(cls, parts: Sequence[ScoreRemarks]) -> ScoreRemarks:
@@ -133,6 +135,7 @@ class ScoreRemarks(NamedTuple):
             out_of_range=OutOfRange.joined([part.out_of_range for part in parts]),
             sums=Tally.joined([part.sums for part in parts]),
             first_sum=next((part.first_sum for part in parts if part.sums.count), 0.0),
+            several=parts[0].several,
         )
 
     def of_rows(self, model: str) -> list[str]:
@@ -140,7 +143,8 @@ class ScoreRemarks(NamedTuple):
         if not self.missing.count:
             return []
         count = self.missing.text()
-        return [f"samples without a prediction of {model}, which counts as a wrong one: {count}"]
+        counted = "no label" if self.several else "a wrong one"
+        return [f"samples without a prediction of {model}, which counts as {counted}: {count}"]
 
     def of_scores(self, model: str, *, probabilities: bool) -> list[str]:
         """Warnings about ties, empty rows and scores that have no effect.
@@ -252,6 +256,7 @@ def score_remarks(
     ids: NDArray[Any],
     *,
     probabilities: bool,
+    several: bool = False,
 ) -> ScoreRemarks:
     """Collect remarks on the scores of a model.
 
@@ -263,7 +268,11 @@ def score_remarks(
         missing: (n,) the rows that the file does not have.
         ids: (n,) sample ids, ascending.
         probabilities: Whether scores are held to be probabilities.
+        several: Whether samples have sets of labels: equal scores, or none, say nothing then.
     """
+    if several:
+        found = ScoreRemarks(missing=Tally.of(missing, ids), several=True)
+        return found._replace(out_of_range=OutOfRange.of(scores.score))
     best = scores.best(choices)
     remarks = ScoreRemarks(
         missing=Tally.of(missing, ids),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from valor_cli.evaluators.classification.evidence.decisions import agreement
+from valor_cli.evaluators.classification.evidence.decisions import ONE_LABEL, agreement
 from valor_cli.evaluators.classification.evidence.scores import Evidence
 from valor_cli.metric import Metric
 from valor_cli.results import MetricValue
@@ -38,6 +38,7 @@ def accuracy(evidence: Evidence) -> MetricValue:
 ACCURACY = Metric(
     name="accuracy",
     compute=accuracy,
+    needs=ONE_LABEL,
     reference="sklearn.metrics.accuracy_score",
     citation="ISO 5725-1:1994, Accuracy of measurement methods and results",
     aliases=("Accuracy",),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from valor_cli.evaluators.classification.evidence.decisions import agreement
+from valor_cli.evaluators.classification.evidence.decisions import ONE_LABEL, agreement
 from valor_cli.evaluators.classification.evidence.scores import Evidence
 from valor_cli.evaluators.classification.metrics.accuracy import NO_SAMPLES
 from valor_cli.kernels.columns.grouping import quotient
@@ -41,6 +41,7 @@ def balanced_accuracy(evidence: Evidence) -> MetricValue:
 BALANCED_ACCURACY = Metric(
     name="balanced_accuracy",
     compute=balanced_accuracy,
+    needs=ONE_LABEL,
     reference="sklearn.metrics.balanced_accuracy_score",
     citation="Brodersen et al., The balanced accuracy and its posterior distribution, ICPR 2010",
     aliases=("BalancedAccuracy",),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from valor_cli.evaluators.classification.evidence.decisions import agreement
+from valor_cli.evaluators.classification.evidence.decisions import ONE_LABEL, agreement
 from valor_cli.evaluators.classification.evidence.scores import Evidence
 from valor_cli.evaluators.classification.metrics.accuracy import NO_SAMPLES
 from valor_cli.metric import Metric, Output
@@ -42,6 +42,7 @@ def cohen_kappa(evidence: Evidence) -> MetricValue:
 COHEN_KAPPA = Metric(
     name="cohen_kappa",
     compute=cohen_kappa,
+    needs=ONE_LABEL,
     reference="sklearn.metrics.cohen_kappa_score",
     citation="Cohen, A coefficient of agreement for nominal scales, Educational and Psychological "
     "Measurement, 1960",

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.evaluators.classification.evidence.decisions import (
+    ONE_LABEL,
     Pairs,
     decide,
     hashable,
@@ -185,6 +186,7 @@ def _example(
 CONFUSION_MATRIX = Metric(
     name="confusion_matrix",
     compute=confusion_matrix,
+    needs=ONE_LABEL,
     reference="sklearn.metrics.confusion_matrix",
     citation="Stehman, Selecting and interpreting measures of thematic classification accuracy, "
     "Remote Sensing of Environment, 1997",

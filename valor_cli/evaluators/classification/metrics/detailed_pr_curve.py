@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from valor_cli.evaluators.classification.evidence.decisions import ONE_LABEL
 from valor_cli.evaluators.classification.evidence.example_objects import Prediction, objects_of
 from valor_cli.evaluators.classification.evidence.scores import Scored
 from valor_cli.evaluators.classification.evidence.threshold_counts import (
@@ -223,6 +224,7 @@ def _examples(
 DETAILED_PR_CURVE: Final[Metric[Any]] = Metric(
     name="detailed_pr_curve",
     compute=detailed_pr_curve,
+    needs=ONE_LABEL,
     reference="sklearn.metrics.multilabel_confusion_matrix, at each threshold",
     citation="Striveworks Valor, DetailedPrecisionRecallCurve",
     outputs=(),

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from valor_cli.evaluators.classification.evidence.decisions import count_of_rows
 from valor_cli.evaluators.classification.evidence.probabilities import (
     NEEDS,
-    count_of_rows,
     divisors,
     mean_of_rows,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from valor_cli.evaluators.classification.evidence.decisions import agreement
+from valor_cli.evaluators.classification.evidence.decisions import ONE_LABEL, agreement
 from valor_cli.evaluators.classification.evidence.scores import Evidence
 from valor_cli.evaluators.classification.metrics.accuracy import NO_SAMPLES
 from valor_cli.metric import Metric, Output
@@ -49,6 +49,7 @@ def matthews_corrcoef(evidence: Evidence) -> MetricValue:
 MATTHEWS_CORRCOEF = Metric(
     name="matthews_corrcoef",
     compute=matthews_corrcoef,
+    needs=ONE_LABEL,
     reference="sklearn.metrics.matthews_corrcoef",
     citation="Gorodkin, Comparing two K-category assignments by a K-category correlation "
     "coefficient, Computational Biology and Chemistry, 2004",

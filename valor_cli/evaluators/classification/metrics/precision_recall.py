@@ -11,7 +11,10 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from valor_cli.evaluators.classification.evidence.decisions import label_counts, label_threshold
+from valor_cli.evaluators.classification.evidence.decisions import (
+    label_counts,
+    label_threshold,
+)
 from valor_cli.evaluators.classification.evidence.scores import Evidence
 from valor_cli.evaluators.parameters import ScoreThreshold
 from valor_cli.evaluators.ratios import (

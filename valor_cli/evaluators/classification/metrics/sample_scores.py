@@ -8,7 +8,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.evaluators.classification.evidence.probabilities import count_of_rows, mean_of_rows
+from valor_cli.evaluators.classification.evidence.decisions import ONE_LABEL, count_of_rows
+from valor_cli.evaluators.classification.evidence.probabilities import mean_of_rows
 from valor_cli.evaluators.classification.evidence.scores import Scored
 from valor_cli.evaluators.classification.metrics.accuracy import NO_SAMPLES
 from valor_cli.evaluators.classification.metrics.log_loss import losses
@@ -102,6 +103,7 @@ def _needs(parameters: Mapping[str, ParameterValue]) -> tuple[str, ...]:
 SAMPLE_SCORES: Final[Metric[Any]] = Metric(
     name="sample_scores",
     compute=sample_scores,
+    needs=ONE_LABEL,
     reference="sklearn.metrics.accuracy_score and log_loss, sample by sample",
     citation="Good, Rational decisions, Journal of the Royal Statistical Society B, 1952",
     outputs=(

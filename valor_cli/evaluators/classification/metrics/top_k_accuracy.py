@@ -9,7 +9,7 @@ import numpy as np
 from annotated_types import Interval
 from numpy.typing import NDArray
 
-from valor_cli.evaluators.classification.evidence.decisions import truth_counts
+from valor_cli.evaluators.classification.evidence.decisions import ONE_LABEL, truth_counts
 from valor_cli.evaluators.classification.evidence.scores import Evidence, Scored
 from valor_cli.evaluators.classification.evidence.tallies import added
 from valor_cli.evaluators.classification.metrics.accuracy import NO_SAMPLES
@@ -74,6 +74,7 @@ def _right(scored: Scored, k: int, ties: Ties) -> NDArray[np.bool_]:
 TOP_K_ACCURACY = Metric(
     name="top_k_accuracy",
     compute=top_k_accuracy,
+    needs=ONE_LABEL,
     reference="sklearn.metrics.top_k_accuracy_score",
     condensed=True,
     citation="Russakovsky et al., ImageNet Large Scale Visual Recognition Challenge, IJCV 2015",
