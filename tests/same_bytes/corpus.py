@@ -103,7 +103,12 @@ INTERVAL = "interval: {resamples: 20, level: 0.9}\n"
 def _metrics(task: str, leave: Sequence[str] = (), given: Mapping[str, str] | None = None) -> str:
     """All metrics of a task that need no model, less some, some of them with parameters."""
     given = given or {}
-    names = [one.name for one in catalogue.task(task).metrics if one.name not in leave]
+    found = catalogue.task(task)
+    names = [
+        one.name
+        for one in found.metrics
+        if one.name not in leave and found.lacks.keys().isdisjoint(one.needs)
+    ]
     return f"metrics: [{', '.join(given.get(name, name) for name in names)}]\n"
 
 
@@ -201,6 +206,25 @@ gates: [{{metric: accuracy, min: 0.5}}, {{metric: f1, label: cat, max: 0.2}}]
             **{f"{name} lines": Run(config, partial(_keys_by_line, name)) for name in TABLES},
         },
     )
+    sets = (
+        "subset_accuracy, hamming_loss, jaccard, counts, precision, recall, {f1: {average: micro}}"
+    )
+    config = f"""task: classification
+data: {{{apart[1:]}, multi_label: {{separator: "|"}}}}
+metrics: [{sets}, roc_auc, mean_roc_auc, average_precision, pr_curve]
+{slices}{INTERVAL}gates: [{{metric: hamming_loss, max: 0.1}}, {{metric: f1, label: d1, min: 0.2}}]
+"""
+    yield Case(
+        "classification/label_sets",
+        {
+            name: Run(
+                config,
+                partial(_label_sets, *SCORES[name]),
+                ALL_WAYS if name in ("csv classes", "jsonl objects") else ONE_PROCESS,
+            )
+            for name in ("csv classes", "jsonl objects", "json objects", "parquet objects")
+        },
+    )
     for name in TABLES:
         for rule in ("skip", "error"):
             sides = f"ground_truth: data/truth.{name}, predictions: data/forest.{name}"
@@ -223,6 +247,23 @@ def _classes(name: str) -> str:
 def _scores_apart(extension: str, form: Callable[..., layouts.Rows]) -> None:
     facts, said = layouts.scored(90)
     layouts.put(f"truth.{extension}", TABLES[extension](facts))
+    for model, own in said.items():
+        rows = [
+            row
+            for fact, scores in zip(facts, own, strict=True)
+            for row in form({"sample_id": fact["sample_id"]}, scores)
+        ]
+        layouts.put(f"{model}.{extension}", TABLES[extension](rows))
+
+
+def _label_sets(extension: str, form: Callable[..., layouts.Rows]) -> None:
+    """Samples with the labels of two and of none, and the scores of the first."""
+    facts, said = layouts.scored(90)
+    for at, fact in enumerate(facts):
+        labels = list(dict.fromkeys([fact["label"], facts[at - 7]["label"]] * (at % 9 > 0)))
+        fact["labels"] = "|".join(labels) if extension == "csv" else labels
+    truth = [{name: fact[name] for name in fact if name != "label"} for fact in facts]
+    layouts.put(f"truth.{extension}", TABLES[extension](truth))
     for model, own in said.items():
         rows = [
             row

@@ -191,6 +191,7 @@ def scores_said(found: ScoreFile) -> dict[str, Any]:
             label_keys=sorted(map(str, found.keys)) if found.keys != (None,) else (),
             truth=truth and [None if code < 0 else found.labels[code] for code in truth],
         ),
+        **_sets(found),
         **_listed(found),
         # Their order is that of codes, which nothing else depends on.
         "labels": sorted(found.labels),
@@ -201,6 +202,15 @@ def scores_said(found: ScoreFile) -> dict[str, Any]:
         "files": _files(found.files),
         **_without_empty(warnings=found.warnings),
     }
+
+
+def _sets(found: ScoreFile) -> dict[str, Any]:
+    """By row, all true labels, where there may be several."""
+    if found.truths is None:
+        return {}
+    names = [found.labels[code] for code in found.truths.label.tolist()]
+    ends = itertools.pairwise(found.truths.start.tolist())
+    return {"truths": [names[begin:end] for begin, end in ends]}
 
 
 def _listed(found: ScoreFile) -> dict[str, Any]:

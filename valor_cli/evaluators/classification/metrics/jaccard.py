@@ -33,8 +33,7 @@ def jaccard(
         macro: mean over labels; weighted: the same, by ground truths; micro: of the summed counts
 
     Pitfalls:
-        It is always below F1, from which it follows: J = F1 / (2 − F1). True negatives are worth
-        nothing.
+        It says what F1 says, J = F1 / (2 − F1), in lower numbers. True negatives are worth nothing.
 
     Example:
         TP 6, FP 2, FN 4: 6 / 12 = 0.5, where F1 is 0.667.
