@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -226,6 +228,21 @@ def test_labels_are_renamed_or_leave(
     assert lists(scores.relabelled(np.array(codes, np.int64))) == [
         [(codes[label], score) for label, score in row if label not in gone] for row in rows
     ]
+
+
+@given(problems(), st.lists(st.integers(-1, 2), min_size=LABELS, max_size=LABELS))
+def test_labels_that_become_one_have_the_highest_score(
+    problem: tuple[list[Listed], Scores], codes: list[int]
+) -> None:
+    rows, scores = problem
+    expected = []
+    for row in rows:
+        merged: dict[int, float] = {}
+        for label, score in row:
+            if codes[label] >= 0:
+                merged[codes[label]] = max(merged.get(codes[label], -math.inf), score)
+        expected.append(list(merged.items()))
+    assert lists(scores.relabelled(np.array(codes, np.int64), highest=True)) == expected
 
 
 @given(problems(), st.data())

@@ -126,9 +126,9 @@ CLASSIFICATION = Task(
     variant=_variant,
     lacks={
         "label_sets": MissingConfig(
-            "needs samples with several labels, and these have one each",
-            "Of one label a sample there is `accuracy`; `multi_label: true` under `data:` makes "
-            "them sets of one.",
+            "needs samples with sets of labels, and these have one label each",
+            "For one label per sample there is `accuracy`; `multi_label: true` under `data:` "
+            "makes sets of them.",
         )
     },
 )
@@ -157,13 +157,13 @@ MULTI_LABEL = replace(
     instead={"hardmax": False, "score_threshold": 0.5},
     lacks={
         "one_label": MissingConfig(
-            "needs one label a sample, and these have sets of labels",
-            "Of sets of labels there are: "
+            "needs one label per sample, and these have sets of labels",
+            "Metrics of sets of labels: "
             + ", ".join(one.name for one in WING.metrics if "one_label" not in one.needs)
             + ".",
         ),
         "hardmax: true": MissingConfig(
-            "has `hardmax: true`, by which one label of a sample is positive at most, and these "
+            "has `hardmax: true`, with which at most one label per sample is positive, and these "
             "have sets of labels",
             "Leave `hardmax` out: each label is a decision of its own.",
         ),
