@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any, Final
 
 from valor_cli.data.formats.tables import format_of
-from valor_cli.data.json_records import first_of
-from valor_cli.data.shapes.scores.header import KeyNames, records_in
-from valor_cli.data.shapes.scores.score_file import ScoreReading, Side, positions
+from valor_cli.data.inputs.scores import open_score_rows
+from valor_cli.data.schema import value_at
+from valor_cli.data.shapes.scores.layout import ScoreLayout
+from valor_cli.data.shapes.scores.score_file import ScoreReading, Side
+from valor_cli.data.shapes.scores.typed import type_at
 from valor_cli.data.source.files import TextSource
 from valor_cli.data.source.inputs import expanded_tables
 from valor_cli.errors import ValorError
@@ -20,7 +22,7 @@ FIRST: Final = 100
 """Samples that are looked at."""
 
 HEAD: Final = 1 << 16
-"""Bytes that are read for them."""
+"""Bytes of a JSON list that are read for them: all of it is read once, when its turn comes."""
 
 
 def has_label_lists(inputs: ClassificationInputs) -> bool:
@@ -33,33 +35,32 @@ def has_label_lists(inputs: ClassificationInputs) -> bool:
     path = inputs.ground_truth or next(iter(inputs.models.values()))
     if path == "-":
         return False
-    reading = ScoreReading(columns=inputs.columns)
     try:
         file = expanded_tables(path)[0]
         found = inputs.format_of(side) or format_of(file)
-        if found == "parquet":
-            return _is_list_column(file, reading)
-        if found not in ("jsonl", "json"):
-            return False
-        head = next(TextSource(file).chunks(HEAD), b"")
+        return found != "csv" and _has_lists(file, found, ScoreReading(columns=inputs.columns))
     except ValorError:
         return False
-    names = KeyNames.of(reading).label
-    records = records_in(head) if found == "jsonl" else _items(head)
-    return any(_is_listing(one, first_of(names, one)) for one in islice(records, FIRST))
 
 
-def _is_list_column(path: str, reading: ScoreReading) -> bool:
-    # Its package is an extra.
-    from valor_cli.data.formats.parquet.columns import kind_of
-    from valor_cli.data.formats.parquet.files import open_table
+def _has_lists(path: str, found: str, reading: ScoreReading) -> bool:
+    layout = ScoreLayout(reading, None, listed=False, classes=(), metadata=())
+    if found == "json":
+        rows = _items(next(TextSource(path).chunks(HEAD), b""))
+    else:
+        file = open_score_rows(path, reading, found)
+        if file.form == "typed":
+            kinds = (type_at(file, way) for way in layout.ways(file.names)["label"][:1])
+            return any(kind is not None and kind.kind == "list" for kind in kinds)
+        rows = file.first_rows()
+    return any(
+        _is_listing(value_at(row, way))
+        for row in islice(rows, FIRST)
+        for way in layout.ways(row)["label"][:1]
+    )
 
-    schema = open_table(path, None).schema
-    at = positions(schema.names, reading).get("label")
-    return at is not None and kind_of(schema.types[at]) == "list"
 
-
-def _items(head: bytes) -> Iterator[dict[str, Any]]:
+def _items(head: bytes) -> Iterator[Mapping[str, Any]]:
     """The objects with which a list of JSON begins."""
     text, decoder = head.decode(errors="ignore"), json.JSONDecoder()
     at = text.find("[") + 1
@@ -74,8 +75,7 @@ def _items(head: bytes) -> Iterator[dict[str, Any]]:
         yield found
 
 
-def _is_listing(record: dict[str, Any], name: str | None) -> bool:
-    """Whether the label is a list, or one of those by label key is."""
-    value = None if name is None else record[name]
+def _is_listing(value: Any) -> bool:
+    """Whether a label is a list, or one of those by label key is."""
     inner = value.values() if isinstance(value, dict) else (value,)
     return any(isinstance(one, list) for one in inner)
