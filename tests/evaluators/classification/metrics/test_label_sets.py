@@ -149,6 +149,12 @@ def test_areas_against_scikit_learn(seed: int, *, partial: bool) -> None:
         assert mean_roc_auc(found).value == pytest.approx(expected, abs=EXACT)
 
 
+def test_a_recall_of_sets_is_no_proportion_of_samples() -> None:
+    """Of a label it is; labels of one sample are found or missed together."""
+    found = recall(sets_scored(random_samples(5, partial=True), LABELS), average="micro")
+    assert {value.label for value in found.values if value.proportion} == set(LABELS)
+
+
 def test_curves_are_the_counts_at_each_threshold() -> None:
     found = sets_scored(random_samples(7, partial=True), LABELS)
     curves = pr_curve(found, score_thresholds=(0.0, 0.3, 0.5, 1.0)).curves

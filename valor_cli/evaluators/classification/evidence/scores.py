@@ -94,6 +94,11 @@ class Scored(Struct, frozen=True):
         return self.known("row weights", lambda: weights[self.unit])
 
     @property
+    def has_sets(self) -> bool:
+        """Whether samples have sets of labels."""
+        return self.truths is not None
+
+    @property
     def sets(self) -> SparseScores:
         """(n,) rows of all true labels, also where each has one."""
         if self.truths is not None:
@@ -268,7 +273,12 @@ def condense(evidence: Scored | CondensedScores, calls: Sequence[Call]) -> Conde
             call.findings(noting)
         tallies.append(noted)
     return CondensedScores(
-        evidence.labels, evidence.keys, evidence.labels_of, evidence.unit_count, tuple(tallies)
+        evidence.labels,
+        evidence.keys,
+        evidence.labels_of,
+        evidence.unit_count,
+        tuple(tallies),
+        evidence.has_sets,
     )
 
 

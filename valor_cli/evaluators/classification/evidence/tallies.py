@@ -41,6 +41,7 @@ class CondensedScores:
         labels, keys, labels_of: As in `Scored`.
         unit_count: How many samples there are.
         tallies: By key, what the calls ask of its rows, by its name.
+        has_sets: Whether samples have sets of labels.
     """
 
     labels: tuple[str, ...]
@@ -48,6 +49,7 @@ class CondensedScores:
     labels_of: tuple[tuple[int, ...], ...]
     unit_count: int
     tallies: tuple[Mapping[Hashable, Mergeable], ...]
+    has_sets: bool = False
     _known: Memo = field(default_factory=Memo, repr=False, compare=False)
 
     @property

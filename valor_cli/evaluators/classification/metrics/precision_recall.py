@@ -91,7 +91,8 @@ def recall(
     """
     margins = _margins(evidence, score_threshold, hardmax=hardmax)
     found = _findings(evidence, margins.recall(), average, score_threshold)
-    return replace(found, values=[_of_samples(value, average) for value in found.values])
+    averaged = average != "macro" and not evidence.has_sets
+    return replace(found, values=[_of_samples(value, averaged=averaged) for value in found.values])
 
 
 def f1(
@@ -124,12 +125,13 @@ def f1(
     return _findings(evidence, margins.f1(zero_division), average, score_threshold)
 
 
-def _of_samples(value: MetricValue, average: Average) -> MetricValue:
+def _of_samples(value: MetricValue, *, averaged: bool) -> MetricValue:
     """Whether a recall is the part of its `n` samples that are found, one by one.
 
-    That of a label is; so are their micro average and the one weighted by their samples.
+    That of a label is; so are their micro average and the one weighted by their samples, where
+    samples have one label each.
     """
-    counted = value.label is not None or average != "macro"
+    counted = value.label is not None or averaged
     return replace(value, proportion=counted and value.value is not None)
 
 
