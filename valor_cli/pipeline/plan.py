@@ -111,11 +111,13 @@ def _check_lacks(
         config: Where they are listed.
         lacks: What the data cannot give of their needs.
     """
-    listed = {
-        (request.name, repr(_parameters(request, task))): request.index
-        for request in config.metrics or ()
-    }
     problems = []
+    listed: dict[tuple[str, str], int] = {}
+    for request in config.metrics or ():
+        key = request.name, repr(_parameters(request, task))
+        if listed.setdefault(key, request.index) != request.index:
+            message = f"the same metric with the same parameters as metrics.{listed[key]}"
+            problems.append(Problem(config.place("metrics", request.index), message))
     hints: dict[str, None] = {}
     for call in calls:
         missing = call.missing_config

@@ -318,6 +318,10 @@ HARDMAX = "has `hardmax: true`, with which at most one label per sample is posit
             ],
         ),
         (
+            {"metrics": ["f1", {"f1": {"score_threshold": 0.5}}]},
+            ["config: metrics.1: the same metric with the same parameters as metrics.0"],
+        ),
+        (
             {"gates": [{"metric": "cohen_kappa", "min": 0.5}]},
             [f"config: gates: cohen_kappa needs one label per sample, {SETS}", HINT],
         ),
