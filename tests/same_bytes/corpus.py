@@ -369,6 +369,7 @@ BOX_FORMATS: Mapping[str, Callable[[layouts.Objects, str], None]] = {
     "coco dictionary": layouts.coco,
     "jsonl": layouts.objects_jsonl,
     "csv": layouts.objects_csv,
+    "parquet": layouts.objects_parquet,
 }
 NAMED_FORMATS = {**BOX_FORMATS, "yolo": layouts.yolo, "voc": layouts.voc}
 """With those that name images by their files, and have no metadata, crowds and ids of objects."""

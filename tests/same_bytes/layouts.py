@@ -254,6 +254,14 @@ def objects_jsonl(
     put(f"{path}.jsonl", as_jsonl(lines))
 
 
+def objects_parquet(objects: Objects, path: str) -> None:
+    """An image a row, with its objects as a list of structs."""
+    objects_jsonl(objects, path)
+    lines = Path("data") / f"{path}.jsonl"
+    put(f"{path}.parquet", as_parquet(records(lines)))
+    lines.unlink()
+
+
 def objects_csv(
     objects: Objects,
     path: str,

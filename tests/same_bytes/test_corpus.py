@@ -18,8 +18,9 @@ from valor_cli.data.formats import tables
 from valor_cli.data.inputs import label_maps
 from valor_cli.data.inputs import objects as formats
 
-OTHERS = {"cvat", "dota", "kitti", "labelme", "label_studio", "open_images", "json", "parquet"}
-"""Formats that are read by the same code as VOC, most of them without predictions."""
+OTHERS = {"cvat", "dota", "kitti", "labelme", "label_studio", "open_images", "json"}
+"""Formats that are read by the same code as VOC, most of them without predictions, and JSON, which
+has to be named."""
 
 HASH = re.compile("#[0-9a-f]{6}")
 ROW = {"metric": "recall", "output": "value", "model": "m", "label": "cat", "slice": None}
