@@ -58,6 +58,14 @@ def parsed(content: bytes) -> Any:
     return _DECODER.decode(content.decode("utf-8"))
 
 
+def json_cell(cell: str) -> Any:
+    """The value of a cell that holds JSON; of any other its text, and None of an empty one."""
+    try:
+        return parsed(cell.encode()) if cell.strip()[:1] in ("{", "[") else cell or None
+    except (json.JSONDecodeError, RecursionError):
+        return cell
+
+
 def not_json(error: json.JSONDecodeError | RecursionError) -> str:
     """What to say of a line that `parsed` refuses."""
     if isinstance(error, RecursionError):

@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 
 from valor_cli.data.batch import RowFile
 from valor_cli.data.column_names import duplicate_columns, listed, missing_columns
-from valor_cli.data.schema import Path, dotted
+from valor_cli.data.json_records import json_cell
+from valor_cli.data.schema import Path, cell_of, dotted
 from valor_cli.data.shapes.scores.schema import ALIASES, SCHEMA
 from valor_cli.data.shapes.scores.score_file import ScoreReading, Side
 from valor_cli.data.shapes.scores.typed import check_types, lists_predictions
@@ -185,7 +186,12 @@ def _of_table(file: RowFile, side: Side, reading: ScoreReading) -> ScoreLayout:
     if reading.several and lists_predictions(file, ways["prediction"]):
         # Labels without scores: one of them, or a list.
         ways = {**ways, "predictions": ways["prediction"], "prediction": []}
-    lists = lists_predictions(file, ways["predictions"]) if side != "ground_truth" else False
+    lists = side != "ground_truth" and (
+        lists_predictions(file, ways["predictions"]) or _in_cells(file, ways["predictions"])
+    )
+    if lists and file.form == "cells" and reading.separator:
+        message = "labels between separators are not read beside predictions that are JSON"
+        raise DataError(Problem(place, message), hint="Write the labels as JSON lists, too.")
     mapped = {
         name if name in names else name.split(".")[0]: f"for {standard}"
         for standard, name in reading.columns.items()
@@ -224,6 +230,14 @@ def _of_table(file: RowFile, side: Side, reading: ScoreReading) -> ScoreLayout:
             file, layout.columns(file), named=bool(reading.classes), several=reading.several
         )
     return layout
+
+
+def _in_cells(file: RowFile, ways: Sequence[Path]) -> bool:
+    """Whether the cells of a column hold predictions as JSON has them, as the first does."""
+    if file.form != "cells" or not ways:
+        return False
+    cell = cell_of(next(file.first_rows(), {}), ways[0])
+    return isinstance(json_cell(cell), dict | list)
 
 
 def _numeric(file: RowFile) -> set[str]:

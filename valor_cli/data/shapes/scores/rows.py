@@ -13,7 +13,8 @@ from collections.abc import Sequence
 import numpy as np
 from msgspec.structs import replace
 
-from valor_cli.data.batch import Batch, Fault, Part, RowFile
+from valor_cli.data.batch import Batch, Fault, FaultyRow, Part, RowFile
+from valor_cli.data.json_records import json_cell
 from valor_cli.data.shapes.scores.assembly import score_file
 from valor_cli.data.shapes.scores.columns import GatheredScores, ScoreColumns
 from valor_cli.data.shapes.scores.faults import CellFaults, RecordFaults
@@ -23,6 +24,7 @@ from valor_cli.data.shapes.scores.samples import Named
 from valor_cli.data.shapes.scores.score_file import ScoreFile, Side
 from valor_cli.data.table import LINE, RowProblems
 from valor_cli.data.tape import OBJECT, TEXT, Column
+from valor_cli.data.value_rows import batch_of
 from valor_cli.kernels.columns.spans import Vocabulary
 
 
@@ -74,6 +76,8 @@ class ScoreRows:
         for block in file.blocks(part, line, columns=columns, coded=coded, most=most):
             wrong = list(block.wrong)
             for batch in block.batches:
+                if file.form == "cells" and self._layout.listed:
+                    batch = self._of_json(batch, wrong)
                 rejected = self._add(batch)
                 records = batch.records(rejected) if rejected else []
                 for at, record in zip(rejected, records, strict=True):
@@ -116,6 +120,15 @@ class ScoreRows:
             return file
         warnings = unread_column_warnings(path, self._side, layout.unread, file.labels)
         return replace(file, warnings=[*file.warnings, *warnings])
+
+    def _of_json(self, batch: Batch, wrong: list[FaultyRow]) -> Batch:
+        """Rows of cells of which one column holds JSON, as rows of JSON."""
+        name = self._layout.name("predictions")
+        rows = [
+            {key: json_cell(cell) if key == name else cell or None for key, cell in one.items()}
+            for one in batch.records(range(len(batch)))
+        ]
+        return batch_of(rows, batch.line, batch.number, wrong)
 
     def _add(self, batch: Batch) -> list[int]:
         """Add rows; the positions of those that are wrong."""
