@@ -16,6 +16,7 @@ from docs.reference_words import Schema, default, table, told, typed, yaml
 from valor_cli import catalogue
 from valor_cli.config import json_schema
 from valor_cli.config.models import Gate, Interval, Report, SliceSearch
+from valor_cli.data.inputs import label_maps
 from valor_cli.data.shapes.objects import columns as object_columns
 from valor_cli.data.shapes.samples import schema as sample_schema
 from valor_cli.data.shapes.scores import schema as score_schema
@@ -401,20 +402,19 @@ _NAME: Schema = {"const": "a format of the task"}
 
 def _columns() -> Iterator[str]:
     """The standard names of columns, with those that need no mapping."""
-    sides = ("ground_truth", "prediction", "sample_id")
-    known: Mapping[str, Mapping[str, Sequence[str]]] = {
-        "classification": score_schema.ALIASES,
-        "object_detection, instance_segmentation (CSV)": object_columns.ALIASES,
-        "semantic_segmentation (manifests)": dict.fromkeys(sides, ()),
-        "text_generation": sample_schema.ALIASES,
+    shapes = {
+        "classification": score_schema.SCHEMA,
+        "object_detection, instance_segmentation (a row is one object)": object_columns.SCHEMA,
+        "semantic_segmentation (a manifest)": label_maps.MANIFEST,
+        "text_generation": sample_schema.SCHEMA,
     }
-    for of, aliases in known.items():
-        listed = [f"`{name}`{_also(others)}" for name, others in aliases.items()]
-        yield f"- {of}: {', '.join(listed)}."
-
-
-def _also(names: Sequence[str]) -> str:
-    return f" (also {', '.join(f'`{name}`' for name in names)})" if names else ""
+    for task, shape in shapes.items():
+        yield f"{task}:"
+        rows = [
+            [f"`{one.name}`", one.description, ", ".join(f"`{name}`" for name in one.aliases)]
+            for one in shape.fields
+        ]
+        yield table(["column", "says", "also called"], rows)
 
 
 def _slice_keys() -> str:

@@ -53,6 +53,18 @@ class Schema:
         self.names = tuple(field.name for field in fields)
         self.aliases: Mapping[str, tuple[str, ...]] = {one.name: one.aliases for one in fields}
 
+    def of(self, *types: str) -> tuple[str, ...]:
+        """The names of the fields of some types."""
+        return tuple(field.name for field in self.fields if field.type in types)
+
+    def mapping(self) -> dict[str, Any]:
+        """The JSON Schema of a mapping from these fields to the names of a file."""
+        described = {
+            field.name: {"type": "string", "description": field.description}
+            for field in self.fields
+        }
+        return {"properties": described, "propertyNames": {"enum": list(self.names)}}
+
     def candidates(
         self, names: Collection[str], columns: Mapping[str, str]
     ) -> dict[str, list[Path]]:

@@ -28,6 +28,7 @@ from valor_cli.data.formats.folders import files_under, without_extension
 from valor_cli.data.formats.png import PngLabelMap
 from valor_cli.data.formats.tables import EXTENSIONS, open_rows
 from valor_cli.data.json_records import DuplicateKey, plain
+from valor_cli.data.schema import Field, Schema
 from valor_cli.data.shapes.label_maps import LabelMap, LabelMaps, Stored
 from valor_cli.data.shapes.objects.object_file import Role
 from valor_cli.data.source.inputs import extension_of
@@ -39,6 +40,12 @@ from valor_cli.results import InputFile
 
 Format: TypeAlias = Literal["png", "masks", "manifest", "coco_panoptic"]
 Column: TypeAlias = Literal["ground_truth", "prediction", "sample_id"]
+
+MANIFEST: Final = Schema(
+    Field("ground_truth", "path", description="the path of the true label map"),
+    Field("prediction", "path", description="the path of the predicted label map"),
+    Field("sample_id", "id", description="the key of the pair; without one, the true map's name"),
+)
 """The columns of a manifest."""
 
 NO_MASK: Final = 0

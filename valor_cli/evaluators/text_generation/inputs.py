@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from valor_cli.data.formats.tables import FormatName
-from valor_cli.data.shapes.samples.schema import COLUMNS
+from valor_cli.data.shapes.samples.schema import COLUMNS, SCHEMA
 from valor_cli.errors import did_you_mean
 from valor_cli.evaluators.inputs import ByModel, Strict, model_paths, one_standard_input
 from valor_cli.paths import LocalPath
@@ -38,6 +38,7 @@ class TextInputs(Strict):
         {},
         description="standard name of a column to the name that the file has; in JSON and Parquet "
         "also a path into objects: vars.question",
+        json_schema_extra=SCHEMA.mapping(),
     )
     artifacts: LocalPath | None = Field(
         None,

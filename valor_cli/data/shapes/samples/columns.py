@@ -13,29 +13,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.data.shapes.samples.sample_file import SampleRow
+from valor_cli.data.shapes.samples.schema import SCHEMA
 from valor_cli.kernels.columns.text_columns import ListColumn, TextColumn
 from valor_cli.results import Scalar
 
 Ints = NDArray[np.int64]
 Logprobs: TypeAlias = tuple[float | None, ...]
 
-TEXTS: Final = (
-    "sample_id",
-    "model",
-    "user_input",
-    "response",
-    "condition",
-    "group",
-    "perturbed_from",
-    "artifacts",
-    "history",
-)
+TEXTS: Final = SCHEMA.of("id", "name", "text", "any", "path")
 """The fields of a row that are one text, or none."""
 
-LISTS: Final = ("references", "retrieved_contexts", "categories")
+LISTS: Final = SCHEMA.of("texts", "contexts")
 """Those that are tuples of texts."""
 
-AMOUNTS: Final = ("duration_s", "cost_usd")
+AMOUNTS: Final = SCHEMA.of("amount")
 """Those that are numbers, or none."""
 
 

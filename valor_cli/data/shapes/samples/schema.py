@@ -8,13 +8,24 @@ from typing import Any, Final
 from valor_cli.data.schema import Field, Path, Schema, plain_name, value_at
 
 SCHEMA: Final = Schema(
-    Field("sample_id", "id", ("id", "uid", "context.span_id")),
-    Field("model", "name", ("model_name", "model_key", "attributes.llm.model_name")),
+    Field(
+        "sample_id",
+        "id",
+        ("id", "uid", "context.span_id"),
+        description="the key of a sample; without one, the number of the row",
+    ),
+    Field(
+        "model",
+        "name",
+        ("model_name", "model_key", "attributes.llm.model_name"),
+        description="the model that answered",
+    ),
     Field(
         "user_input",
         "text",
         ("question", "query", "input", "prompt", "attributes.input.value"),
         single=True,
+        description="the question, the prompt, or the text to summarise",
     ),
     Field(
         "response",
@@ -28,6 +39,7 @@ SCHEMA: Final = Schema(
             "attributes.output.value",
         ),
         single=True,
+        description="what the model answered",
     ),
     Field(
         "references",
@@ -43,17 +55,42 @@ SCHEMA: Final = Schema(
             "target",
         ),
         single=True,
+        description="the right answers",
     ),
-    Field("retrieved_contexts", "contexts", ("retrieval_context", "contexts", "context")),
-    Field("condition", "name", ("output_condition", "conditions")),
-    Field("categories", "texts"),
-    Field("group", "name"),
-    Field("perturbed_from", "name"),
-    Field("duration_s", "amount", ("actual_duration", "latency_s", "latency_ms", "duration_ms")),
-    Field("cost_usd", "amount", ("cost",)),
-    Field("artifacts", "path"),
-    Field("token_logprobs", "logprobs"),
-    Field("history", "any", ("chat_history", "conversation")),
+    Field(
+        "retrieved_contexts",
+        "contexts",
+        ("retrieval_context", "contexts", "context"),
+        description="the passages that were retrieved, in their order",
+    ),
+    Field(
+        "condition",
+        "name",
+        ("output_condition", "conditions"),
+        description="what `text_matching` requires of the sample",
+    ),
+    Field("categories", "texts", description="what kind of sample it is"),
+    Field("group", "name", description="the cluster that the sample belongs to, for intervals"),
+    Field("perturbed_from", "name", description="the sample that this one is an altered copy of"),
+    Field(
+        "duration_s",
+        "amount",
+        ("actual_duration", "latency_s", "latency_ms", "duration_ms"),
+        description="how long the answer took, in seconds",
+    ),
+    Field("cost_usd", "amount", ("cost",), description="what the answer cost"),
+    Field("artifacts", "path", description="the folder of an agent's output"),
+    Field(
+        "token_logprobs",
+        "logprobs",
+        description="natural logarithms of the probabilities of the response's tokens",
+    ),
+    Field(
+        "history",
+        "any",
+        ("chat_history", "conversation"),
+        description="the turns of a chat before the question",
+    ),
 )
 """The fields of a `SampleRow`, in their order. Types are `id`, `text` (an empty one is a text),
 `name` (an empty one is none), `path`, `any` (a text, or JSON as text), `texts` (one or a list),

@@ -11,7 +11,7 @@ SCHEMA: Final = Schema(
         "sample_id",
         "id",
         ("id", "uid", "image_id", "image", "file_name", "filename", "name", "path"),
-        description="The key of a sample.",
+        description="the key of a sample",
     ),
     Field(
         "label",
@@ -20,31 +20,31 @@ SCHEMA: Final = Schema(
             *("ground_truth", "target", "true_label", "y_true", "gt", "true", "actual", "class"),
             "labels",
         ),
-        description="The true label, or a list of all of them.",
+        description="the true label, or a list of all of them",
     ),
     Field(
         "prediction",
         "label",
         ("predicted", "pred", "y_pred", "predicted_label", "predicted_class"),
-        description="A predicted label.",
+        description="a predicted label",
     ),
     Field(
         "predictions",
         "scores",
         ("scores", "probabilities", "probs"),
-        description="All predicted labels of a sample with their scores.",
+        description="all predicted labels of a sample with their scores",
     ),
     Field(
         "score",
         "score",
         ("confidence", "probability", "prob", "conf"),
-        description="The score of the predicted label; 1 without one.",
+        description="the score of the predicted label; 1 without one",
     ),
     Field(
         "label_key",
         "name",
         ("key", "attribute", "task"),
-        description="What the label says of the sample, where a sample has several labels.",
+        description="what the label says of the sample, where a sample has several labels",
     ),
 )
 

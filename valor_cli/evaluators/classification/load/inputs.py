@@ -11,6 +11,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from valor_cli.data.formats.tables import FormatName
 from valor_cli.data.shapes.scores.extract import Extract
+from valor_cli.data.shapes.scores.schema import SCHEMA
 from valor_cli.data.shapes.scores.score_file import Side
 from valor_cli.evaluators.inputs import (
     ByModel,
@@ -119,7 +120,10 @@ class ClassificationInputs(Strict):
         "samples of JSONL, JSON or Parquet have a list of labels",
     )
     columns: dict[str, str] = Field(
-        {}, description="standard name of a column to the name that the file has"
+        {},
+        description="standard name of a column to the name that the file has, or to a path into "
+        "objects and lists: output.label, choices[0].text",
+        json_schema_extra=SCHEMA.mapping(),
     )
     extract: Literal["first_label", "last_label"] | Extraction | None = Field(
         None,

@@ -8,6 +8,7 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from valor_cli.data.inputs.objects import FormatName
+from valor_cli.data.shapes.objects.columns import SCHEMA
 from valor_cli.data.shapes.objects.object_file import Role, SplitName
 from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.evaluators.inputs import (
@@ -51,7 +52,10 @@ class DetectionInputs(Strict):
         description="split of a YOLO data set (data.yaml); omitted: the first of val, test, train",
     )
     columns: dict[str, str] = Field(
-        {}, description="standard name of a CSV column to the name that the file has"
+        {},
+        description="standard name of a column to the name that the file has, where a row is one "
+        "object",
+        json_schema_extra=SCHEMA.mapping(),
     )
     on_invalid: Literal["error", "skip"] = Field(
         "error", description="what to do with invalid rows: stop, or leave them out and count them"

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from annotated_types import Ge, MinLen
 from pydantic import Field, model_validator
 
-from valor_cli.data.inputs.label_maps import Column, Format, format_of
+from valor_cli.data.inputs.label_maps import MANIFEST, Column, Format, format_of
 from valor_cli.data.shapes.objects.object_file import Role
 from valor_cli.data.source.files import STDIN
 from valor_cli.evaluators.inputs import (
@@ -66,7 +66,9 @@ class SegmentationInputs(Strict):
         None, description="format of the inputs, or of each side; omitted: by extension"
     )
     columns: dict[Column, str] = Field(
-        {}, description="standard name of a manifest's column to the name that the file has"
+        {},
+        description="standard name of a manifest's column to the name that the file has",
+        json_schema_extra=MANIFEST.mapping(),
     )
     on_invalid: Literal["error", "skip"] = Field(
         "error",
