@@ -46,6 +46,7 @@ def samples(
         token_logprobs=tuple(
             None if one is None else np.array(one, np.float64) for one in token_logprobs or none
         ),
+        history=none,
         label_map=label_map or {},
     )
 
