@@ -40,10 +40,16 @@ def stored(
     tree = _taken_apart(evidence, {one: one.__name__ for one in classes}, arrays)
     if sum(one.nbytes for one in arrays) > MOST_BYTES:
         return None
-    named = [one.item() if isinstance(one, np.generic) else one for one in unit_ids]
-    ids = [one.decode() if isinstance(one, bytes) else one for one in named]
     asked = [(call.metric.name, call.parameters) for call in calls]
-    return EvidenceResult(model, wing, asked, ids, groups, tree, arrays)
+    return EvidenceResult(model, wing, asked, _ids(unit_ids), groups, tree, arrays)
+
+
+def _ids(unit_ids: Sequence[Any]) -> Sequence[Any]:
+    """Ids as Python has them; an array of texts stays one, as a million of them take long."""
+    if isinstance(unit_ids, np.ndarray) and unit_ids.dtype.kind == "S":
+        return unit_ids
+    named = [one.item() if isinstance(one, np.generic) else one for one in unit_ids]
+    return [one.decode() if isinstance(one, bytes) else one for one in named]
 
 
 def _taken_apart(value: Any, names: Mapping[type[Any], str], arrays: list[Any]) -> Any:

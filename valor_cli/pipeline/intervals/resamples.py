@@ -47,10 +47,11 @@ class Draws(Struct, frozen=True):
             groups: (units,) whose units are drawn together; None: each is drawn by itself.
         """
         # Where nothing is drawn there is no order of drawing.
-        if not resamples or all(map(le, unit_ids, islice(unit_ids, 1, None))):
+        ids = unit_ids.tolist() if resamples and isinstance(unit_ids, np.ndarray) else unit_ids
+        if not resamples or all(map(le, ids, islice(ids, 1, None))):
             clusters = None if groups is None else clusters_of(groups)
             return Draws(len(unit_ids), resamples, seed, clusters)
-        ranks, clusters = _ranks(unit_ids), None
+        ranks, clusters = _ranks(ids), None
         if groups is not None:
             order = np.argsort(ranks).tolist()
             clusters = clusters_of([groups[at] for at in order])[ranks]

@@ -45,7 +45,8 @@ def to_blocks(result: RunResult) -> Iterator[bytes | memoryview]:
 def _told(one: EvidenceResult, packed: list[Array]) -> dict[str, Any]:
     """The document entry of some evidence, with its arrays appended."""
     arrays = []
-    for array in one.arrays:
+    texts = isinstance(one.unit_ids, np.ndarray)
+    for array in [*one.arrays, *([one.unit_ids] if texts else [])]:
         kind, small = _packed(array)
         if small.size:
             packed.append(small)
@@ -54,7 +55,8 @@ def _told(one: EvidenceResult, packed: list[Array]) -> dict[str, Any]:
         "model": one.model,
         "wing": one.wing,
         "calls": [[name, dict(parameters)] for name, parameters in one.calls],
-        "unit_ids": list(one.unit_ids),
+        # The last of the arrays, where they are texts of about one length.
+        "unit_ids": None if texts else list(one.unit_ids),
         "groups": None if one.groups is None else list(one.groups),
         "tree": one.tree,
         "arrays": arrays,
@@ -137,12 +139,14 @@ def _read(record: Mapping[str, Any], content: bytes, at: int) -> tuple[EvidenceR
         kept = np.frombuffer(content, types[0], size, at) if size else np.zeros(0, types[0])
         arrays.append(_unpacked(kind, kept, types[1], shape))
         at += kept.nbytes
-    groups = record["groups"]
+    groups, ids = record["groups"], record["unit_ids"]
+    if ids is None:
+        ids = [text.decode() for text in arrays.pop().tolist()]
     one = EvidenceResult(
         record["model"],
         int(record["wing"]),
         [(str(name), _frozen(parameters)) for name, parameters in record["calls"]],
-        tuple(record["unit_ids"]),
+        tuple(ids),
         None if groups is None else tuple(groups),
         record["tree"],
         arrays,

@@ -79,7 +79,8 @@ class ClassificationDataset(Struct, frozen=True):
     @property
     def unit_ids(self) -> Sequence[Any]:
         """(units,) ids in the input files."""
-        return list(self.sample_ids)
+        ids: Sequence[Any] = self.sample_ids  # type: ignore[assignment] # an array is one
+        return ids
 
     def shard(self, units: NDArray[np.bool_]) -> ClassificationDataset:
         """Select samples; `units` is a mask over `sample_ids`."""
