@@ -226,8 +226,8 @@ def test_the_path_numbers_the_questions() -> None:
     lines = drawn(shown.in_full([part_of("classification")], TASKS), 100)
     assert "  1–2  One number for the whole model" in lines
     assert " 1  How often is the classifier right?" in lines
-    assert "  8–9  Single samples, or a merge gate" in lines
-    assert " 9  Can I block a merge on a classifier's numbers?" in lines
+    assert " 9–10  Single samples, or a merge gate" in lines
+    assert "10  Can I block a merge on a classifier's numbers?" in lines
 
 
 def test_only_what_stands_aside_is_dim() -> None:

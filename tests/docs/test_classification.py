@@ -34,6 +34,8 @@ PREDICTIONS = (
 )
 BOTH = ("samples.csv", "samples.jsonl")
 KEYED = ("keys.csv", "keys.jsonl")
+SETS = {"sets.jsonl": "", "sets.csv": "", "cells.csv": "|"}
+BARE = ("answers.jsonl",)
 
 LABELS = {"street": ("cat", "north"), "night": ("dog", "south")}
 SCORES = {"street": [("cat", 0.75), ("dog", 0.25)], "night": [("cat", 0.5), ("dog", 0.5)]}
@@ -46,7 +48,7 @@ def rows(name: str, side: Side, folder: Path, **options: Any) -> list[tuple[Any,
 
 
 def test_no_example_is_forgotten() -> None:
-    assert sorted(EXAMPLES) == sorted([*TRUTHS, *PREDICTIONS, *BOTH, *KEYED])
+    assert sorted(EXAMPLES) == sorted([*TRUTHS, *PREDICTIONS, *BOTH, *KEYED, *SETS, *BARE])
 
 
 @pytest.mark.parametrize("name", TRUTHS)
@@ -75,6 +77,22 @@ def test_label_keys(name: str, tmp_path: Path) -> None:
         ("street", "animal", "cat", [("cat", 0.75), ("dog", 0.25)]),
         ("street", "colour", "grey", [("black", 1)]),
     ]
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_sets_of_labels(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_text(EXAMPLES[name], encoding="utf-8")
+    reading = ScoreReading(several=True, separator=SETS[name])
+    found = read_scores(str(path), "ground_truth", reading)
+    assert found.truths is not None
+    assert found.truths.start.tolist() == [0, 2, 2]
+    assert [found.labels[code] for code in found.truths.label.tolist()] == ["cat", "dog"]
+
+
+def test_bare_labels(tmp_path: Path) -> None:
+    found = rows(BARE[0], "predictions", tmp_path, several=True)
+    assert {one[0]: one[3] for one in found} == {"street": [("cat", 1)], "night": [("dog", 1)]}
 
 
 def test_all_names_are_on_the_page() -> None:
