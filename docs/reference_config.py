@@ -411,10 +411,10 @@ def _columns() -> Iterator[str]:
     for task, shape in shapes.items():
         yield f"{task}:"
         rows = [
-            [f"`{one.name}`", one.description, ", ".join(f"`{name}`" for name in one.aliases)]
+            [f"`{one.name}`", ", ".join(f"`{name}`" for name in one.aliases), one.description]
             for one in shape.fields
         ]
-        yield table(["column", "says", "also called"], rows)
+        yield table(["column", "also called", "says"], rows)
 
 
 def _slice_keys() -> str:

@@ -75,7 +75,7 @@ def every_format() -> dict[str, str]:
 def test_every_format_by_its_name() -> None:
     paths = every_format()
     # Those of panoptic files and of open formats have tests of their own.
-    others = {"coco_panoptic", "cvat", "dota", "kitti", "labelme", "open_images"}
+    others = {"coco_panoptic", "cvat", "dota", "kitti", "labelme", "open_images", "label_studio"}
     assert {*paths, *others, "json"} == set(FORMATS)
     assert read(write("list.json", [LINE]), format="json").objects["score"].tolist() == [0.5]
     for name, path in paths.items():

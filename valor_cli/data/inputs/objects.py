@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
@@ -201,11 +202,15 @@ def format_of(path: str) -> str:
     if path != STDIN and is_folder(path):
         return _folder_format(path)
     found = _EXTENSIONS.get(extension_of(path)) or _content_format(path)
+    head = b""
+    if found in ("csv", "coco"):
+        # What is wrong with a file is for its reader to say.
+        with suppress(DataError):
+            head = head_of(path).lstrip()
     if found == "csv":
-        names = head_of(path).split(b"\n", 1)[0].replace(b'"', b"").split(b",")
+        names = head.split(b"\n", 1)[0].replace(b'"', b"").split(b",")
         return "open_images" if {b"ImageID", b"LabelName", b"XMin"} <= set(names) else found
     if found == "coco":
-        head = head_of(path).lstrip()
         if head[:1] == b"[" and any(mark in head for mark in MARKS):
             return "label_studio"
         from valor_cli.data.formats.panoptic import is_panoptic
