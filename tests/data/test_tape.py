@@ -210,11 +210,16 @@ def test_csv_is_what_the_module_reads(
     assert found == by_the_module(text.getvalue(), delimiter, len(names))
 
 
-@given(cells=st.lists(st.one_of(NUMBERS.map(repr), st.text("0123456789.eE+-_ \tnaif", max_size=8))))
-def test_decimals_are_those_of_float(cells: list[str]) -> None:
-    text = "".join(cells).encode()
-    ends = np.cumsum([0, *map(len, cells)]).astype(np.int32)
-    value, read = decimals(text, ends[:-1], ends[1:])
+@given(
+    cells=st.lists(st.one_of(NUMBERS.map(repr), st.text("0123456789.eE+-_ \tnaif", max_size=8))),
+    between=st.sampled_from(["", ",", "\n", "-", "," * 40]),
+)
+def test_decimals_are_those_of_float(cells: list[str], between: str) -> None:
+    text = between.join(cells).encode()
+    ends = np.cumsum([len(cell) + len(between) for cell in cells], dtype=np.int32)
+    ends -= np.int32(len(between))
+    begins = ends - np.array([len(cell) for cell in cells], np.int32)
+    value, read = decimals(text, begins, ends)
     for cell, number, fine in zip(cells, value.tolist(), read.tolist(), strict=True):
         try:
             expected = math.nan if "_" in cell else float(cell)

@@ -601,6 +601,11 @@ static bool are_spans(const Columns *columns, int64_t n) {
     return sound;
 }
 
+/* Whether a letter may go on a number. */
+static inline bool goes_on(char letter) {
+    return (letter >= '0' && letter <= '9') || letter == '.' || letter == 'e' || letter == 'E';
+}
+
 /* decimals(text, start, end, value, read): the numbers in spans (int32), and which are finite ones of
    the usual form: an optional sign, and a number as JSON has it, with blanks around it. */
 FUNCTION(valor_decimals) {
@@ -618,7 +623,7 @@ FUNCTION(valor_decimals) {
         close_columns(&columns);
         return refused("spans of the text, and columns of their length");
     }
-    const char *begin = views[0].buf;
+    const char *begin = views[0].buf, *limit = begin + items(&columns, 0);
     const int32_t *start = views[1].buf, *end = views[2].buf;
     double *value = views[3].buf;
     uint8_t *read = views[4].buf;
@@ -630,8 +635,10 @@ FUNCTION(valor_decimals) {
         while (text.at < text.end && (*text.at == ' ' || *text.at == '\t')) text.at++;
         while (text.at < text.end && (text.end[-1] == ' ' || text.end[-1] == '\t')) text.end--;
         if (text.end - text.at > 1 && *text.at == '+' && text.at[1] != '-') text.at++;
-        const char *first = text.at;
-        read[i] = text.at < text.end && read_double(&text, &value[i]) && text.at == text.end;
+        const char *first = text.at, *stop = text.end;
+        /* Digits are read by words, beyond the span: what cannot go on a number ends it there. */
+        if (stop < limit && !goes_on(*stop)) text.end = limit;
+        read[i] = first < stop && read_double(&text, &value[i]) && text.at == stop;
         if (!read[i]) value[i] = NAN;
         else if (value[i] == 0.0 && *first == '-') value[i] = -0.0;
     }
