@@ -6,6 +6,7 @@ import glob
 import os
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any, Final
 
 import msgspec
@@ -18,20 +19,18 @@ from valor_cli.data.formats.folders import files_under, text_of
 from valor_cli.data.formats.images import ImageFolder, image_size
 from valor_cli.data.formats.kitti import SCORED_FIELDS
 from valor_cli.data.formats.yolo_dataset import dataset_file
-from valor_cli.data.inputs.objects import TRUTH_ALONE, format_of
-from valor_cli.data.shapes.objects.columns import ALIASES
+from valor_cli.data.inputs.objects import ROWS, TRUTH_ALONE, format_of, open_object_rows
+from valor_cli.data.shapes.objects.columns import SCHEMA
+from valor_cli.data.shapes.objects.names import IMAGE, spellings
 from valor_cli.data.shapes.objects.object_file import ObjectFile, Role
 from valor_cli.data.shapes.objects.scene import images_of
 from valor_cli.data.source.files import STDIN, TextSource
 from valor_cli.data.table import Table
+from valor_cli.data.tape import LIST, OBJECT, Column, tape_of
 from valor_cli.errors import DataError, Problem
 
-_SCORE_NAMES: Final = ("score", *ALIASES["score"])
 _SCORE_KEY: Final = re.compile(rb'"score"\s*:')
-_SCORE_KEYS: Final = re.compile(rb'"(?:%s)"\s*:' % "|".join(_SCORE_NAMES).encode(), re.IGNORECASE)
 _SCORE_ELEMENT: Final = re.compile(rb"<(?:score|confidence)>")
-_SCORE_COLUMNS: Final = {name.encode() for name in _SCORE_NAMES}
-_CELLS: Final = re.compile(rb'[",;\t]+')
 _ANNOTATED: Final = re.compile(rb'"annotations"\s*:\s*\[\s*\{')
 """Tasks of Label Studio with annotations, which may have predictions beside."""
 
@@ -85,15 +84,25 @@ def _has_scores(path: str, source_format: str) -> bool:
         files = files_under(path, ".xml") if os.path.isdir(path) else [""]
         sources = (TextSource(os.path.join(path, file) if file else path) for file in files)
         return any(_SCORE_ELEMENT.search(source.whole()) for source in sources)
+    if source_format in ROWS:
+        return _has_scored_rows(path, source_format)
     chunks = TextSource(path).chunks()
     head = next(chunks)
-    if source_format == "csv":
-        cells = _CELLS.split(head.split(b"\n", 1)[0].lower())
-        return any(cell.strip() in _SCORE_COLUMNS for cell in cells)
     # A COCO results list is one even when it is empty.
-    return head.lstrip().startswith(b"[") or _mentions(
-        _SCORE_KEYS if source_format == "jsonl" else _SCORE_KEY, head, chunks
-    )
+    return head.lstrip().startswith(b"[") or _mentions(_SCORE_KEY, head, chunks)
+
+
+def _has_scored_rows(path: str, source_format: str) -> bool:
+    """Whether rows have a score, or the objects of their images."""
+    file, names = open_object_rows(path, source_format, {})
+    if names is not None:
+        return bool(SCHEMA.candidates(names, {})["score"])
+    for block in file.blocks():
+        for batch in block.batches:
+            objects = batch.at(IMAGE.candidates(batch.names, {})["objects"])
+            if len(batch) and spellings(objects.tape.keys, "object")["score"]:
+                return True
+    return False
 
 
 def _mentions(key: re.Pattern[bytes], head: bytes, chunks: Iterator[bytes]) -> bool:
@@ -127,7 +136,6 @@ class _Carriers(msgspec.Struct, gc=False):
 
 
 _IMAGES: Final = msgspec.json.Decoder(_Carriers)
-_LINES: Final = msgspec.json.Decoder(_Carrier)
 
 
 def metadata_in(path: str, source_format: str | None) -> tuple[list[str], list[str]]:
@@ -138,21 +146,30 @@ def metadata_in(path: str, source_format: str | None) -> tuple[list[str], list[s
     """
     if not os.path.isfile(path):
         return [], []
-    name = source_format or format_of(path)
-    text = TextSource(path).whole() if name in ("coco", "jsonl") else b""
-    if b'"metadata"' not in text:
-        return [], []
-    try:
-        images = _IMAGES.decode(text).images if name == "coco" else _LINES.decode_lines(text)
-    except (msgspec.MsgspecError, RecursionError):
-        return [], []
     readable: dict[str, bool] = {}
-    for image in images:
-        for key, value in (image.metadata or {}).items():
-            readable[key] = readable.get(key, True) and not isinstance(value, list | dict)
+    for column in _metadata_of(path, source_format or format_of(path)):
+        for key in column.first_keys():
+            single = not column.field(key).is_of(LIST, OBJECT).any()
+            readable[key] = readable.get(key, True) and bool(single)
     return [key for key in readable if readable[key]], [
         key for key in readable if not readable[key]
     ]
+
+
+def _metadata_of(path: str, source_format: str) -> Iterator[Column]:
+    """What images say under "metadata"."""
+    if source_format == "coco":
+        text = TextSource(path).whole()
+        if b'"metadata"' in text:
+            with suppress(msgspec.MsgspecError, RecursionError):
+                yield tape_of([one.metadata for one in _IMAGES.decode(text).images])
+    elif source_format in ROWS:
+        with suppress(DataError):
+            file, names = open_object_rows(path, source_format, {})
+            for block in file.blocks() if names is None else ():
+                for batch in block.batches:
+                    metadata = batch.at([("metadata",)])
+                    yield metadata.where(metadata.is_of(OBJECT))
 
 
 class _Keys(msgspec.Struct, gc=False):

@@ -111,7 +111,7 @@ class EvidenceResult(Record, frozen=True):
     Attributes:
         wing: The number of the wing among those of the task.
         calls: The metrics computed from it, with their parameters.
-        unit_ids: (units,) of the images or samples.
+        unit_ids: (units,) of the images or samples; an array of UTF-8 where they are many texts.
         groups: (units,) the cluster of each; None if there are none.
         tree: The evidence as JSON, with its arrays replaced by their numbers.
         arrays: The arrays, of any type and shape.

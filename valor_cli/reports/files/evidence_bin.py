@@ -139,14 +139,13 @@ def _read(record: Mapping[str, Any], content: bytes, at: int) -> tuple[EvidenceR
         kept = np.frombuffer(content, types[0], size, at) if size else np.zeros(0, types[0])
         arrays.append(_unpacked(kind, kept, types[1], shape))
         at += kept.nbytes
-    groups, ids = record["groups"], record["unit_ids"]
-    if ids is None:
-        ids = [text.decode() for text in arrays.pop().tolist()]
+    groups = record["groups"]
+    ids: Sequence[Any] = arrays.pop() if record["unit_ids"] is None else tuple(record["unit_ids"])
     one = EvidenceResult(
         record["model"],
         int(record["wing"]),
         [(str(name), _frozen(parameters)) for name, parameters in record["calls"]],
-        tuple(ids),
+        ids,
         None if groups is None else tuple(groups),
         record["tree"],
         arrays,
