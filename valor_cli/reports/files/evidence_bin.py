@@ -140,7 +140,7 @@ def _read(record: Mapping[str, Any], content: bytes, at: int) -> tuple[EvidenceR
         arrays.append(_unpacked(kind, kept, types[1], shape))
         at += kept.nbytes
     groups = record["groups"]
-    ids: Sequence[Any] = arrays.pop() if record["unit_ids"] is None else tuple(record["unit_ids"])
+    ids: Any = arrays.pop() if record["unit_ids"] is None else tuple(record["unit_ids"])
     one = EvidenceResult(
         record["model"],
         int(record["wing"]),
