@@ -172,6 +172,23 @@ def test_samples_without_a_prediction_stay_and_are_told() -> None:
     ]
 
 
+def test_labels_that_have_nothing_in_common_are_told() -> None:
+    found = "id,prediction\na,0\nb,1\nc,1\n"
+    expected = [
+        (
+            "no label that dt predicts is in the ground truth: predicted '0', '1'; in the ground "
+            "truth 'cat', 'dog'; `label_map` maps the labels of one file to those of the other"
+        )
+    ]
+    assert load({"gt.csv": TRUTH, "dt.csv": found}).warnings == expected
+    assert load({"gt.csv": TRUTH, "dt.csv": found.replace(",0", ",dog")}).warnings == []
+    # One sample that is taken for another label is no sign of this.
+    assert load({"gt.csv": "id,label\na,cat\n", "dt.csv": "id,prediction\na,dog\n"}).warnings == []
+    many = "id,label\na,x\nb,y\nc,z\nd,w\n", "id,prediction\na,1\nb,2\nc,3\nd,4\n"
+    (warning,) = load({"gt.csv": many[0], "dt.csv": many[1]}).warnings
+    assert "predicted '1', '2', '3' …; in the ground truth 'w', 'x', 'y' …;" in warning
+
+
 def test_rows_that_predict_nothing_are_told_apart_from_missing_ones() -> None:
     found = "id,dog,cat\nb,0,0\na,0,1\n"
     loaded = load({"gt.csv": TRUTH, "dt.csv": found})

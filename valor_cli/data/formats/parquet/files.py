@@ -10,12 +10,14 @@ import shutil
 import tempfile
 import weakref
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import accumulate
 from typing import Any, BinaryIO, Final, NamedTuple, cast
 
 from valor_cli.data.column_names import duplicate_columns
+from valor_cli.data.formats.parquet.class_labels import class_names, named, named_type
 from valor_cli.data.formats.parquet.magic import ARROW, ARROW_EXTENSIONS, ENCRYPTED, MAGIC
 from valor_cli.data.partition.pieces import Span
 from valor_cli.data.source.compression import check_unpacked
@@ -62,7 +64,7 @@ class ParquetSource:
     Attributes:
         path: The input, as the user wrote it.
         schema: The `pyarrow.Schema` of its columns, whose names are distinct; columns of bytes are
-            taken for texts.
+            taken for texts, and class ids whose names the schema has for these.
         count: How many rows there are in the file.
         size: Bytes of the file.
     """
@@ -72,6 +74,7 @@ class ParquetSource:
         "_footer",
         "_groups",
         "_local",
+        "_names",
         "_stored",
         "count",
         "path",
@@ -94,15 +97,18 @@ class ParquetSource:
             with self._arrow_errors(""):
                 opened = _parquet_file(raw)
                 self._footer = opened.metadata
-                self.schema = pa.schema(
-                    [one.with_type(_with_texts(one.type)) for one in opened.schema_arrow]
-                )
+                self._take_schema(opened.schema_arrow)
                 groups = [self._footer.row_group(one) for one in range(self._footer.num_row_groups)]
                 self._groups = [int(one.num_rows) for one in groups]
             check_unpacked(path, self.size, sum(one.total_byte_size for one in groups))
         self.count = sum(self._groups)
         if problems := duplicate_columns(self.schema.names, path):
             raise DataError(problems)
+
+    def _take_schema(self, schema: Any) -> None:
+        self._names = class_names(schema)
+        kinds = [named_type(_with_texts(one.type), self._names.get(one.name, {})) for one in schema]
+        self.schema = pa.schema(zip(schema.names, kinds, strict=True))
 
     @property
     def sha256(self) -> str:
@@ -230,13 +236,21 @@ class ParquetSource:
         columns = []
         for name, column in zip(rows.schema.names, rows.columns, strict=True):
             try:
-                columns.append(_checked_texts(column))
+                columns.append(self._read(name, column))
             except pa.ArrowInvalid as error:
-                at = _first_invalid(column)
+                at = _first_invalid(partial(self._read, name), column)
                 place = f"{self.path}{where}" if at is None else f"{self.path}: row {first + at}"
                 message = "not UTF-8 text" if "UTF8" in str(error) else _short(error)
                 raise DataError(Problem(f"{place}: {name}", message), hint=_MEND) from None
         return pa.RecordBatch.from_arrays(columns, rows.schema.names)
+
+    def _read(self, name: str, column: Any) -> Any:
+        """A column as its schema has it.
+
+        Raises:
+            ArrowInvalid: It is not what its type says.
+        """
+        return named(_checked_texts(column), self._names.get(name, {}))
 
     @contextmanager
     def _arrow_errors(self, where: str, kind: str = "Parquet") -> Iterator[None]:
@@ -280,7 +294,7 @@ class ArrowSource(ParquetSource):
         if not head.startswith(ARROW):
             raise DataError(Problem(path, "not an Arrow file: it does not begin as one"))
         with self._arrow_errors("", "Arrow"), self._reader() as reader:
-            self.schema = pa.schema([one.with_type(_with_texts(one.type)) for one in reader.schema])
+            self._take_schema(reader.schema)
             self.count = sum(batch.num_rows for batch in _record_batches(reader))
         if problems := duplicate_columns(self.schema.names, path):
             raise DataError(problems)
@@ -413,24 +427,24 @@ def _those_of(batch: Batch, numbers: range) -> Iterator[Batch]:
         yield Batch(batch.first + begin, batch.rows.slice(begin, count))
 
 
-def _first_invalid(column: Any) -> int | None:
-    """The first row that makes a column invalid; None if no row alone does."""
+def _first_invalid(read: Callable[[Any], Any], column: Any) -> int | None:
+    """The first row that makes a column one that cannot be read; None if no row alone does."""
     low, high = 0, len(column)
     try:
         while high - low > 1:
             half = (low + high) // 2
-            if _is_valid(column.slice(low, half - low)):
+            if _is_valid(read, column.slice(low, half - low)):
                 low = half
             else:
                 high = half
-        return low if low < len(column) and not _is_valid(column.slice(low, 1)) else None
+        return low if low < len(column) and not _is_valid(read, column.slice(low, 1)) else None
     except pa.ArrowException:
         return None
 
 
-def _is_valid(column: Any) -> bool:
+def _is_valid(read: Callable[[Any], Any], column: Any) -> bool:
     try:
-        _checked_texts(column)
+        read(column)
     except pa.ArrowInvalid:
         return False
     return True

@@ -188,6 +188,7 @@ def finish(
                 + odd.unknown.text(f" of {odd.unknown.whole:,} rows")
                 + _spelled(loaded, odd.unknown)
             )
+    warnings += [line for model in remarks.models for line in remarks.foreign(model, naming.labels)]
     warnings += similar_label_warnings(loaded.labels) + list_label_warnings(loaded.labels)
     for model, odd in of_models:
         warnings += odd.of_scores(model, probabilities=probabilities)

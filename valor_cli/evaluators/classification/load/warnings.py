@@ -236,6 +236,25 @@ class DataWarnings(Struct, frozen=True):
         """(keys, labels) whether any row uses the label, on either side."""
         return np.asarray(np.logical_or.reduce([self.true, *self.listed.values()]))
 
+    def foreign(self, model: str, labels: Sequence[str]) -> list[str]:
+        """A warning where a model lists no label of the ground truth.
+
+        Args:
+            model: Its name.
+            labels: Those of the run.
+        """
+        true = np.asarray(self.true.any(0))
+        listed = np.asarray(self.listed[model].any(0))
+        # A few samples of one label may all be taken for another.
+        if not listed.any() or true.sum() < 2 or (true & listed).any():
+            return []
+        warning = (
+            f"no label that {model} predicts is in the ground truth: predicted "
+            f"{_some_labels(labels, listed)}; in the ground truth {_some_labels(labels, true)}; "
+            "`label_map` maps the labels of one file to those of the other"
+        )
+        return [warning]
+
 
 def _added(parts: Sequence[Mapping[str, int]]) -> dict[str, int]:
     sums: dict[str, int] = {}
@@ -243,6 +262,13 @@ def _added(parts: Sequence[Mapping[str, int]]) -> dict[str, int]:
         for name, count in part.items():
             sums[name] = sums.get(name, 0) + count
     return sums
+
+
+def _some_labels(labels: Sequence[str], used: Flags) -> str:
+    """The first labels that are used, for a message."""
+    at = np.flatnonzero(used)
+    shown = ", ".join(printable(repr(labels[one][:LONGEST])) for one in at[:SHOWN].tolist())
+    return f"{shown} …" if len(at) > SHOWN else shown
 
 
 def _any_of(parts: Sequence[Mapping[str, Flags]]) -> dict[str, Flags]:
