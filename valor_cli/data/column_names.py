@@ -115,6 +115,15 @@ def wrong_field_count(found: int, expected: int, delimiter: str) -> str:
     return message
 
 
+def indicator_in(cell: str) -> bool | None:
+    """Whether a cell says 1 or true, or 0 or false; None if it says neither."""
+    word = cell.strip().casefold()
+    if word in ("true", "false"):
+        return word == "true"
+    value, _ = number_in(word)
+    return bool(value) if value in (0, 1) else None
+
+
 def number_in(cell: str, note: str = "") -> tuple[float, str]:
     """The finite number in a cell, or what is wrong with it; the other is empty (NaN).
 

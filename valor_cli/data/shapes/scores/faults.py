@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from valor_cli.data.batch import Fault
-from valor_cli.data.column_names import number_in, quoted
+from valor_cli.data.column_names import indicator_in, number_in, quoted
 from valor_cli.data.json_records import (
     DuplicateKey,
     Number,
@@ -32,7 +32,7 @@ _FORMS = (
     "or of [label, score]"
 )
 
-
+_INDICATOR: Final = "expected 0 or 1, whether the sample has this label"
 _SEVERAL_HINT: Final = "; if samples have several labels, write `multi_label: true` under `data:`"
 
 
@@ -72,7 +72,12 @@ class CellFaults:
         for way in self._ways["label"]:
             self._labels(faults, record, way)
         classes: list[Path] = [(name,) for name in layout.classes] if layout.wide else []
-        if any(cell_of(record, way).strip() for way in classes):
+        if layout.indicated:
+            for way in classes:
+                if indicator_in(cell := cell_of(record, way)) is None:
+                    found = quoted(cell) if cell.strip() else "nothing"
+                    _add(faults, way, f"{_INDICATOR}, found {found}{self._note}")
+        elif any(cell_of(record, way).strip() for way in classes):
             for way in classes:
                 self._number(faults, record, way, self._note)
         listed: dict[str, Path] = {}
@@ -218,12 +223,26 @@ class RecordFaults:
     def _truths(self, record: Record) -> set[str | None]:
         """The label keys of the true labels, None without."""
         label = self._said(record, "label")
+        if self._layout.indicated:
+            self._indicators(record, label)
+            return {None}
         if label is not None:
             return set(self._labels(label[1], label[0]))
         if self._side == "ground_truth":
             name = self._layout.name("label")
             self._note("", f'"{name}" is missing ({present_keys(record)})')
         return set()
+
+    def _indicators(self, record: Record, label: tuple[str, Any] | None) -> None:
+        """Whether the sample has each label."""
+        if label is not None:
+            self._note(label[0], "expected no labels beside a key for each label")
+        for name in self._layout.classes:
+            if name not in record:
+                self._note("", f'"{name}" is missing ({present_keys(record)})')
+            elif record[name] not in (0, 1):
+                note = "" if self._reading.classes else NAME_CLASSES
+                self._note(name, f"{_INDICATOR}, found {said(record[name])}{note}")
 
     def _predictions(self, record: Record) -> set[str | None]:
         """The label keys of what is predicted, None without; nothing where nothing is."""

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from valor_cli.data.batch import RowFile
-from valor_cli.data.column_names import duplicate_columns, listed, missing_columns
+from valor_cli.data.column_names import duplicate_columns, indicator_in, listed, missing_columns
 from valor_cli.data.json_records import json_cell
 from valor_cli.data.schema import Path, cell_of, dotted
 from valor_cli.data.shapes.scores.schema import ALIASES, SCHEMA
@@ -54,6 +54,9 @@ _FORMS: Final = (
     "for each class"
 ).format(", ".join(ALIASES["prediction"]))
 _MAP_HINT: Final = "Map other names under `data: columns:`, as {label: my_column}."
+_INDICATED_HINT: Final = (
+    " If each label has a column of 0 and 1, write `multi_label: true` under `data:`."
+)
 _NO_HEADER: Final = "The first line must name the columns. " + _MAP_HINT
 
 
@@ -76,6 +79,8 @@ class ScoreLayout(Struct, frozen=True):
         classes: The classes in an order that means something.
         metadata: Names of metadata to read.
         wide: Whether a row has a score under the name of each class.
+        indicated: Whether these are no scores: 1 or true where the sample has the label, else 0 or
+            false.
         pairs: The ways to predicted labels and their scores (empty for none, which means 1).
         long: Whether a row is one label of a sample, so that a sample may have several rows.
         others: All keys that a row with a score for each class may have; None for any.
@@ -89,6 +94,7 @@ class ScoreLayout(Struct, frozen=True):
     classes: tuple[str, ...]
     metadata: Sequence[str]
     wide: bool = False
+    indicated: bool = False
     pairs: Pairs = ()
     long: bool = False
     others: frozenset[str] | None = None
@@ -115,8 +121,9 @@ class ScoreLayout(Struct, frozen=True):
         }
         labels = [*ways["label"], *ways["label_key"], *(label for label, _ in self.pairs)]
         scores = [score for _, score in self.pairs if score]
-        scores += [(name,) for name in self.classes if self.wide]
+        classes = [(name,) for name in self.classes if self.wide]
         found |= dict.fromkeys(labels, "label") | dict.fromkeys(scores, "score")
+        found |= dict.fromkeys(classes, "indicator" if self.indicated else "score")
         found |= dict.fromkeys(ways["sample_id"], "id")
         return found | (dict.fromkeys(ways["predictions"], "lists") if self.listed else {})
 
@@ -170,7 +177,15 @@ def layout_of(file: RowFile, side: Side, reading: ScoreReading) -> ScoreLayout:
     """
     if file.form == "json":
         return _of_rows(file.first_rows(), side, reading)
+    reading = _as_columns(file.names, side, reading)
     return _of_table(file, side, reading)
+
+
+def _as_columns(names: Collection[str], side: Side, reading: ScoreReading) -> ScoreReading:
+    """How to read a file with some names: in ground truth `classes` are columns, or its values."""
+    if side != "ground_truth" or (reading.several and all(one in names for one in reading.classes)):
+        return reading
+    return replace(reading, classes=())
 
 
 def _of_table(file: RowFile, side: Side, reading: ScoreReading) -> ScoreLayout:
@@ -202,16 +217,20 @@ def _of_table(file: RowFile, side: Side, reading: ScoreReading) -> ScoreLayout:
     if problems := [*duplicate_columns(names, place), *missing_columns(wanted, there, place)]:
         raise DataError(problems)
     found = {name: own[0] for name, own in ways.items() if own}
-    needed = ["sample_id", *([] if side == "predictions" else ["label"])]
+    columns = _Columns(place, names, _numeric(file), found, side, reading)
+    indicating = _indicating(file)
+    indicators = _indicators(columns, indicating)
+    needed = ["sample_id", *([] if side == "predictions" or indicators else ["label"])]
     if missing := [name for name in needed if name not in found]:
         first = "the first line names these" if file.form == "cells" else "there is"
         message = f"{_missing(missing)} ({first}: {listed(names)})"
         unnamed = file.form == "cells" and found.keys().isdisjoint(_READ[side])
         hint = _NO_HEADER if unnamed else _MAP_HINT
+        if missing == ["label"] and len(indicating) > 1:
+            hint += _INDICATED_HINT
         raise DataError(Problem(place, message), hint=hint)
-    columns = _Columns(place, names, _numeric(file), found, side, reading)
     alone = side == "ground_truth" or lists
-    classes, pairs = ((), ()) if alone else _form(columns)
+    classes, pairs = (indicators, ()) if alone else _form(columns)
     layout = ScoreLayout(
         reading=reading,
         fixed={name: own[:1] if name in _READ[side] else [] for name, own in ways.items()},
@@ -219,6 +238,7 @@ def _of_table(file: RowFile, side: Side, reading: ScoreReading) -> ScoreLayout:
         classes=tuple(reading.classes) if lists else classes,
         metadata=metadata,
         wide=bool(classes),
+        indicated=bool(indicators),
         pairs=pairs,
         long=len(pairs) == 1,
         unread=() if lists else _unread(columns, classes),
@@ -247,6 +267,23 @@ def _numeric(file: RowFile) -> set[str]:
         return {name for name, kind in file.types.items() if kind.kind in numbers}
     first = next(file.first_rows(), {})
     return {name for name, cell in first.items() if _is_number(cell)}
+
+
+def _indicating(file: RowFile) -> set[str]:
+    """The columns that may say by 0 and 1 whether a sample has a label; as `_numeric` has it."""
+    if file.form == "typed":
+        kinds = ("whole", "decimal", "float", "truth")
+        return {name for name, kind in file.types.items() if kind.kind in kinds}
+    first = next(file.first_rows(), {})
+    return {name for name, cell in first.items() if indicator_in(cell) is not None}
+
+
+def _indicators(columns: _Columns, indicating: Collection[str]) -> tuple[str, ...]:
+    """The labels that have a column each, in ground truth without a column of labels."""
+    reading = columns.reading
+    if columns.side != "ground_truth" or not reading.several or "label" in columns.found:
+        return ()
+    return tuple(reading.classes) or _other_columns(columns._replace(numeric=indicating))
 
 
 def _is_number(cell: str) -> bool:
@@ -350,6 +387,7 @@ def _missing(missing: Sequence[str]) -> str:
 def _of_rows(rows: Iterator[Mapping[str, Any]], side: Side, reading: ScoreReading) -> ScoreLayout:
     """The layout of JSON, inferred from the first rows."""
     first = next(rows, {})
+    reading = _as_columns(first, side, reading)
     inner = first.get(INNER)
     layout = ScoreLayout(
         reading=reading,
@@ -363,12 +401,24 @@ def _of_rows(rows: Iterator[Mapping[str, Any]], side: Side, reading: ScoreReadin
         ],
     )
     if side == "ground_truth":
-        return layout
+        return _of_truths(first, layout)
     for row in chain([first], rows):
         ways = layout.ways(row)
         if ways["predictions"] or ways["prediction"]:
             return replace(layout, long=not ways["predictions"])
     return _by_column(first, side, layout)
+
+
+def _of_truths(first: Mapping[str, Any], layout: ScoreLayout) -> ScoreLayout:
+    """The layout of ground truth, which may have a key for each label."""
+    reading = layout.reading
+    names = [name for name in first if name != INNER]
+    found = {name: own[0] for name, own in _ways(names, reading, reading.classes).items() if own}
+    columns = _Columns("", names, (), found, "ground_truth", reading)
+    indicating = {name for name in names if first[name] in (0, 1)}
+    if "label" in reading.columns or not (classes := _indicators(columns, indicating)):
+        return layout
+    return replace(layout, wide=True, indicated=True, classes=classes)
 
 
 def _by_column(first: Mapping[str, Any], side: Side, layout: ScoreLayout) -> ScoreLayout:

@@ -9,6 +9,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from valor_cli.data.column_names import indicator_in
 from valor_cli.data.shapes.scores.label_lists import named_labels, says_labels
 from valor_cli.data.shapes.scores.layout import probable
 from valor_cli.data.shapes.scores.schema import ITEM_LABELS, ITEM_SCORES
@@ -16,6 +17,7 @@ from valor_cli.data.shapes.scores.score_file import Side
 from valor_cli.data.tape import (
     ABSENT,
     DUPLICATE,
+    FALSE,
     INVALID,
     LIST,
     NOTHING,
@@ -24,6 +26,7 @@ from valor_cli.data.tape import (
     OBJECT,
     SCALARS,
     TEXT,
+    TRUE,
     Bools,
     Column,
     Floats,
@@ -71,7 +74,7 @@ class ScoreFields(Struct, frozen=True):
         key: The label keys; None for none.
         many: All predictions of a row, as an object or a list, perhaps by label key.
         pairs: Predicted labels, perhaps objects by label key, and their scores (None: 1).
-        wide: The scores of each class.
+        wide: The scores of each class; of ground truth, 1 or true where a sample has the label.
         metadata: By name.
         cells: Whether values are cells of a table: an empty one is no label, and neither a score
             nor a label key.
@@ -312,6 +315,25 @@ class ScoreParser:
         wrong |= ~read.all(axis=1)
         return score
 
+    def _indicated(self, fields: ScoreFields, wrong: Bools) -> _Listed:
+        """The labels that are true of each row, by columns of 0 and 1."""
+        node = np.stack([column.node for column in fields.wide], axis=1)
+        held = Column(fields.sample_id.tape, node.ravel())
+        value, _ = held.numbers()
+        value = np.where(held.is_of(TRUE), 1.0, np.where(held.is_of(FALSE), 0.0, value))
+        left = np.flatnonzero(~((value == 0) | (value == 1)))
+        if len(left) and fields.cells:
+            words = Vocabulary()
+            code = held.take(left).codes(words)
+            said = [indicator_in(word) for word in words.names]
+            value[left] = np.array([*(np.nan if one is None else one for one in said), np.nan])[
+                code
+            ]
+        wrong |= ~((value == 0) | (value == 1)).reshape(node.shape).all(axis=1)
+        row, code = np.nonzero((value == 1).reshape(node.shape))
+        none = np.zeros(len(row), np.int32)
+        return _Listed(row, none, none, code, np.ones(len(row)), np.ones(len(row), np.bool_))
+
     def _listed(self, fields: ScoreFields, rows: _Rows, wrong: Bools) -> _Listed:
         """All labels that rows list, row after row."""
         pairs = list(fields.pairs) if fields.many is None else [(rows.single, rows.score)]
@@ -391,12 +413,15 @@ class ScoreParser:
     def _piece(self, fields: ScoreFields, wrong: Bools) -> ScorePiece:
         """The rows that are not wrong; others that are found to be are marked."""
         rows = self._rows(fields, wrong)
-        true = None
+        true, indicated = None, bool(fields.wide) and self._side == "ground_truth"
         if self._several and self._side != "predictions":
-            true = self._named(rows.truth, wrong[rows.line], cells=fields.cells)
-            wrong[rows.line[true.row[~true.read]]] = True
-            said = says_labels(rows.truth, self._separator, cells=fields.cells)
-        score = self._by_class(fields, wrong) if fields.wide else None
+            if indicated:
+                true, said = self._indicated(fields, wrong), np.ones(len(rows.line), np.bool_)
+            else:
+                true = self._named(rows.truth, wrong[rows.line], cells=fields.cells)
+                wrong[rows.line[true.row[~true.read]]] = True
+                said = says_labels(rows.truth, self._separator, cells=fields.cells)
+        score = self._by_class(fields, wrong) if fields.wide and not indicated else None
         listed = self._listed(fields, rows, wrong)
         wrong[rows.line[listed.row[~listed.read]]] = True
         good = ~wrong[rows.line]

@@ -23,7 +23,7 @@ from valor_cli.data.shapes.scores.parse import ScoreFields, ScoreParser
 from valor_cli.data.shapes.scores.samples import Named
 from valor_cli.data.shapes.scores.score_file import ScoreFile, Side
 from valor_cli.data.table import LINE, RowProblems
-from valor_cli.data.tape import OBJECT, TEXT, Column
+from valor_cli.data.tape import ABSENT, OBJECT, TEXT, Column
 from valor_cli.data.value_rows import batch_of
 from valor_cli.kernels.columns.spans import Vocabulary
 
@@ -158,6 +158,8 @@ class ScoreRows:
             unusable = ~batch.objects.is_of(OBJECT)
             if layout.others is not None:
                 unusable |= batch.objects.other_keys(layout.others)
+        if layout.indicated and not table:
+            unusable |= ~batch.at(ways["label"]).is_of(ABSENT)
 
         def column(field: str) -> Column | None:
             return None if table and not ways[field] else batch.at(ways[field])
@@ -169,7 +171,7 @@ class ScoreRows:
         return ScoreFields(
             line=batch.line,
             sample_id=batch.at(ways["sample_id"]),
-            truth=None if self._side == "predictions" else column("label"),
+            truth=None if self._side == "predictions" or layout.indicated else column("label"),
             key=column("label_key"),
             many=column("predictions") if layout.listed and predicted else None,
             pairs=pairs,

@@ -20,6 +20,7 @@ _WANTED: Final[Mapping[str, tuple[Collection[Kind], str]]] = {
     "metadata": ((*_NAMES, "float", "date"), "texts, numbers, true and false, or dates"),
     "label": (_NAMES, "texts or whole numbers"),
     "score": (_NUMBERS, "numbers"),
+    "indicator": ((*_NUMBERS, "truth"), "0 and 1, or of true and false"),
     "id": ([kind for kind in _NAMES if kind != "truth"], "texts or whole numbers"),
 }
 _CAST: Final = (
@@ -57,7 +58,8 @@ def check_types(
 
     Args:
         file: The file.
-        use: What each column is: "metadata", "label", "score", "id", or "lists" of predictions.
+        use: What each column is: "metadata", "label", "score", "indicator", "id", or "lists" of
+            predictions.
         named: Whether the config names the classes.
         several: Whether labels may be lists.
 

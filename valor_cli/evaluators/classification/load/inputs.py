@@ -116,8 +116,9 @@ class ClassificationInputs(Strict):
     multi_label: bool | LabelCells | None = Field(
         None,
         description="whether samples have several labels each, or none: true, then CSV cells hold "
-        "lists of JSON; or {separator: character} of such cells; omitted: true where the first "
-        "samples of JSONL, JSON or Parquet have a list of labels",
+        "lists of JSON, or each label has a column of 0 and 1; or {separator: character} of cells "
+        "with several; omitted: true where the first samples of JSONL, JSON or Parquet have a list "
+        "of labels",
     )
     columns: dict[str, str] = Field(
         {},

@@ -105,7 +105,7 @@ def _read(
 ) -> ScoreFile | None:
     """A file; None and an error more if it cannot be used."""
     extract = None if side == "ground_truth" else inputs.extraction(reading.classes)
-    if side == "ground_truth" or extract is not None:
+    if extract is not None:
         # A text names one of the classes; they are no columns.
         reading = replace(reading, classes=())
     try:

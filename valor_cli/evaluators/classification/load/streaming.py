@@ -145,7 +145,6 @@ def cut_inputs(
         how = replace(
             reading,
             metadata=reading.metadata if at == 0 else (),
-            classes=() if side == "ground_truth" else reading.classes,
         )
         for file in expanded_tables(path):
             found = inputs.format_of(side) or format_of(file)
