@@ -313,6 +313,7 @@ def test_placeholders_of_own_words() -> None:
     assert placeholders(words) == ("user_input", "response", "retrieved_contexts", "references")
     assert placeholders("{CONTEXT} {retrieved_contexts}") == ("retrieved_contexts",)
     assert placeholders("{reference}") == placeholders("{references}") == ("references",)
+    assert placeholders("{history}") == ("history",)
     assert placeholders('Reply {"response": 1} or {statements}.') == ()
 
 

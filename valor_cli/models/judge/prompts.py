@@ -44,6 +44,7 @@ STANDARD = {
     "reference": "references",
     "retrieved_contexts": "retrieved_contexts",
     "contexts": "retrieved_contexts",
+    "history": "history",
     "INPUT": "user_input",
     "ACTUAL_OUTPUT": "response",
     "EXPECTED_OUTPUT": "references",

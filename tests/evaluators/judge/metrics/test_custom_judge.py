@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from pydantic import ValidationError
 
 from tests.oracles.judges import call, judged
@@ -213,6 +214,17 @@ def test_what_a_prompt_needs(prompt: str, needs: tuple[str, ...] | None) -> None
         "retrieved_contexts": "CONTEXT",
     }
     assert {name for name, text in texts.items() if text in shown} == set(needs or every)
+
+
+def test_the_first_question_of_a_chat_has_no_history() -> None:
+    prompt = "{history}\n{response}"
+    assert call(CUSTOM_JUDGE, {"prompt": prompt}).needs == ("history", "response")
+    data = replace(samples(["a", "b"]), history=("user: Hi.\nassistant: Hello.", None))
+    found = judged(custom(prompt=prompt), data, ["true", "false"])
+    assert found.values == [1.0, 0.0]
+    later, first = (request.messages[-1].content for request in found.requests)
+    assert enclosed(later, "user: Hi.\nassistant: Hello.")
+    assert first.startswith("(none given)\n")
 
 
 def test_a_sample_that_lacks_what_the_prompt_shows_is_missing_input() -> None:

@@ -23,6 +23,7 @@ class Sample(Struct, frozen=True):
         answered: What was answered; None: nothing.
         right: The right answers, as given.
         retrieved: The passages in their order; None where there is no such thing.
+        history: The turns of a chat before the question; None: it was the first.
     """
 
     model: str
@@ -32,6 +33,7 @@ class Sample(Struct, frozen=True):
     answered: str | None
     right: tuple[str, ...]
     retrieved: tuple[str, ...] | None
+    history: str | None = None
 
     @staticmethod
     def of(data: TextDataset, row: int, model: str) -> Sample:
@@ -44,6 +46,7 @@ class Sample(Struct, frozen=True):
             data.response[row],
             data.references[row],
             data.retrieved_contexts[row],
+            data.history[row],
         )
 
     @property

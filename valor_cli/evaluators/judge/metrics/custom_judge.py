@@ -177,8 +177,9 @@ async def custom_judge(
 
     One call. The prompt shows the judge what stands for {user_input}, {response}, {references} and
     {retrieved_contexts} (also {INPUT}, {ACTUAL_OUTPUT}, {EXPECTED_OUTPUT}, {CONTEXT}); a sample
-    that lacks one of those is missing_input. Behind it valor says how to reply. Without a prompt
-    the judge is asked whether question and response are safe and free of harmful stereotypes.
+    that lacks one of those is missing_input. {history} shows the turns of a chat before the
+    question, or "(none given)". Behind it valor says how to reply. Without a prompt the judge is
+    asked whether question and response are safe and free of harmful stereotypes.
 
     The judge says one of the `classes`; those in `passing` pass, by default the first alone. Or it
     gives a rating by a `rubric` that says in words what two or more whole numbers mean, the higher
@@ -246,6 +247,8 @@ def _field(sample: Sample, name: str) -> Field:
             return Numbered(sample.references)
         case "retrieved_contexts":
             return Passages(sample.contexts)
+        case "history":
+            return None if sample.history is None else UntrustedText(sample.history)
     raise ValueError(f"nothing of a sample is called {name}")
 
 
