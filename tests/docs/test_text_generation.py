@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
-from tests.docs.pages import text_of
+from tests.docs.pages import blocks, text_of
 from valor_cli import catalogue
+from valor_cli.data.inputs.samples import read_samples
+from valor_cli.data.shapes.samples.sample_file import SampleReading
 from valor_cli.data.shapes.samples.schema import COLUMNS, SCHEMA
 
 PAGE = text_of("docs/text-generation.md")
@@ -32,6 +35,24 @@ def test_other_names_of_a_column_are_read(row: list[str]) -> None:
     for standard, names in zip(standards, others, strict=False):
         for name in re.findall(r"\w+", names):
             assert SCHEMA.layout([name], {}) == {standard: (name,)}
+
+
+LOGS = {block.path: block.text for block in blocks("docs/text-generation.md", "json") if block.path}
+
+
+@pytest.mark.parametrize("name", LOGS)
+def test_the_logs_say_the_same(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_text(LOGS[name])
+    row, *others = read_samples(str(path), SampleReading()).rows
+    assert (row.sample_id, row.model) == ("1", "gpt-4")
+    assert (row.history, row.user_input, row.response) == ("system: Be brief.", "2 + 2?", "4")
+    # Spans say how long a call took, and not what was expected.
+    assert row.references == (() if name in ("spans.jsonl", "trace.json") else ("4",))
+    assert row.duration_s == (1.5 if name == "trace.json" else None)
+    assert [(one.user_input, one.response) for one in others] == (
+        [("3 + 3?", "6")] if name == "spans.jsonl" else []
+    )
 
 
 def test_the_metrics_it_names_are_those_of_the_task() -> None:

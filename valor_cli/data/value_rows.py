@@ -70,7 +70,8 @@ class ValueFile:
         most: int = 0,
     ) -> Iterator[Block]:
         """The rows, in order; see `RowFile.blocks`."""
-        for first in range(0, len(self._rows), _ROWS):
+        # What is wrong is said of a file without any row too.
+        for first in range(0, len(self._rows) or 1, _ROWS):
             rows, at = self._rows[first : first + _ROWS], self._lines[first : first + _ROWS]
             wrong = list(self._wrong if first == 0 else ())
             yield Block([batch_of(rows, at, first + 1 + np.arange(len(rows)), wrong)], wrong)

@@ -18,12 +18,8 @@ from valor_cli.data.formats.tables import check_format, format_of, open_rows
 from valor_cli.data.partition.pieces import Piece
 from valor_cli.data.partition.shards import SkippedFiles, read_shards
 from valor_cli.data.schema import Path, path_of
-from valor_cli.data.shapes.samples.other_tools import (
-    is_event_log,
-    is_promptfoo,
-    rows_of_events,
-    rows_of_labs,
-)
+from valor_cli.data.shapes.samples.logs import is_log, rows_of_document, rows_of_log
+from valor_cli.data.shapes.samples.other_tools import is_promptfoo
 from valor_cli.data.shapes.samples.parse import SampleParser
 from valor_cli.data.shapes.samples.part import PartOfFile, check_names, lines_above, whole_file
 from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading, SampleRow
@@ -110,10 +106,10 @@ def open_sample_rows(path: str, reading: SampleReading, format: str) -> RowFile:
         DataError: It cannot be read; no column has a known name, or a mapped one is missing.
     """
     file = open_rows(
-        path, format, lambda names: len(SCHEMA.layout(names, reading.columns)), rows_of_labs
+        path, format, lambda names: len(SCHEMA.layout(names, reading.columns)), rows_of_document
     )
-    if format == "jsonl" and is_event_log(path):
-        file = _joined_events(file)
+    if format == "jsonl" and is_log(path):
+        file = _joined_lines(file)
     if file.form != "json":
         if problems := duplicate_columns(file.names, file.head):
             raise DataError(problems)
@@ -121,18 +117,19 @@ def open_sample_rows(path: str, reading: SampleReading, format: str) -> RowFile:
     return file
 
 
-def _joined_events(file: RowFile) -> RowFile:
-    """An event log of OpenAI evals with a row a sample."""
+def _joined_lines(file: RowFile) -> RowFile:
+    """A log with a row a sample."""
     blocks = list(file.blocks())
-    events = [
-        (int(line), event)
+    lines = [
+        (int(line), value)
         for block in blocks
         for batch in block.batches
-        for line, event in zip(batch.line, batch.records(range(len(batch))), strict=True)
+        for line, value in zip(batch.line, batch.records(range(len(batch))), strict=True)
     ]
-    rows = rows_of_events(sorted(events, key=lambda one: one[0]))
+    rows = rows_of_log(sorted(lines, key=lambda one: one[0]))
     wrong = [one for block in blocks for one in block.wrong]
-    return ValueFile(file.path, list(rows.values()), file.place, file.sha256, list(rows), wrong)
+    at = [line for line, _ in rows]
+    return ValueFile(file.path, [row for _, row in rows], file.place, file.sha256, at, wrong)
 
 
 def _parsed(

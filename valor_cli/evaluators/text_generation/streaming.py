@@ -20,7 +20,7 @@ from valor_cli.data.inputs.samples import check_reading, read_sample_file, read_
 from valor_cli.data.partition.pieces import Piece, cut
 from valor_cli.data.shapes.samples.columns import SampleColumns
 from valor_cli.data.shapes.samples.dataset import TextDataset
-from valor_cli.data.shapes.samples.other_tools import is_event_log
+from valor_cli.data.shapes.samples.logs import is_log
 from valor_cli.data.shapes.samples.part import PartOfFile
 from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading
 from valor_cli.data.shapes.samples.schema import LOGPROBS
@@ -75,8 +75,8 @@ def cut_inputs(
                 return None
             total += length
             found = inputs.format or format_of(file)
-            # A text in CSV may go on over many lines, a sample over many events.
-            alone = FORMATS[found].can_cut and found != "csv" and not is_event_log(file)
+            # A text in CSV may go on over many lines, a sample over many lines of a log.
+            alone = FORMATS[found].can_cut and found != "csv" and not is_log(file)
             parts = cut(file, size) if alone else [Piece(file)]
             pieces += [
                 SamplePiece(model, path, found, reading, selection, one, size) for one in parts

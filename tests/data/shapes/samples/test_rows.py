@@ -89,7 +89,9 @@ JSON = st.recursive(
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(
-            st.sampled_from(["text", "content", "a", "role", "messages", "logprob"]),
+            st.sampled_from(
+                ["text", "content", "a", "role", "messages", "logprob", "key", "value", "input"]
+            ),
             inner,
             max_size=2,
         )
@@ -100,7 +102,8 @@ NAMES = (
     "id", "model", "question", "answer", "reference", "contexts", "condition", "categories",
     "group", "perturbed_from", "latency_ms", "cost", "artifacts", "token_logprobs", "metadata", "m",
     "messages", "output", "context", "vars", "testIdx", "epoch", "input", "target", "doc_id",
-    "arguments", "filtered_resps",
+    "arguments", "filtered_resps", "gen_ai.prompt", "gen_ai.completion.0.content", "attributes",
+    "start_time", "datasource_item", "sample",
 )  # fmt: skip
 
 
