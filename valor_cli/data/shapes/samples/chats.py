@@ -46,12 +46,9 @@ def _text_in(part: Record) -> Any:
     return part.get("text", part.get("content") if part.get("type", "text") == "text" else None)
 
 
-def in_texts(row: Record) -> Record:
-    """A row of our columns, whose input and response as messages become texts and `history`."""
-    asked, said = row.get("user_input"), row.get("response")
-    texts: Record = {}
+def in_texts(asked: Any, said: Any = None) -> Record:
+    """Our columns of what are lists: of messages the last answer, the question and `history`."""
+    texts: Record = {"response": last(said, "assistant")} if isinstance(said, list) else {}
     if isinstance(asked, list):
-        texts = {"user_input": last(asked, "user"), "history": before(asked)}
-    if isinstance(said, list):
-        texts["response"] = last(said, "assistant")
-    return {**row, **texts}
+        texts |= {"user_input": last(asked, "user"), "history": before(asked)}
+    return texts

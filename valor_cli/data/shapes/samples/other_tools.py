@@ -14,11 +14,11 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from functools import reduce
 from operator import or_
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final
 
 from valor_cli.data.json_records import Record, scalar_text
-from valor_cli.data.schema import path_of, value_at
-from valor_cli.data.shapes.samples.chats import before, in_texts, is_message, last
+from valor_cli.data.schema import value_at
+from valor_cli.data.shapes.samples.chats import in_texts, is_message, last
 from valor_cli.data.shapes.samples.schema import ALIASES, SCHEMA
 from valor_cli.data.shapes.samples.spans import PREFIX, attributes_in, from_span
 from valor_cli.data.tape import LIST, OBJECT, Bools, Column
@@ -47,26 +47,6 @@ _RULE: Final = re.compile(
 """How a cell of `__expected` begins that asserts something else than equality."""
 
 
-Columns: TypeAlias = str | Callable[[Record], Any]
-"""The way to a column in a row of another tool, or what makes it of the row."""
-
-
-class _Tool(NamedTuple):
-    """How a tool writes a sample.
-
-    Attributes:
-        keys: What all of its rows have.
-        holder: The key of them under which is an object or a list.
-        type: Which of the two.
-        shaped: The row with our names; None if it is not of the tool after all.
-    """
-
-    keys: frozenset[str]
-    holder: str
-    type: type
-    shaped: Callable[[Record], Record | None]
-
-
 def is_promptfoo(names: Collection[str]) -> bool:
     """Whether a row with these keys is a promptfoo result."""
     return "vars" in names and not _PROMPTFOO.isdisjoint(names)
@@ -74,8 +54,8 @@ def is_promptfoo(names: Collection[str]) -> bool:
 
 def other_tools(names: Collection[str], column: Callable[[str], Column]) -> Bools | None:
     """(n,) rows that `one_shape` may change; None for none."""
-    held = {tool.holder for tool in _TOOLS if tool.keys <= set(names)}
-    held.update({"messages", "attributes", "gen_ai"}.intersection(names))
+    held = [name for name, (_, others, _) in _TOOLS.items() if {name, *others} <= set(names)]
+    held += {"messages", "attributes", "gen_ai"}.intersection(names)
     found = [column(name).is_of(LIST, OBJECT) for name in held]
     found += [column(name).node >= 0 for name in names if PREFIX in name]
     for name in names:
@@ -88,10 +68,10 @@ def other_tools(names: Collection[str], column: Callable[[str], Column]) -> Bool
 
 def one_shape(record: Record) -> Record:
     """Rename a row's keys to ours; most rows are unchanged."""
-    for tool in _TOOLS:
-        known = record.keys() >= tool.keys and isinstance(record[tool.holder], tool.type)
-        if known and (shaped := tool.shaped(record)) is not None:
-            return shaped
+    for name, (kind, others, shaped) in _TOOLS.items():
+        known = isinstance(record.get(name), kind) and record.keys() >= set(others)
+        if known and (row := shaped(record)) is not None:
+            return row
     if attributes := attributes_in(record):
         return from_span(record, attributes)
     return _from_chat(record)
@@ -107,60 +87,51 @@ def expected_answer(text: str) -> str | None:
     return None if _RULE.match(text) else text
 
 
-def _columns(**ways: Columns) -> Callable[[Record], Record]:
-    """A function that adds our columns to a row, given the way to each."""
-
-    def shaped(record: Record) -> Record:
-        found = {
-            name: way(record) if callable(way) else value_at(record, path_of(way))
-            for name, way in ways.items()
-        }
-        return {**record, **in_texts(found)}
-
-    return shaped
-
-
-def _numbered(number: str, part: str, whole: Collection[str]) -> Callable[[Record], str | None]:
-    """A function that joins the number of a sample and what makes it one of several."""
-
-    def sample_id(record: Record) -> str | None:
-        first, second = scalar_text(record.get(number)), scalar_text(record.get(part))
-        return f"{first}.{second}" if first and second and second not in whole else first
-
-    return sample_id
-
-
 def _from_valor_lite(record: Record) -> Record | None:
     """`groundtruth` holds right answers, `prediction` the passages that were retrieved."""
     context = record["context"]
     if not context or not context.keys() <= {"groundtruth", "prediction"}:
         return None
-    rest = {name: value for name, value in record.items() if name != "context"}
     return {
-        **rest,
+        **{name: value for name, value in record.items() if name != "context"},
         "references": context.get("groundtruth"),
         "retrieved_contexts": context.get("prediction"),
     }
 
 
-def _first_call(record: Record) -> str | None:
-    """What lm-eval asked first, by the name of the argument or by its place."""
+def _from_lm_eval(record: Record) -> Record:
+    """A document: tasks that score choices have no response. Each filter is a row of its own."""
     call = record["arguments"]
     while isinstance(call, dict | list) and call:
         call = call.get("arg_0", call.get("gen_args_0")) if isinstance(call, dict) else call[0]
-    return call if isinstance(call, str) else None
-
-
-def _first_response(record: Record) -> str | None:
-    """The first response that lm-eval filtered; tasks that score choices have none."""
     response = next(iter(record["filtered_resps"]), None)
-    return response if isinstance(response, str) else None
+    return {
+        **record,
+        "sample_id": _numbered(record, "doc_id", "filter", "none"),
+        "user_input": call if isinstance(call, str) else None,
+        "response": response if isinstance(response, str) else None,
+        "references": record["target"],
+    }
 
 
-def _completion(record: Record) -> Any:
-    """The response in a log of inspect-ai."""
+def _from_inspect(record: Record) -> Record:
+    """A sample of a log; each epoch is a sample of its own."""
     message = value_at(record, ("output", "choices", 0, "message"))
-    return value_at(record, ("output", "completion")) or last([message], "assistant")
+    return {
+        **record,
+        "sample_id": _numbered(record, "id", "epoch", "1"),
+        "user_input": record["input"],
+        "response": record["output"].get("completion") or last([message], "assistant"),
+        "references": record["target"] or None,
+        "duration_s": record.get("total_time"),
+        **in_texts(record["input"]),
+    }
+
+
+def _numbered(record: Record, number: str, part: str, first: str) -> str | None:
+    """The number of a sample, and of its part unless that is the first."""
+    sample, own = scalar_text(record.get(number)), scalar_text(record.get(part))
+    return f"{sample}.{own}" if sample and own and own != first else sample
 
 
 def _with_variables(variables: Record, others: Record) -> Record:
@@ -183,7 +154,7 @@ def _from_promptfoo(record: Record) -> Record | None:
         "references": _answers(case.get("assert")),
         "response": _or_inside(response, "output"),
         "model": _or_inside(provider, "label") or _or_inside(provider, "id"),
-        "sample_id": _numbered("testIdx", "promptIdx", ("0",))(record),
+        "sample_id": _numbered(record, "testIdx", "promptIdx", "0"),
     }
     if isinstance(response, dict) and "logProbs" in response:
         others["token_logprobs"] = response["logProbs"]
@@ -211,9 +182,15 @@ def _answers(assertions: Any) -> list[Any]:
 def _from_output_item(record: Record) -> Record:
     """An output item of OpenAI's Evals API: the item has the answer, the sample what was said."""
     item, sample = _object(record, "datasource_item"), record["sample"]
-    asked = in_texts({"user_input": sample.get("input"), "response": sample.get("output")})
-    # The id of the output item is another one for each model.
-    others = {**asked, "model": sample.get("model"), "sample_id": record.get("datasource_item_id")}
+    asked, said = sample.get("input"), sample.get("output")
+    others = {
+        # The id of the output item is another one for each model.
+        "sample_id": record.get("datasource_item_id"),
+        "model": sample.get("model"),
+        "user_input": asked,
+        "response": said,
+        **in_texts(asked, said),
+    }
     found = {name: one for name, one in _with_variables(item, others).items() if one is not None}
     return {**record, "metadata": {**item, **_object(record, "metadata")}, **found}
 
@@ -233,49 +210,25 @@ def _from_chat(record: Record) -> Record:
     if not any(isinstance(record.get(name), list | dict) for name in _CHAT):
         return record
     layout = SCHEMA.layout(record, {})
-    turns = record.get("messages")
-    found = {}
-    if "response" not in layout:
-        found["response"] = last(turns, "assistant")
-    elif is_message(said := value_at(record, layout["response"])):
-        found["response"] = None if said.get("tool_calls") else last([said], "assistant")
-    else:
-        found["response"] = last(said, "assistant")
+    asked = said = record.get("messages")
     if "user_input" in layout:
-        turns = _or_inside(value_at(record, layout["user_input"]), "messages")
-    found["user_input"] = last(turns, "user")
-    if "history" not in layout:
-        found["history"] = before(turns)
-    found = {name: text for name, text in found.items() if text is not None}
-    return {**record, **found} if found else record
+        asked = _or_inside(value_at(record, layout["user_input"]), "messages")
+    if "response" in layout:
+        said = value_at(record, layout["response"])
+        if is_message(said) and not said.get("tool_calls"):
+            said = [said]
+    texts = {name: one for name, one in in_texts(asked, said).items() if one is not None}
+    if "history" in layout:
+        texts.pop("history", None)
+    return {**record, **texts} if texts else record
 
 
-_TOOLS: Final = (
-    _Tool(frozenset({"vars"}), "vars", dict, _from_promptfoo),
-    _Tool(frozenset({"context"}), "context", dict, _from_valor_lite),
-    _Tool(  # lm-eval: each filter is a row of its own.
-        frozenset({"doc_id", "arguments", "filtered_resps", "target"}),
-        "filtered_resps",
-        list,
-        _columns(
-            sample_id=_numbered("doc_id", "filter", ("none",)),
-            user_input=_first_call,
-            response=_first_response,
-            references="target",
-        ),
-    ),
-    _Tool(  # inspect-ai: each epoch is a sample of its own.
-        frozenset({"id", "epoch", "input", "output", "target"}),
-        "output",
-        dict,
-        _columns(
-            sample_id=_numbered("id", "epoch", ("1",)),
-            user_input="input",
-            response=_completion,
-            references=lambda record: record["target"] or None,
-            duration_s="total_time",
-        ),
-    ),
-    _Tool(frozenset({"datasource_item", "sample"}), "sample", dict, _from_output_item),
-)
-"""The tools whose rows are told by their keys, in the order of looking."""
+_TOOLS: Final[Mapping[str, tuple[type, Collection[str], Callable[[Record], Record | None]]]] = {
+    "vars": (dict, (), _from_promptfoo),
+    "context": (dict, (), _from_valor_lite),
+    "filtered_resps": (list, ("doc_id", "arguments", "target"), _from_lm_eval),
+    "output": (dict, ("id", "epoch", "input", "target"), _from_inspect),
+    "sample": (dict, ("datasource_item",), _from_output_item),
+}
+"""By the key under which a tool has an object or a list: which of the two, other keys of its rows,
+and what makes them ours, or None if they are not the tool's after all."""

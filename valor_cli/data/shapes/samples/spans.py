@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime
 from typing import Any, Final
@@ -36,16 +37,12 @@ def attributes_in(record: Record) -> Record:
     if isinstance(held, list):
         held = _plain({"kvlistValue": {"values": held}})
     every = {**record, **(held if isinstance(held, dict) else {})}
-    nested = every.pop("gen_ai", None)
-    found = {
-        name.removeprefix("attributes.").removeprefix(PREFIX): value
-        for name, value in every.items()
-        if name.removeprefix("attributes.").startswith(PREFIX)
+    return {
+        name.removeprefix(PREFIX): value
+        for key, held in every.items()
+        for name, value in _flat(key.removeprefix("attributes."), held, 4 if key == "gen_ai" else 0)
+        if name.startswith(PREFIX)
     }
-    for outer, value in (nested if isinstance(nested, dict) else {}).items():
-        inner = value if isinstance(value, dict) else {"": value}
-        found |= {f"{outer}.{name}".rstrip("."): one for name, one in inner.items()}
-    return found
 
 
 def from_span(record: Record, attributes: Record) -> Record:
@@ -54,15 +51,16 @@ def from_span(record: Record, attributes: Record) -> Record:
     told = attributes.get("system_instructions")
     if isinstance(told, str | list) and isinstance(asked, list):
         asked = [{"role": "system", "parts": _from_json(told)}, *asked]
-    shaped = in_texts(
-        {
-            "sample_id": next((one for way in _IDS if (one := value_at(record, way))), None),
-            "model": attributes.get("request.model") or attributes.get("response.model"),
-            "user_input": asked,
-            "response": said,
-            "duration_s": _seconds(record),
-        }
-    )
+    shaped = {
+        "sample_id": next(
+            (one for way in _IDS if (one := value_at(record, way)) is not None), None
+        ),
+        "model": attributes.get("request.model") or attributes.get("response.model"),
+        "user_input": asked,
+        "response": said,
+        "duration_s": _seconds(record),
+        **in_texts(asked, said),
+    }
     # The `context` of a span is its ids, not what was retrieved.
     own = {name for name in record if name != "context" or value_at(record, _IDS[2]) is None}
     return {
@@ -103,6 +101,15 @@ def _said(attributes: Record, names: tuple[str, ...], role: str) -> Any:
         if turns:
             return [turns[number] for number in sorted(turns)]
     return None
+
+
+def _flat(name: str, value: Any, levels: int) -> Iterator[tuple[str, Any]]:
+    """What is inside of objects, by names with dots."""
+    if not levels or not isinstance(value, dict):
+        yield name, value
+        return
+    for key, one in value.items():
+        yield from _flat(f"{name}.{key}", one, levels - 1)
 
 
 def _from_json(value: Any) -> Any:
