@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from msgspec import Struct
 
 from valor_cli.data.json_records import Record
-from valor_cli.data.partition.pieces import Piece, Span
+from valor_cli.data.partition.pieces import Piece, Span, span_of_lines
 from valor_cli.data.schema import Path, first_at
+from valor_cli.data.source.files import TextSource
+from valor_cli.data.table import LINE
 from valor_cli.data.tape import Column, Ints, tape_of
 
 Form: TypeAlias = Literal["cells", "typed", "json"]
@@ -71,7 +74,8 @@ class Found(NamedTuple):
 
 
 Shaped: TypeAlias = Callable[[Record, Found | None], Found | None]
-"""The rows of a document that another tool wrote, given those that were found in it."""
+"""Finds the rows of a JSON document of another tool: takes the document and the list of rows that
+was found in it, and returns the rows to read."""
 
 
 class Batch(Struct, frozen=True):
@@ -142,7 +146,24 @@ class Part(NamedTuple):
     span: Span
 
 
-class RowFile(Protocol):
+class TypedReading(NamedTuple):
+    """What to read of a file with typed columns; the other forms have all of their values at hand.
+
+    Attributes:
+        columns: The columns, or values in these; None for all that can be read.
+        coded: Those of these that repeat a few texts.
+        most: Rows of a batch, at most.
+    """
+
+    columns: Sequence[Path] | None = None
+    coded: Sequence[str] = ()
+    most: int = 1 << 14
+
+
+ALL: Final = TypedReading()
+
+
+class RowFile(ABC):
     """A file of rows whose head has been read.
 
     Attributes:
@@ -153,53 +174,71 @@ class RowFile(Protocol):
         types: The type of each column, of typed ones.
         place: How a row is named, as in `Table.place`.
         delimiter: What is between cells; a comma where there is nothing.
-        line: The line behind those that were read.
+        line: The number of the next line to read.
         is_split: Whether a row was on several lines, or a quote no part of a quoted cell: a part of
             the file cannot tell where its rows begin then.
     """
 
     path: str
-    form: Form
-    names: Sequence[str]
+    form: Form = "json"
+    names: Sequence[str] = ()
     head: str
-    types: Mapping[str, ColumnType]
-    place: str
-    delimiter: str
-    line: int
-    is_split: bool
+    types: Mapping[str, ColumnType] = {}
+    place: str = LINE
+    delimiter: str = ","
+    line: int = 1
+    is_split: bool = False
 
+    @abstractmethod
     def first_rows(self) -> Iterator[Mapping[str, Any]]:
         """The first rows, by name; of typed columns none."""
 
+    @abstractmethod
     def blocks(
-        self,
-        part: Part | None = None,
-        line: int = 1,
-        *,
-        columns: Sequence[Path] | None = None,
-        coded: Sequence[str] = (),
-        most: int = 1 << 14,
+        self, part: Part | None = None, line: int = 1, typed: TypedReading = ALL
     ) -> Iterator[Block]:
         """The rows, in order.
 
         Args:
             part: Which of them, as `part_of` says it; None for all.
             line: The number of the first line of a part that is not the first.
-            columns: The typed columns to read, or values in these; None for all that can be.
-            coded: Those of these that repeat a few texts.
-            most: Rows of a batch of typed columns.
+            typed: What to read of typed columns.
 
         Raises:
             DataError: The file cannot be read on; a column to read is of a type that is not read.
         """
 
     def part_of(self, piece: Piece) -> Part:
-        """The rows that begin in a piece."""
+        """The rows that begin in a piece.
+
+        Raises:
+            ValueError: The format is read as a whole (`RowFormat.can_cut`).
+        """
+        raise ValueError("a file that is parsed as a whole has no parts")
 
     @property
+    @abstractmethod
     def sha256(self) -> str:
         """Hex digest of the file, once all of it has been read.
 
         Raises:
             DataError: It cannot be read.
         """
+
+
+class TextRowFile(RowFile):
+    """A text file whose rows begin at lines."""
+
+    def __init__(self, source: TextSource) -> None:
+        self.path = source.path
+        self._source = source
+
+    def part_of(self, piece: Piece) -> Part:
+        """The lines that begin in a piece."""
+        span = span_of_lines(piece)
+        return Part(*span, span)
+
+    @property
+    def sha256(self) -> str:
+        """Hex digest of the file, once all of it has been read."""
+        return self._source.sha256

@@ -7,23 +7,15 @@ from typing import Any, Final
 
 import numpy as np
 
-from valor_cli.data.batch import Batch, Block, ColumnType, FaultyRow, Form, Part
+from valor_cli.data.batch import ALL, Batch, Block, FaultyRow, Part, RowFile, TypedReading
 from valor_cli.data.json_records import TOO_DEEP
-from valor_cli.data.partition.pieces import Piece
-from valor_cli.data.schema import Path
 from valor_cli.data.tape import Column, Ints, tape_of_some
 
 _ROWS: Final = 1 << 10
 
 
-class ValueFile:
+class ValueFile(RowFile):
     """Rows that have been parsed; see `RowFile`."""
-
-    form: Form = "json"
-    names: Sequence[str] = ()
-    types: Mapping[str, ColumnType] = {}
-    delimiter = ","
-    is_split = False
 
     def __init__(
         self,
@@ -47,7 +39,7 @@ class ValueFile:
         self.path = self.head = path
         self.place = place
         self.line = 0
-        self.sha256 = sha256
+        self._sha256 = sha256
         self._rows = rows
         self._lines = np.arange(len(rows)) if lines is None else np.array(lines, np.int64)
         self._wrong = wrong
@@ -56,18 +48,13 @@ class ValueFile:
         """The first objects."""
         yield from (row for row in self._rows[:_ROWS] if isinstance(row, dict))
 
-    def part_of(self, piece: Piece) -> Part:
-        """No part: the file is parsed as a whole."""
-        raise ValueError("a file that is parsed as a whole has no parts")
+    @property
+    def sha256(self) -> str:
+        """Hex digest of the file."""
+        return self._sha256
 
     def blocks(
-        self,
-        part: Part | None = None,
-        line: int = 1,
-        *,
-        columns: Sequence[Path] | None = None,
-        coded: Sequence[str] = (),
-        most: int = 0,
+        self, part: Part | None = None, line: int = 1, typed: TypedReading = ALL
     ) -> Iterator[Block]:
         """The rows, in order; see `RowFile.blocks`."""
         # What is wrong is said of a file without any row too.

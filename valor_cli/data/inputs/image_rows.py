@@ -17,7 +17,7 @@ from typing import Any, Final
 import numpy as np
 from msgspec import Struct
 
-from valor_cli.data.batch import Batch, Block, Fault, RowFile
+from valor_cli.data.batch import Batch, Block, Fault, RowFile, TypedReading
 from valor_cli.data.formats.coco.metadata import metadata_of
 from valor_cli.data.inputs.object_geometry import (
     GEOMETRIES,
@@ -98,7 +98,7 @@ def read_image_rows(file: RowFile, role: Role, reading: Reading) -> ObjectFile:
     rows = _Images(file, role, reading.wanted, names)
     ways = [way for own in IMAGE.candidates(file.names, {}).values() for way in own]
     wanted: list[Path] = [*ways, *((name,) for name in names if name in file.names)]
-    for block in file.blocks(columns=wanted, most=1 << 12):
+    for block in file.blocks(typed=TypedReading(wanted, most=1 << 12)):
         rows.add(block)
     images, faults, problems = rows.images, rows.faults, rows.problems
     found = rows.objects()

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from valor_cli.data.batch import Batch, Block, RowFile
+from valor_cli.data.batch import Batch, Block, RowFile, TypedReading
 from valor_cli.data.column_names import number_in
 from valor_cli.data.schema import cell_of
 from valor_cli.data.shapes.objects.columns import ObjectColumns, columns_of
@@ -72,7 +72,7 @@ def read_object_rows(
     )
     rows = _Rows(file, columns, role, reading)
     wanted = [*columns.ways.values(), *((name,) for name in columns.metadata)]
-    for block in file.blocks(columns=wanted):
+    for block in file.blocks(typed=TypedReading(wanted)):
         rows.add(block)
     faults, problems = rows.facts.faults, rows.problems
     found = in_line_order(joined_pieces(rows.pieces, role))

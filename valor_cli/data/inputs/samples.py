@@ -12,7 +12,7 @@ from typing import Final
 from msgspec import structs
 from msgspec.structs import replace
 
-from valor_cli.data.batch import Part, RowFile
+from valor_cli.data.batch import Part, RowFile, TypedReading
 from valor_cli.data.column_names import check_mapped, duplicate_columns, quoted
 from valor_cli.data.formats.tables import check_format, format_of, open_rows
 from valor_cli.data.partition.pieces import Piece
@@ -137,7 +137,7 @@ def _parsed(
 ) -> PartOfFile:
     parser = SampleParser(reading, problems, file.names)
     columns = _columns(file, reading) if file.form == "typed" else None
-    for block in file.blocks(part, columns=columns, most=_ROWS):
+    for block in file.blocks(part, typed=TypedReading(columns, most=_ROWS)):
         parser.add(block)
     if part is None:
         return parser.part()

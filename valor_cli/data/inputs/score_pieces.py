@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.data.batch import Part, RowFile
+from valor_cli.data.batch import Part, RowFile, TypedReading
 from valor_cli.data.formats.tables import FORMATS, format_of
 from valor_cli.data.inputs.scores import open_score_rows, read_score_file
 from valor_cli.data.partition.pieces import Piece, Span, line_above, rest_of
@@ -135,7 +135,8 @@ class _PieceReader:
         if number == 1:
             return number
         ways, sample = self._layout.ways(self.file.names)["sample_id"], None
-        for block in self.file.blocks(Part(number - 1, _NO_END, Span(0, 0)), columns=ways):
+        below = Part(number - 1, _NO_END, Span(0, 0))
+        for block in self.file.blocks(below, typed=TypedReading(ways)):
             batch = block.batches[0]
             ids = batch.at(ways).ids()
             sample = ids[0] if sample is None else sample

@@ -17,7 +17,18 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.data.batch import Batch, Block, ColumnType, FaultyRow, Form, Known, Part, Shaped
+from valor_cli.data.batch import (
+    ALL,
+    Batch,
+    Block,
+    FaultyRow,
+    Form,
+    Known,
+    Part,
+    Shaped,
+    TextRowFile,
+    TypedReading,
+)
 from valor_cli.data.column_names import (
     DELIMITERS,
     csv_reader,
@@ -25,10 +36,7 @@ from valor_cli.data.column_names import (
     not_csv,
     wrong_field_count,
 )
-from valor_cli.data.partition.pieces import Piece, span_of_lines
-from valor_cli.data.schema import Path
 from valor_cli.data.source.files import TextSource, blocks_of_lines
-from valor_cli.data.table import LINE
 from valor_cli.data.tape import ABSENT, MOST, NULL, TEXT, Column, Tape
 from valor_cli.errors import DataError, Problem
 from valor_cli.kernels import engine
@@ -50,12 +58,10 @@ def open_rows(path: str, known: Known, shaped: Shaped | None = None) -> CsvFile:
     return CsvFile(path, known)
 
 
-class CsvFile:
+class CsvFile(TextRowFile):
     """A CSV file; see `RowFile`."""
 
     form: Form = "cells"
-    place = LINE
-    types: Mapping[str, ColumnType] = {}
 
     def __init__(self, path: str, known: Known) -> None:
         """Read the names of the columns.
@@ -67,8 +73,7 @@ class CsvFile:
         Raises:
             DataError: The file cannot be read, or there is no first line.
         """
-        self.path = path
-        self._source = TextSource(path)
+        super().__init__(TextSource(path))
         blocks = blocks_of_lines(self._source, BLOCK)
         text, line, above = b"", 1, 0
         for block in blocks:
@@ -117,24 +122,8 @@ class CsvFile:
             cells = [cell.strip() for cell in fields_of(first, self.delimiter)]
             yield dict(zip(self.names, cells, strict=False))
 
-    def part_of(self, piece: Piece) -> Part:
-        """The lines that begin in a piece."""
-        span = span_of_lines(piece)
-        return Part(*span, span)
-
-    @property
-    def sha256(self) -> str:
-        """Hex digest of the file, once all of it has been read."""
-        return self._source.sha256
-
     def blocks(
-        self,
-        part: Part | None = None,
-        line: int = 1,
-        *,
-        columns: Sequence[Path] | None = None,
-        coded: Sequence[str] = (),
-        most: int = 0,
+        self, part: Part | None = None, line: int = 1, typed: TypedReading = ALL
     ) -> Iterator[Block]:
         """The rows, in order; see `RowFile.blocks`.
 

@@ -11,10 +11,18 @@ from typing import Any, Final
 import msgspec
 import numpy as np
 
-from valor_cli.data.batch import Batch, Block, ColumnType, FaultyRow, Form, Known, Part, Shaped
+from valor_cli.data.batch import (
+    ALL,
+    Batch,
+    Block,
+    FaultyRow,
+    Known,
+    Part,
+    Shaped,
+    TextRowFile,
+    TypedReading,
+)
 from valor_cli.data.json_records import not_json, parsed
-from valor_cli.data.partition.pieces import Piece, span_of_lines
-from valor_cli.data.schema import Path
 from valor_cli.data.source.files import TextSource, blocks_of_lines
 from valor_cli.data.table import LINE
 from valor_cli.data.tape import Ints, JsonLines, json_tape
@@ -30,14 +38,8 @@ def open_rows(path: str, known: Known, shaped: Shaped | None = None) -> JsonLine
     return JsonLinesFile(source, blocks_of_lines(source, BLOCK))
 
 
-class JsonLinesFile:
+class JsonLinesFile(TextRowFile):
     """Objects of JSON, one a line; see `RowFile`."""
-
-    form: Form = "json"
-    names: Sequence[str] = ()
-    types: Mapping[str, ColumnType] = {}
-    delimiter = ","
-    is_split = False
 
     def __init__(
         self, source: TextSource, blocks: Iterator[bytes], place: str = LINE, line: int = 1
@@ -50,10 +52,10 @@ class JsonLinesFile:
             place: How a line is named, as in `Table.place`.
             line: The number of the first.
         """
-        self.path = self.head = source.path
+        super().__init__(source)
+        self.head = source.path
         self.place = place
         self.line = line
-        self._source = source
         self._blocks = blocks
 
     def first_rows(self) -> Iterator[Mapping[str, Any]]:
@@ -62,24 +64,8 @@ class JsonLinesFile:
             self._blocks = chain([first], self._blocks)
             yield from _records_in(first)
 
-    def part_of(self, piece: Piece) -> Part:
-        """The lines that begin in a piece."""
-        span = span_of_lines(piece)
-        return Part(*span, span)
-
-    @property
-    def sha256(self) -> str:
-        """Hex digest of the file, once all of it has been read."""
-        return self._source.sha256
-
     def blocks(
-        self,
-        part: Part | None = None,
-        line: int = 1,
-        *,
-        columns: Sequence[Path] | None = None,
-        coded: Sequence[str] = (),
-        most: int = 0,
+        self, part: Part | None = None, line: int = 1, typed: TypedReading = ALL
     ) -> Iterator[Block]:
         """The rows, in order; see `RowFile.blocks`."""
         blocks = self._blocks

@@ -8,7 +8,18 @@ from typing import Any, Final
 
 import numpy as np
 
-from valor_cli.data.batch import Batch, Block, ColumnType, Form, Known, Part, Shaped
+from valor_cli.data.batch import (
+    ALL,
+    Batch,
+    Block,
+    ColumnType,
+    Form,
+    Known,
+    Part,
+    RowFile,
+    Shaped,
+    TypedReading,
+)
 from valor_cli.data.formats.parquet.columns import type_of
 from valor_cli.data.formats.parquet.files import open_table, select_rows
 from valor_cli.data.formats.parquet.tape import tape_of_arrow
@@ -30,14 +41,11 @@ def open_rows(path: str, known: Known, shaped: Shaped | None = None) -> TypedFil
     return TypedFile(path)
 
 
-class TypedFile:
+class TypedFile(RowFile):
     """A Parquet or Arrow file; see `RowFile`."""
 
     form: Form = "typed"
     place = ROW
-    line = 1
-    delimiter = ","
-    is_split = False
 
     def __init__(self, path: str) -> None:
         """Read the schema.
@@ -70,22 +78,16 @@ class TypedFile:
         return self._source.sha256
 
     def blocks(
-        self,
-        part: Part | None = None,
-        line: int = 1,
-        *,
-        columns: Sequence[Path] | None = None,
-        coded: Sequence[str] = (),
-        most: int = 1 << 14,
+        self, part: Part | None = None, line: int = 1, typed: TypedReading = ALL
     ) -> Iterator[Block]:
         """The rows, in order; see `RowFile.blocks`.
 
         Raises:
             DataError: The file cannot be read; a column to read is of a type that is not read.
         """
-        names = self._readable() if columns is None else self._names_of(columns)
+        names = self._readable() if typed.columns is None else self._names_of(typed.columns)
         numbers = range(1, self._source.count + 1) if part is None else range(part.begin, part.end)
-        for batch in self._source.batches(names, coded, most, numbers):
+        for batch in self._source.batches(names, typed.coded, typed.most, numbers):
             held = dict(
                 zip(batch.rows.schema.names, tape_of_arrow(batch.rows.columns), strict=True)
             )

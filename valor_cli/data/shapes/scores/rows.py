@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from msgspec.structs import replace
 
-from valor_cli.data.batch import Batch, Fault, FaultyRow, Part, RowFile
+from valor_cli.data.batch import Batch, Fault, FaultyRow, Part, RowFile, TypedReading
 from valor_cli.data.json_records import json_cell
 from valor_cli.data.shapes.scores.assembly import score_file
 from valor_cli.data.shapes.scores.columns import GatheredScores, ScoreColumns
@@ -63,20 +63,20 @@ class ScoreRows:
         Raises:
             DataError: The file cannot be read on.
         """
-        file, columns, coded = self._file, None, list[str]()
+        file, layout = self._file, self._layout
+        typed = TypedReading(most=_LISTS if layout.listed else _ROWS)
         if file.form == "typed":
-            use = self._layout.columns(file)
-            columns = list(use)
+            use = layout.columns(file)
             coded = [
                 str(path[0])
                 for path, what in use.items()
                 if what == "label" and len(path) == 1 and file.types[str(path[0])].kind == "text"
             ]
-        most = _LISTS if self._layout.listed else _ROWS
-        for block in file.blocks(part, line, columns=columns, coded=coded, most=most):
+            typed = typed._replace(columns=list(use), coded=coded)
+        for block in file.blocks(part, line, typed):
             wrong = list(block.wrong)
             for batch in block.batches:
-                if file.form == "cells" and self._layout.listed:
+                if file.form == "cells" and layout.listed:
                     batch = self._of_json(batch, wrong)
                 rejected = self._add(batch)
                 records = batch.records(rejected) if rejected else []
@@ -131,7 +131,7 @@ class ScoreRows:
         return batch_of(rows, batch.line, batch.number, wrong)
 
     def _add(self, batch: Batch) -> list[int]:
-        """Add rows; the positions of those that are wrong."""
+        """Add the rows of a batch that are right; returns the positions of the others."""
         if not len(batch):
             return []
         piece, rejected = self._parser.parse(self._fields(batch))
