@@ -20,8 +20,7 @@ def sets_of_one(label: Ints) -> SparseScores:
 
 def set_numbers(sets: SparseScores) -> Ints:
     """(n,) a number for each set, equal where rows have the same labels, in whatever order."""
-    row = np.repeat(np.arange(len(sets)), np.diff(sets.start))
-    label = sets.label[np.lexsort((sets.label, row))].astype(np.int64)
+    label = sets.label[np.lexsort((sets.label, sets.row))].astype(np.int64)
     length, begin = np.diff(sets.start), sets.start[:-1]
     number = np.zeros(len(sets), np.int64)
     # Of sets that are the same up to a position, those with the same label there are too.

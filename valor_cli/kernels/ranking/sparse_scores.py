@@ -47,6 +47,11 @@ class SparseScores:
     def __len__(self) -> int:
         return len(self.start) - 1
 
+    @property
+    def row(self) -> Ints:
+        """(e,) the row of each entry."""
+        return np.repeat(np.arange(len(self)), np.diff(self.start))
+
     def take(self, rows: Rows) -> SparseScores:
         """Select rows by a mask or by numbers, in that order."""
         count = np.diff(self.start)
@@ -80,7 +85,7 @@ class SparseScores:
 
     def _merged(self, label: NDArray[np.int32], *, highest: bool) -> SparseScores:
         """Rows that list these labels instead, some of them more than once."""
-        row = np.repeat(np.arange(len(self)), np.diff(self.start))
+        row = self.row
         kept = np.flatnonzero(label >= 0)
         cell = row[kept] * (int(label.max(initial=0)) + 1) + label[kept]
         _, first, group = np.unique(cell, return_index=True, return_inverse=True)

@@ -217,15 +217,10 @@ def _truth_counts(scored: Scored) -> TruthCounts:
         rows = summed(scored.truth, weights, width)
         return TruthCounts(rows, int(rows.sum()))
     total = len(scored.unit) if weights is None else int(weights.sum())
-    own = None if weights is None else weights[rows_of_sets(scored)]
+    own = None
+    if weights is not None:
+        own = weights[scored.once("rows of sets", lambda: scored.sets.row)]
     return TruthCounts(summed(scored.truths.label.astype(np.int64), own, width), total)
-
-
-def rows_of_sets(scored: Scored) -> Ints:
-    """(t,) the row of each true label."""
-    return scored.once(
-        "rows of sets", lambda: np.repeat(np.arange(len(scored.sets)), np.diff(scored.sets.start))
-    )
 
 
 def members(scored: Scored) -> Iterator[tuple[RowNumbers, Floats, NDArray[np.bool_]]]:

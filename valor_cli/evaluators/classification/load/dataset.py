@@ -325,7 +325,7 @@ def _loaded(
     if rows.truths is None:
         true[rows.key, rows.truth] = True
     else:
-        true[np.repeat(rows.key, np.diff(rows.truths.start)), rows.truths.label] = True
+        true[rows.key[rows.truths.row], rows.truths.label] = True
     said = {model: label_use(part.scores, rows.key, keys, count) for model, part in parts.items()}
     for one in said.values():
         one.listed[:, naming.always(keys)] = True

@@ -178,8 +178,7 @@ def _has_any(truth: Ints | SparseScores, wanted: NDArray[np.bool_]) -> NDArray[n
     """(n,) whether a label of each row is wanted."""
     if not isinstance(truth, SparseScores):
         return np.asarray(wanted[truth])
-    row = np.repeat(np.arange(len(truth)), np.diff(truth.start))
-    return np.bincount(row[wanted[truth.label]], minlength=len(truth)) > 0
+    return np.bincount(truth.row[wanted[truth.label]], minlength=len(truth)) > 0
 
 
 def rows_of(frame: Frame, truth: Ints | SparseScores, kept: NDArray[np.bool_]) -> Rows:

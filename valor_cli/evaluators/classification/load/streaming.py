@@ -142,10 +142,7 @@ def cut_inputs(
     reading = reading_of(inputs, selection)
     pieces: list[ScorePiece] = []
     for at, (model, path, side) in enumerate(sides):
-        how = replace(
-            reading,
-            metadata=reading.metadata if at == 0 else (),
-        )
+        how = replace(reading, metadata=reading.metadata if at == 0 else ())
         for file in expanded_tables(path):
             found = inputs.format_of(side) or format_of(file)
             pieces += [ScorePiece(model, path, side, found, how, one) for one in cut(file, size)]
@@ -415,7 +412,7 @@ def _used(file: ScoreFile) -> Flags:
     if file.scores is not None:
         used |= label_use(file.scores, key, len(file.keys), len(file.labels)).listed
     if file.truths is not None:
-        key = np.repeat(key, np.diff(file.truths.start))
+        key = key[file.truths.row]
     if len(file.true_labels):
         used[key, file.true_labels] = True
     return used
