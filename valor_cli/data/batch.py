@@ -132,6 +132,21 @@ class Block(NamedTuple):
     batches: Sequence[Batch]
     wrong: Sequence[FaultyRow] = ()
 
+    def records(self) -> list[tuple[int, Any, Sequence[Fault]]]:
+        """The rows as Python values in the order of lines: the line, the value, and no faults.
+
+        Of a row that could not be read there are the faults, and no value.
+        """
+        found: list[tuple[int, Any, Sequence[Fault]]] = [
+            (line, None, faults) for line, faults in self.wrong
+        ]
+        for batch in self.batches:
+            values = batch.records(range(len(batch)))
+            found += [
+                (int(line), value, ()) for line, value in zip(batch.line, values, strict=True)
+            ]
+        return sorted(found, key=lambda row: row[0])
+
 
 class Part(NamedTuple):
     """Some rows of a file.

@@ -65,6 +65,10 @@ class Schema:
         }
         return {"properties": described, "propertyNames": {"enum": list(self.names)}}
 
+    def known(self, names: Collection[str]) -> set[str]:
+        """The names that a field may have."""
+        return {str(way[0]) for ways in self.candidates(names, {}).values() for way in ways}
+
     def candidates(
         self, names: Collection[str], columns: Mapping[str, str]
     ) -> dict[str, list[Path]]:

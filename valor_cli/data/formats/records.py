@@ -71,16 +71,12 @@ def read_raw_rows(path: str) -> RawRows:
         raise DataError(twice)
     rows: list[dict[str, Any]] = []
     for block in file.blocks():
-        found: list[tuple[int, list[Fault] | tuple[Any]]] = list(block.wrong)
-        for batch in block.batches:
-            records = batch.records(range(len(batch)))
-            found += [(int(line), (one,)) for line, one in zip(batch.line, records, strict=True)]
-        for line, one in sorted(found, key=lambda pair: pair[0]):
-            wrong = one if isinstance(one, list) else _faults(one[0])
+        for line, value, faulty in block.records():
+            wrong = faulty or _faults(value)
             for place, message in wrong:
                 problems.add(line, place, message)
-            if isinstance(one, tuple) and not wrong:
-                rows.append(plain(one[0]))
+            if not wrong:
+                rows.append(plain(value))
     stop_on([problems])
     if not rows:
         below = " below the first line" if form == "csv" else ""

@@ -305,19 +305,14 @@ def _rows(file: RowFile, problems: RowProblems) -> Iterator[_Row]:
     for twice in duplicate_columns(file.names, file.head) if file.form == "cells" else ():
         problems.keep(twice.place, "", twice.message)
     for block in file.blocks():
-        found: list[tuple[int, Any]] = list(block.wrong)
-        for batch in block.batches:
-            records = batch.records(range(len(batch)))
+        for line, value, wrong in block.records():
+            for place, message in wrong:
+                problems.add(line, place, message)
+            if wrong:
+                continue
             if file.form == "cells":
-                records = [
-                    {name: cell.strip() or None for name, cell in one.items()} for one in records
-                ]
-            found += [(int(line), (one,)) for line, one in zip(batch.line, records, strict=True)]
-        for line, one in sorted(found, key=lambda pair: pair[0]):
-            if isinstance(one, list):
-                for place, message in one:
-                    problems.add(line, place, message)
-            elif row := _row(one[0], line, problems):
+                value = {name: cell.strip() or None for name, cell in value.items()}
+            if row := _row(value, line, problems):
                 yield row
 
 

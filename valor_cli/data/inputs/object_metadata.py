@@ -14,7 +14,7 @@ from valor_cli.data.formats.json.document import parse_json
 from valor_cli.data.formats.tables import EXTENSIONS, open_rows
 from valor_cli.data.inputs.metadata_names import MetadataNames, names_in_all, note_rows
 from valor_cli.data.inputs.objects import ROWS, format_of, open_object_rows
-from valor_cli.data.shapes.objects.columns import ALIASES, SCHEMA
+from valor_cli.data.shapes.objects.columns import SCHEMA
 from valor_cli.data.shapes.objects.names import spelled
 from valor_cli.data.source.files import TextSource
 from valor_cli.data.source.inputs import extension_of
@@ -32,9 +32,6 @@ _COCO: Final = frozenset(
     )
 )
 """Keys of images in COCO's own files."""
-
-_STANDARD: Final = {name for standard, others in ALIASES.items() for name in (standard, *others)}
-"""Names of columns that are no metadata."""
 
 
 def object_metadata(
@@ -64,10 +61,9 @@ def object_metadata(
                     read = {key for name, key in keys.items() if name != "metadata"}
                     note_rows(names, batch, read, inner_first=True)
                     continue
-                known = {one for one in batch.names if one.casefold() in _STANDARD or not one}
                 ways = SCHEMA.candidates(batch.names, columns)["image_id"]
                 owners = batch.at(ways).texts()
-                read = known | set(columns.values())
+                read = {"", *SCHEMA.known(batch.names), *columns.values()}
                 note_rows(names, batch, read, owners=owners, inner=())
         return names.found()
 

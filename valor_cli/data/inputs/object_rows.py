@@ -138,7 +138,7 @@ class _Rows:
             self.pieces.append(rows.piece())
 
     def _add(self, batch: Batch) -> list[tuple[int, tuple[Any, int]]]:
-        """Add rows; the line, record and image of those that must be looked at one by one."""
+        """Add rows; returns the line, record and image of each that must be read by itself."""
         ways = self._columns.ways
         held = {name: batch.at([way]) for name, way in ways.items()}
         image = held["image_id"].codes(self.images)

@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from itertools import accumulate, chain
-from typing import Final
+from typing import Any, Final
 
 from msgspec import structs
 from msgspec.structs import replace
 
-from valor_cli.data.batch import Part, RowFile, TypedReading
+from valor_cli.data.batch import FaultyRow, Part, RowFile, TypedReading
 from valor_cli.data.column_names import check_mapped, duplicate_columns, quoted
 from valor_cli.data.formats.tables import check_format, format_of, open_rows
 from valor_cli.data.partition.pieces import Piece
@@ -119,15 +119,11 @@ def open_sample_rows(path: str, reading: SampleReading, format: str) -> RowFile:
 
 def _joined_lines(file: RowFile) -> RowFile:
     """A log with a row a sample."""
-    blocks = list(file.blocks())
-    lines = [
-        (int(line), value)
-        for block in blocks
-        for batch in block.batches
-        for line, value in zip(batch.line, batch.records(range(len(batch))), strict=True)
-    ]
-    rows = rows_of_log(sorted(lines, key=lambda one: one[0]))
-    wrong = [one for block in blocks for one in block.wrong]
+    lines, wrong = list[tuple[int, Any]](), list[FaultyRow]()
+    for block in file.blocks():
+        lines += [(line, value) for line, value, faults in block.records() if not faults]
+        wrong += block.wrong
+    rows = rows_of_log(lines)
     at = [line for line, _ in rows]
     return ValueFile(file.path, [row for _, row in rows], file.place, file.sha256, at, wrong)
 

@@ -7,10 +7,8 @@ from valor_cli.data.inputs.metadata_names import MetadataNames, names_in_all, no
 from valor_cli.data.inputs.scores import open_score_rows
 from valor_cli.data.schema import dotted
 from valor_cli.data.shapes.scores.layout import layout_of
-from valor_cli.data.shapes.scores.schema import ALIASES, ITEM_LABELS, ITEM_SCORES
+from valor_cli.data.shapes.scores.schema import ITEM_LABELS, ITEM_SCORES, SCHEMA
 from valor_cli.data.shapes.scores.score_file import ScoreReading, Side
-
-_STANDARD = {one for name, others in ALIASES.items() for one in (name, *others)}
 
 
 def score_metadata(
@@ -36,7 +34,7 @@ def score_metadata(
         names = MetadataNames()
         for block in file.blocks():
             for batch in block.batches:
-                known = {name for name in batch.names if name.casefold() in _STANDARD or not name}
+                known = SCHEMA.known(batch.names) | {""}
                 owners = batch.at(layout.ways(batch.names)["sample_id"]).texts()
                 note_rows(names, batch, standard | known, owners=owners)
         return names.found()

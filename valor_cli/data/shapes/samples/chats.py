@@ -33,7 +33,7 @@ def before(turns: Any) -> str | None:
 
 
 def text_of(message: Record) -> str | None:
-    """The text of a message, of whose parts those that are texts are joined."""
+    """The text of a message; of several parts, those that are text, a line each."""
     content = message.get("content", message.get("parts"))
     if isinstance(content, list):
         parts = [_text_in(part) for part in content if isinstance(part, dict)]

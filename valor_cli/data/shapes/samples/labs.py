@@ -59,7 +59,7 @@ def _condition(constraints: Any) -> str | None:
 
 
 def _operand(constraint: str) -> str:
-    """A constraint as a condition writes it; `REGEXP:` begins those that are patterns."""
+    """A constraint as an operand of a condition; a pattern begins with `REGEXP:`."""
     text = constraint.removeprefix("REGEXP:")
     quoted = '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
     return quoted if text == constraint else f"regexp({quoted})"

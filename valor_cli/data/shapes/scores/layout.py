@@ -218,7 +218,7 @@ def _of_table(file: RowFile, side: Side, reading: ScoreReading) -> ScoreLayout:
         raise DataError(problems)
     found = {name: own[0] for name, own in ways.items() if own}
     columns = _Columns(place, names, _numeric(file), found, side, reading)
-    indicating = _indicating(file)
+    indicating = set() if side != "ground_truth" or "label" in found else _indicating(file)
     indicators = _indicators(columns, indicating)
     needed = ["sample_id", *([] if side == "predictions" or indicators else ["label"])]
     if missing := [name for name in needed if name not in found]:
@@ -364,8 +364,8 @@ def _unread(columns: _Columns, classes: Sequence[str]) -> list[str]:
         return []
     found = [columns.found.get(name, ("",)) for name in ("sample_id", "label", "label_key")]
     read = {*(way[0] for way in found), *classes, *columns.reading.metadata}
-    others = {"", *ALIASES, *chain.from_iterable(ALIASES.values())}
-    return [name for name in columns.names if name not in read and name.casefold() not in others]
+    read |= {"", *SCHEMA.known(columns.names)}
+    return [name for name in columns.names if name not in read]
 
 
 def unread_column_warnings(

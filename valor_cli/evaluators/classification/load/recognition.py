@@ -28,8 +28,8 @@ HEAD: Final = 1 << 16
 def has_label_lists(inputs: ClassificationInputs) -> bool:
     """Whether one of the first samples of the ground truth has a list of labels.
 
-    Cells of CSV are texts, and standard input can be read once: of these the config tells. What
-    cannot be read is for its reader to say.
+    Cells of CSV are texts, and standard input can be read only once: there, `multi_label` must say
+    so. What cannot be read is reported by its reader.
     """
     side: Side = "samples" if inputs.ground_truth is None else "ground_truth"
     path = inputs.ground_truth or next(iter(inputs.models.values()))
