@@ -24,7 +24,8 @@ from valor_cli.data.inputs.score_metadata import score_metadata
 from valor_cli.data.inputs.scores import read_scores
 from valor_cli.data.shapes.objects.known_images import KnownImages
 from valor_cli.data.shapes.objects.object_file import ObjectFile
-from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading, SampleRow
+from valor_cli.data.shapes.samples.columns import SampleRow
+from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading
 from valor_cli.data.shapes.scores.score_file import ScoreFile, ScoreReading
 from valor_cli.data.table import Table
 from valor_cli.errors import ValorError
@@ -231,7 +232,7 @@ def samples_said(found: SampleFile) -> dict[str, Any]:
     rows = []
     for row in found.rows:
         said = {name: value for name, value in row._asdict().items() if _is_said(name, value)}
-        rows.append({"place": found.place(row), **said})
+        rows.append({"place": found.place(row.file, row.line), **said})
     return {
         "rows": rows,
         "numbers": list(found.numbers),

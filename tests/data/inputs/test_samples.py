@@ -80,7 +80,7 @@ def test_events_of_openai_evals_are_joined_by_sample() -> None:
     assert (first.history, first.response, first.references) == ("system: Be brief.", "4", ("4",))
     assert (second.user_input, second.response) == ("3 + 3?", "7")
     assert second.references == ("6", "six")
-    assert [found.place(row) for row in found.rows] == ["log.jsonl:2", "log.jsonl:3"]
+    assert [found.place(row.file, row.line) for row in found.rows] == ["log.jsonl:2", "log.jsonl:3"]
 
 
 def test_a_wrong_line_of_an_event_log() -> None:

@@ -185,7 +185,7 @@ def test_one_good_file_of_two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         ("s/1.jsonl", None),
         ("s/0.jsonl", "the file is empty"),
     ]
-    assert [found.place(row) for row in found.rows] == ["s/1.jsonl:1", "s/1.jsonl:2"]
+    assert [found.place(row.file, row.line) for row in found.rows] == ["s/1.jsonl:1", "s/1.jsonl:2"]
 
 
 def test_rows_without_ids_are_not_called_by_number_where_rows_are_lost(

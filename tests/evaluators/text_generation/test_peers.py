@@ -114,8 +114,8 @@ def test_a_test_lab_of_h2o() -> None:
 def test_a_test_lab_without_keys_is_joined_by_prompt() -> None:
     loaded = load("h2o_test_lab_without_keys.json")
     assert list(loaded.datasets) == ["a", "b"]
-    assert {data.sample_ids for data in loaded.datasets.values()} == {("1", "2")}
-    assert {data.user_input for data in loaded.datasets.values()} == {QUESTIONS}
+    assert {tuple(data.sample_ids) for data in loaded.datasets.values()} == {("1", "2")}
+    assert {tuple(data.user_input) for data in loaded.datasets.values()} == {QUESTIONS}
     assert loaded.sizes == {"samples": 2}
 
 

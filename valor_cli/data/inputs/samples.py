@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import accumulate, chain
 from typing import Any, Final
 
+import numpy as np
 from msgspec import structs
-from msgspec.structs import replace
 
 from valor_cli.data.batch import FaultyRow, Part, RowFile, TypedReading
 from valor_cli.data.column_names import check_mapped, duplicate_columns, quoted
@@ -18,11 +18,12 @@ from valor_cli.data.formats.tables import check_format, format_of, open_rows
 from valor_cli.data.partition.pieces import Piece
 from valor_cli.data.partition.shards import SkippedFiles, read_shards
 from valor_cli.data.schema import Path, path_of
+from valor_cli.data.shapes.samples.columns import SampleColumns
 from valor_cli.data.shapes.samples.logs import is_log, rows_of_document, rows_of_log
 from valor_cli.data.shapes.samples.other_tools import is_promptfoo
 from valor_cli.data.shapes.samples.parse import SampleParser
 from valor_cli.data.shapes.samples.part import PartOfFile, check_names, lines_above, whole_file
-from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading, SampleRow
+from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading
 from valor_cli.data.shapes.samples.schema import ALIASES, LOGPROBS, NESTED, PEER_METADATA, SCHEMA
 from valor_cli.data.source.inputs import expanded_tables
 from valor_cli.data.table import LINE, SKIP_HINT, RowProblems
@@ -181,7 +182,9 @@ def joined_files(path: str, parts: Sequence[SampleFile]) -> SampleFile:
     before = [0, *accumulate(part.files[0].rows or 0 for part in parts)]
     return SampleFile(
         path,
-        [row._replace(file=at) for at, part in enumerate(parts) for row in part.rows],
+        SampleColumns.joined(
+            [replace(part.rows, file=part.rows.file + at) for at, part in enumerate(parts)]
+        ),
         [before[at] + number for at, part in enumerate(parts) for number in part.numbers],
         list(dict.fromkeys(chain.from_iterable(part.names for part in parts))),
         frozenset().union(*(part.metadata for part in parts)),
@@ -201,34 +204,19 @@ def _without_files(file: SampleFile, left_out: SkippedFiles) -> SampleFile:
         return file
     warnings = [*left_out.warnings, *file.warnings]
     rows = file.rows
-    if all(row.sample_id is None for row in rows):
+    if not rows.text("sample_id").there().any():
         paths = [one.path for one in (*file.files, *left_out.files)]
         folder = os.path.commonpath([os.path.dirname(one) for one in paths])
         names = [os.path.relpath(one, folder or None) for one in paths]
-        rows = [
-            row._replace(sample_id=names[row.file] + file.places[row.file].format(row=row.line))
-            for row in rows
-        ]
+        places = zip(rows.file.tolist(), rows.line, strict=True)
+        ids = [names[at] + file.places[at].format(row=line) for at, line in places]
+        rows = rows.with_text("sample_id", ids)
         warnings.append(
             f"{file.path}: rows have no sample_id; with files left out they are called by file and "
-            f"line ({quoted(str(rows[0].sample_id))} …), not by number"
+            f"line ({quoted(ids[0])} …), not by number"
         )
     files = [*file.files, *left_out.files]
-    return replace(file, rows=rows, files=files, warnings=warnings)
-
-
-class _PlacedProblems(Problems):
-    """What is wrong between rows of an input of one or several files."""
-
-    __slots__ = ("_file",)
-
-    def __init__(self, file: SampleFile) -> None:
-        super().__init__(file.path)
-        self._file = file
-
-    def note(self, row: SampleRow, message: str) -> None:
-        """Note a problem of a row."""
-        self.keep(self._file.place(row), "", message)
+    return structs.replace(file, rows=rows, files=files, warnings=warnings)
 
 
 def _distinct(file: SampleFile, reading: SampleReading) -> SampleFile:
@@ -237,49 +225,51 @@ def _distinct(file: SampleFile, reading: SampleReading) -> SampleFile:
     Raises:
         DataError: There are such, and they are not to be left out.
     """
-    problems = _PlacedProblems(file)
-    rows = list(file.rows)
-    named = any(row.sample_id is not None for row in rows)
-    modelled = any(row.model is not None for row in rows)
-    if not named:
-        numbers = zip(rows, file.numbers, strict=True)
-        rows = [row._replace(sample_id=str(number)) for row, number in numbers]
-    seen: dict[tuple[str | None, str | None], SampleRow] = {}
+    rows = file.rows
+    if not rows.text("sample_id").there().any():
+        rows = rows.with_text("sample_id", map(str, file.numbers))
+    models = rows.text("model")
+    modelled = models.there().any()
+    problems = Problems(file.path)
+    places = list(zip(rows.file.tolist(), rows.line, strict=True))
+    seen: dict[tuple[str | None, str | None], int] = {}
     kept = []
-    for at, row in enumerate(rows):
-        before = problems.total
-        if row.sample_id is None:
-            problems.note(row, "expected a sample_id as in other rows, found nothing")
-        elif modelled and row.model is None:
-            problems.note(row, "expected a model as in other rows, found nothing")
-        elif (first := seen.setdefault((row.model, row.sample_id), row)) is not row:
-            problems.note(row, _repeated(file, row, first))
-        if problems.total == before:
+    for at, (sample_id, model) in enumerate(zip(rows.text("sample_id"), models, strict=True)):
+        if sample_id is None:
+            message = "expected a sample_id as in other rows, found nothing"
+        elif modelled and model is None:
+            message = "expected a model as in other rows, found nothing"
+        elif (first := seen.setdefault((model, sample_id), at)) != at:
+            of = "" if model is None else f" of the model {quoted(model)}"
+            other = _beside(file, places[first], places[at])
+            message = f"the sample {quoted(sample_id)}{of} is also on {other}"
+        else:
             kept.append(at)
+            continue
+        problems.keep(file.place(*places[at]), "", message)
     if reading.invalid == "error":
         stop_on([problems], SKIP_HINT)
-    return without(replace(file, rows=rows), kept)
+    return without(structs.replace(file, rows=rows), kept)
 
 
 def without(file: SampleFile, kept: Sequence[int]) -> SampleFile:
     """Select rows of an input; the others count as rejected."""
     if len(kept) == len(file.rows):
         return file
-    left_out = Counter(row.file for row in file.rows)
-    left_out.subtract(file.rows[at].file for at in kept)
+    rows = file.rows.take(np.array(kept, np.int64))
+    before, after = (np.bincount(one.file, minlength=len(file.files)) for one in (file.rows, rows))
     files = [
-        structs.replace(one, skipped=one.skipped + left_out[at])
-        for at, one in enumerate(file.files)
+        structs.replace(one, skipped=one.skipped + lost)
+        for one, lost in zip(file.files, (before - after).tolist(), strict=True)
     ]
-    rows, numbers = [file.rows[at] for at in kept], [file.numbers[at] for at in kept]
-    return replace(file, rows=rows, numbers=numbers, files=files)
+    numbers = [file.numbers[at] for at in kept]
+    return structs.replace(file, rows=rows, numbers=numbers, files=files)
 
 
-def _repeated(file: SampleFile, row: SampleRow, first: SampleRow) -> str:
-    """What to say of the second row of a sample."""
-    of = "" if row.model is None else f" of the model {quoted(row.model)}"
-    place = file.places[first.file].format(row=first.line)
-    where = f"line {first.line}" if file.places[first.file] == LINE else place.lstrip(": ")
-    if first.file != row.file:
-        where = file.place(first)
-    return f"the sample {quoted(row.sample_id or '')}{of} is also on {where}"
+def _beside(file: SampleFile, one: tuple[int, int], other: tuple[int, int]) -> str:
+    """The place of a row, for the message on another one."""
+    at, line = one
+    if at != other[0]:
+        return file.place(at, line)
+    place = file.places[at]
+    return f"line {line}" if place == LINE else place.format(row=line).lstrip(": ")

@@ -1,20 +1,18 @@
-"""Join the samples of several models."""
+"""Complete the samples that several models answered with what any of them says."""
 
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from msgspec.structs import replace
-
 from valor_cli.data.column_names import listed, quoted
 from valor_cli.data.schema import dotted
+from valor_cli.data.shapes.samples.columns import SampleRow
 from valor_cli.data.shapes.samples.part import COLUMNS_HINT
-from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleRow
+from valor_cli.data.shapes.samples.sample_file import SampleFile
 from valor_cli.data.shapes.samples.schema import COLUMNS, SCHEMA, other_names
 from valor_cli.errors import DataError, Problem, printable
 from valor_cli.evaluators.id_mismatch import Ids, few_matches_warning
-from valor_cli.evaluators.text_generation.reading import ModelRows
 from valor_cli.results import Scalar
 
 OF_SAMPLES = ("user_input", "references", "condition", "categories", "group", "perturbed_from")
@@ -22,20 +20,6 @@ OF_SAMPLES = ("user_input", "references", "condition", "categories", "group", "p
 
 SHOWN = 3
 """Samples that a warning names."""
-
-
-class Joined(NamedTuple):
-    """The rows of all models.
-
-    Attributes:
-        models: Their rows; of shared samples in one order.
-        shared: Whether models have samples in common.
-        warnings: Oddities that did not prevent use.
-    """
-
-    models: dict[str, ModelRows]
-    shared: bool
-    warnings: list[str]
 
 
 class ModelColumns(NamedTuple):
@@ -48,59 +32,6 @@ class ModelColumns(NamedTuple):
 
     file: SampleFile
     names: frozenset[str]
-
-
-def join_models(
-    models: Mapping[str, ModelRows],
-    metadata: Sequence[str],
-    optional: Sequence[str] = (),
-    of_answers: Sequence[str] = (),
-) -> Joined:
-    """Give every model a row for each sample of any model, if they share samples.
-
-    A sample that a model lacks has no response there. What only the files of other models say of a
-    sample holds for all of them that were asked the same.
-
-    Args:
-        models: As read.
-        metadata: Names of the metadata of their rows.
-        optional: Those of them that may lack.
-        of_answers: Those of them that models do not lend each other.
-
-    Raises:
-        DataError: No file has metadata of such a name.
-    """
-    by_id = {model: {str(row.sample_id): row for row in own.rows} for model, own in models.items()}
-    order = list(dict.fromkeys(one for rows in by_id.values() for one in rows))
-    shared = len(order) < sum(map(len, by_id.values()))
-    check_metadata([own.file for own in models.values()], metadata, optional, shared=shared)
-    first = next(iter(by_id.values())).keys()
-    hardly = join_warnings(
-        {model: own.file for model, own in models.items()},
-        {model: Ids(model, len(own), list(own)) for model, own in by_id.items()},
-        {model: len(own.keys() & first) for model, own in by_id.items()},
-    )
-    if not shared:
-        return Joined(dict(models), False, hardly)
-    said = {
-        model: ModelColumns(own.file, frozenset(name for name in OF_SAMPLES if _any_has(own, name)))
-        for model, own in models.items()
-    }
-    lacks = missing_columns(said, metadata, of_answers)
-    rows = completed(by_id, order, lacks, unlent_of(metadata, of_answers))
-    filled = {model: [one for one in order if one not in own] for model, own in by_id.items()}
-    warnings = [
-        *hardly,
-        *differences({name: (len(ids), ids) for name, ids in _differing(by_id).items()}),
-        *filled_in_warnings(
-            said, lacks, {name: (len(ids), ids) for name, ids in filled.items()}, len(order)
-        ),
-    ]
-    joined = {
-        model: replace(own, rows=rows[model], filled=frozenset(filled[model]))
-        for model, own in models.items()
-    }
-    return Joined(joined, True, warnings)
 
 
 def join_warnings(
@@ -228,15 +159,6 @@ def check_needs(
     return list(warnings)
 
 
-def having(models: Mapping[str, ModelRows], names: frozenset[str]) -> dict[str, ModelColumns]:
-    """By model, which columns have values."""
-    known = [name for name in COLUMNS if name in names]
-    return {
-        model: ModelColumns(own.file, frozenset(name for name in known if _any_has(own, name)))
-        for model, own in models.items()
-    }
-
-
 def absent_from_all(models: Mapping[str, ModelColumns], wanted: frozenset[str]) -> frozenset[str]:
     """Columns that no row of any model has."""
     there = frozenset().union(*(own.names for own in models.values()))
@@ -281,10 +203,6 @@ def missing_columns(
         )
         for model, own in said.items()
     }
-
-
-def _any_has(own: ModelRows, name: str) -> bool:
-    return any(row.has(name) for row in own.rows)
 
 
 def _said(rows: Sequence[SampleRow]) -> SampleRow:
@@ -354,13 +272,6 @@ def differing(by_id: Mapping[str, Mapping[str, SampleRow]]) -> Iterator[Differen
                 if differ(first.setdefault(one, row), row):
                     other.add(one)
                     yield Difference(name, model, row)
-
-
-def _differing(by_id: Mapping[str, Mapping[str, SampleRow]]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for one in differing(by_id):
-        found.setdefault(one.name, []).append(str(one.row.sample_id))
-    return found
 
 
 def differences(found: Mapping[str, tuple[int, Sequence[str]]]) -> list[str]:

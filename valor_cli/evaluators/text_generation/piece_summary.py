@@ -14,6 +14,9 @@ from valor_cli.data.shapes.samples.part import PartOfFile
 from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading
 from valor_cli.metric import Selection
 
+_KEPT = ("sample_id", "model", "perturbed_from")
+"""What a summary has of each row."""
+
 
 class SamplePiece(Struct, frozen=True):
     """A piece of an input.
@@ -22,7 +25,7 @@ class SamplePiece(Struct, frozen=True):
         model: Whose input it is, by the config.
         path: The input, as the user wrote it.
         format: Of the file.
-        reading: How it is read: to columns.
+        reading: How it is read.
         selection: What of it the run looks at.
         piece: The piece.
         size: Bytes of text that are looked at together.
@@ -42,6 +45,7 @@ class PieceSummary(Struct, frozen=True):
 
     Attributes:
         head: Its file, or its part of one, without rows.
+        paths: The files that it has rows of.
         rows: Their ids, models and links; what a filter looks at.
         numbers: Which row of the piece each is, from 1.
         digests: (n,) hashes of their ids; None where no row says one.
@@ -53,6 +57,7 @@ class PieceSummary(Struct, frozen=True):
     """
 
     head: SampleFile | PartOfFile
+    paths: Sequence[str]
     rows: SampleColumns
     numbers: Sequence[int]
     digests: NDArray[np.uint64] | None
@@ -61,3 +66,44 @@ class PieceSummary(Struct, frozen=True):
     names: tuple[frozenset[str], ...]
     labels: frozenset[str]
     size: int
+
+
+def summary_of(
+    head: SampleFile | PartOfFile,
+    paths: Sequence[str],
+    selection: Selection,
+    digests: NDArray[np.uint64] | None,
+) -> PieceSummary:
+    """The summary of a piece, or of an input as a whole.
+
+    Args:
+        head: Its file, or its part of one, with its rows.
+        paths: As in `PieceSummary`.
+        selection: What of it the run looks at.
+        digests: As in `PieceSummary`.
+    """
+    rows = head.rows
+    models, model = _models(rows)
+    labels = rows.lists.get("references", ()) if "labels" in selection.needs else ()
+    return PieceSummary(
+        head.without_texts(),
+        paths,
+        rows.only(("metadata", *_KEPT) if selection.keep else _KEPT),
+        head.numbers,
+        digests,
+        models,
+        model,
+        tuple(rows.names(None if model is None else model == at) for at in range(len(models))),
+        frozenset(one.strip() for texts in labels for one in texts or ()),
+        rows.text_bytes,
+    )
+
+
+def _models(rows: SampleColumns) -> tuple[tuple[str | None, ...], NDArray[np.int32] | None]:
+    """The models that rows name, in order of appearance; (n,) which each is of, if several."""
+    column = rows.texts.get("model")
+    if column is None:
+        return (None,), None
+    known: dict[str | None, int] = {}
+    codes = [known.setdefault(name, len(known)) for name in column]
+    return tuple(known), np.array(codes, np.int32) if len(known) > 1 else None

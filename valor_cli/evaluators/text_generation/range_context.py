@@ -1,14 +1,16 @@
-"""What all ranges of text samples share in a streaming run."""
+"""What all ranges of text samples share."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from valor_cli.data.source.files import STDIN
 from valor_cli.evaluators.text_generation.inputs import TextInputs
 from valor_cli.evaluators.text_generation.joining import MissingColumns, ModelColumns
 from valor_cli.metric import Selection
@@ -18,6 +20,16 @@ Ints = NDArray[np.int64]
 
 Rows: TypeAlias = tuple[int, int] | Ints
 """Rows of a piece: from one to below another, or any."""
+
+
+def folder_of(inputs: TextInputs, path: str) -> str:
+    """The folder to which a file's artifact paths are relative."""
+    return inputs.artifacts or ("" if path == STDIN else os.path.dirname(path))
+
+
+def labels_of(texts: Iterable[str], selection: Selection) -> list[str]:
+    """The labels in the references, sorted."""
+    return sorted({selection.label_map.get(one, one) for one in texts if one})
 
 
 def numbered(numbers: Sequence[int], rows: Rows) -> Sequence[int]:
@@ -63,6 +75,7 @@ class RunFacts(NamedTuple):
         known_labels: The labels of all samples.
         missing_columns: What of `Selection.wanted` no file has.
         samples: How many samples are evaluated.
+        unmatched: Models of whose samples few have a name that the first model knows.
         filled: Of models with samples in common, how many each lacks, and the first of them.
     """
 
@@ -74,6 +87,7 @@ class RunFacts(NamedTuple):
     known_labels: Sequence[str]
     missing_columns: frozenset[str]
     samples: int
+    unmatched: Sequence[str]
     filled: Mapping[str, tuple[int, Sequence[str]]]
 
 
@@ -83,22 +97,27 @@ class RangeContext(Struct, frozen=True):
     Attributes:
         columns: The names of the metadata of all rows.
         models: In the order of the results.
-        folders: Of each piece, where the paths of its artifacts begin.
+        folders: Of each piece, where the paths of artifacts begin, by the file of a row.
         numbers: Of each piece, which row of its input each of its rows is, from 1, by which samples
             are called that say no id; None: they do.
         first: Of each model, the place of its first sample.
         links: Of each model, from copies to originals.
         missing: Of models that have samples in common, what each does not say of them; None: they
             have none.
+        whole: Whether one range has all samples, in memory.
+        unselected: Whether samples are linked and selected when models have said all of them, as
+            those that they have in common are in one range.
     """
 
     inputs: TextInputs
     selection: Selection
     columns: tuple[str, ...]
     models: tuple[str, ...]
-    folders: Sequence[str]
+    folders: Sequence[Sequence[str]]
     numbers: Sequence[Sequence[int] | None]
     first: Mapping[str, int]
     links: Mapping[str, Mapping[str, str]]
     missing: Mapping[str, MissingColumns] | None
     facts: RunFacts
+    whole: bool = False
+    unselected: bool = False

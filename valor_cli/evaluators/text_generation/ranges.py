@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from heapq import nsmallest
 from itertools import chain
+from math import fsum
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -15,9 +16,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from valor_cli.data.shapes.samples.columns import SampleColumns
+from valor_cli.data.shapes.samples.columns import Logprobs, SampleColumns, SampleRow
 from valor_cli.data.shapes.samples.dataset import TextDataset
-from valor_cli.data.shapes.samples.sample_file import SampleRow
+from valor_cli.errors import DataError, Problem
+from valor_cli.evaluators.text_generation.filtering import Candidates, selected
+from valor_cli.evaluators.text_generation.inputs import TextInputs
 from valor_cli.evaluators.text_generation.joining import (
     SHOWN,
     ModelColumns,
@@ -28,10 +31,17 @@ from valor_cli.evaluators.text_generation.joining import (
     filled_in_warnings,
     unlent_of,
 )
-from valor_cli.evaluators.text_generation.loading import check_artifacts, labels_of, total_usage
-from valor_cli.evaluators.text_generation.range_context import Pick, RangeContext, Span, numbered
+from valor_cli.evaluators.text_generation.links import Linking, links_between, links_of
+from valor_cli.evaluators.text_generation.range_context import (
+    Pick,
+    RangeContext,
+    Span,
+    labels_of,
+    numbered,
+)
 from valor_cli.kernels.columns.text_columns import Constant, TextColumn
-from valor_cli.metric import Loaded
+from valor_cli.metric import Loaded, ModelUsage
+from valor_cli.results import Scalar
 
 Ints = NDArray[np.int64]
 
@@ -52,15 +62,43 @@ class RangeDifference(NamedTuple):
     sample_id: str
 
 
+class Chosen(NamedTuple):
+    """The samples that were linked and selected when all was said of them.
+
+    Attributes:
+        samples: How many there are.
+        link_warnings, perturbed: As in `RunFacts`.
+    """
+
+    samples: int
+    link_warnings: Sequence[str]
+    perturbed: Mapping[str, Mapping[Scalar, Scalar]]
+
+
+class _SharedRows(NamedTuple):
+    """The rows of all models in a range.
+
+    Attributes:
+        rows: Of each model, and (n,) their places, ascending.
+        otherwise: As in `RangeFacts`.
+        filled: Of each model, the samples that it does not have, and another has.
+    """
+
+    rows: dict[str, tuple[SampleColumns, Ints]]
+    otherwise: Mapping[str, tuple[int, Sequence[RangeDifference]]]
+    filled: Mapping[str, frozenset[str]]
+
+
 class RangeFacts(Struct, frozen=True):
     """Facts of a range, to be joined over all ranges.
 
     Attributes:
         counts: Of each model, its samples.
-        names: Of each model, the standard columns that some row has a value of.
+        names: Of each model, the standard columns that some row has a value of, selected or not.
         labels: What references say, where labels are needed.
         amounts: Of each model and column ("duration_s", "cost_usd"), the values there are.
         otherwise: By column, how many samples models say something else of, and the first ones.
+        chosen: None where samples are selected before they are read.
     """
 
     counts: Mapping[str, int]
@@ -68,6 +106,7 @@ class RangeFacts(Struct, frozen=True):
     labels: frozenset[str]
     amounts: Mapping[tuple[str, str], NDArray[np.float64]]
     otherwise: Mapping[str, tuple[int, Sequence[RangeDifference]]]
+    chosen: Chosen | None
 
 
 def load_range(
@@ -81,12 +120,19 @@ def load_range(
         parts: Of each piece that has some of them, its position among all pieces, and its rows.
     """
     pieces = dict(parts)
-    otherwise: Mapping[str, tuple[int, Sequence[RangeDifference]]] = {}
     if ground.missing is None:
-        found = {model: _rows(ground, span, model, pieces) for model in ground.models}
+        rows_of = {model: _rows(ground, span, model, pieces) for model in ground.models}
+        read = _SharedRows(rows_of, {}, {})
     else:
-        found, otherwise = _shared_rows(ground, span, pieces)
-    datasets = {model: _dataset(ground, model, *own) for model, own in found.items()}
+        read = _shared_rows(ground, span, pieces)
+    names = {model: own.names() for model, (own, _) in read.rows.items()}
+    found, links, chosen = (
+        _chosen(ground, span, read) if ground.unselected else (read.rows, ground.links, None)
+    )
+    datasets = {
+        model: _dataset(ground, own, places - ground.first[model], links[model])
+        for model, (own, places) in found.items()
+    }
     rows = {model: own for model, (own, _) in found.items()}
     labelled = "labels" in ground.selection.needs
     return Loaded(
@@ -97,14 +143,15 @@ def load_range(
         },
         facts=RangeFacts(
             {model: len(own) for model, own in rows.items()},
-            {model: own.names() for model, own in rows.items()},
+            names,
             frozenset(_stripped(rows.values()) if labelled else ()),
             {
                 (model, name): column[~np.isnan(column)]
                 for model, own in rows.items()
                 for name, column in own.amounts.items()
             },
-            otherwise,
+            read.otherwise,
+            chosen,
         ),
     )
 
@@ -117,18 +164,23 @@ def join_ranges(ground: RangeContext, parts: Sequence[Loaded[TextDataset]]) -> L
     """
     facts: list[RangeFacts] = [part.facts for part in parts]
     told, selection = ground.facts, ground.selection
-    warnings = [*told.warnings]
+    samples = told.samples
+    warnings = [*told.warnings, *told.unmatched]
     if ground.missing is not None:
         having = {
             model: ModelColumns(own.file, frozenset().union(*(one.names[model] for one in facts)))
             for model, own in told.having.items()
         }
-        columns = ground.inputs.columns
-        warnings += check_needs(having, selection.needs - selection.wanted, columns)
+        needs = selection.needs - selection.wanted
+        silent = check_needs(having, needs, ground.inputs.columns)
+        warnings = [*told.warnings, *silent, *told.unmatched]
         warnings += differences(_otherwise([one.otherwise for one in facts]))
-        warnings += filled_in_warnings(told.having, ground.missing, told.filled, told.samples)
+        warnings += filled_in_warnings(told.having, ground.missing, told.filled, samples)
+    if (chosen := facts[0].chosen) is not None:
+        told = told._replace(link_warnings=chosen.link_warnings, perturbed=chosen.perturbed)
+        samples = chosen.samples
     named = any("artifacts" in own for one in facts for own in one.names.values())
-    check_artifacts(ground.inputs, named=named)
+    _check_artifacts(ground.inputs, named=named)
     return replace(
         parts[0],
         metadata={
@@ -139,7 +191,7 @@ def join_ranges(ground: RangeContext, parts: Sequence[Loaded[TextDataset]]) -> L
             for model in ground.models
         },
         labels=labels_of(chain.from_iterable(one.labels for one in facts), selection),
-        sizes={"samples": told.samples},
+        sizes={"samples": samples},
         files=told.files,
         warnings=[*warnings, *told.link_warnings],
         known_labels=told.known_labels,
@@ -147,7 +199,7 @@ def join_ranges(ground: RangeContext, parts: Sequence[Loaded[TextDataset]]) -> L
         groups=_groups(ground, parts),
         perturbed=told.perturbed,
         spent={
-            model: total_usage(
+            model: _total_usage(
                 *(_amounts(facts, model, name) for name in ("duration_s", "cost_usd"))
             )
             for model in ground.models
@@ -176,23 +228,22 @@ def _picked(ground: RangeContext, pick: Pick, rows: SampleColumns) -> SampleColu
     """Rows of a piece, with ids, and with paths of artifacts that can be opened."""
     own, numbers = pick.rows, ground.numbers[pick.piece]
     found = rows.part(*own) if isinstance(own, tuple) else rows.take(own)
-    texts = {**found.texts}
     if numbers is not None:
-        texts["sample_id"] = TextColumn.of(map(str, numbered(numbers, own)))
-    if (artifacts := texts.get("artifacts")) is not None:
-        folder = ground.folders[pick.piece]
-        texts["artifacts"] = TextColumn.of(
-            None if one is None else os.path.join(folder, one) for one in artifacts
+        found = found.with_text("sample_id", map(str, numbered(numbers, own)))
+    if (artifacts := found.texts.get("artifacts")) is not None:
+        folders = ground.folders[pick.piece]
+        paths = (
+            None if one is None else os.path.join(folders[at], one)
+            for one, at in zip(artifacts, found.file.tolist(), strict=True)
         )
-    return dataclasses.replace(found, texts=texts, file=pick.piece)
+        found = found.with_text("artifacts", paths)
+    return dataclasses.replace(found, file=found.file + pick.piece)
 
 
 def _shared_rows(
     ground: RangeContext, span: Span, pieces: Mapping[int, SampleColumns]
-) -> tuple[
-    dict[str, tuple[SampleColumns, Ints]], Mapping[str, tuple[int, Sequence[RangeDifference]]]
-]:
-    """The rows of all models in a range, one of each for every sample; where they differ."""
+) -> _SharedRows:
+    """The rows of all models in a range, one of each for every sample."""
     by_id: dict[str, dict[str, SampleRow]] = {}
     place: dict[str, int] = {}
     for model in ground.models:
@@ -213,10 +264,43 @@ def _shared_rows(
     for one in differing(by_id):
         where = RangeDifference(one.model, one.row.file, one.row.line, str(one.row.sample_id))
         found.setdefault(one.name, []).append(where)
-    return (
+    return _SharedRows(
         {model: (SampleColumns.of(rows), places) for model, rows in whole.items()},
         {name: (len(some), nsmallest(SHOWN, some)) for name, some in found.items()},
+        {model: frozenset(order).difference(own) for model, own in by_id.items()},
     )
+
+
+def _chosen(
+    ground: RangeContext, span: Span, shared: _SharedRows
+) -> tuple[dict[str, tuple[SampleColumns, Ints]], dict[str, dict[str, str]], Chosen]:
+    """The rows of each model that are under evaluation, and the links between samples.
+
+    Raises:
+        DataError: As `links_of` and `selected` do.
+    """
+    piece = {pick.model: pick.piece for pick in span.picks}
+    linking, candidates = {}, {}
+    for model, (rows, _) in shared.rows.items():
+        file = ground.facts.having[model].file
+        ids = [str(one) for one in rows.text("sample_id")]
+        copies = [
+            row._replace(file=row.file - piece[model])
+            for row in rows.only(("sample_id", "perturbed_from"))
+            if row.perturbed_from is not None
+        ]
+        linking[model] = Linking(file, frozenset(ids), copies, shared.filled[model])
+        candidates[model] = Candidates(file, len(ids), ids, rows.metadata or ())
+    links, warnings = links_of(linking, skip=ground.inputs.on_invalid == "skip")
+    kept = selected(candidates, ground.columns, ground.selection)
+    ids_of = {model: [own.ids[at] for at in kept[model]] for model, own in candidates.items()}
+    rows_of = {
+        model: (rows.take(np.array(kept[model], np.int64)), np.arange(len(kept[model])))
+        for model, (rows, _) in shared.rows.items()
+    }
+    perturbed = {model: links_between(ids_of[model], own) for model, own in links.items()}
+    samples = len(set(chain.from_iterable(ids_of.values())))
+    return rows_of, links, Chosen(samples, warnings, perturbed)
 
 
 def _otherwise(
@@ -236,16 +320,19 @@ def _otherwise(
     }
 
 
-def _dataset(ground: RangeContext, model: str, rows: SampleColumns, places: Ints) -> TextDataset:
+def _dataset(
+    ground: RangeContext, rows: SampleColumns, number: Ints, links: Mapping[str, str]
+) -> TextDataset:
     """The columns of a model's rows."""
-    count, links = len(rows), ground.links[model]
+    count = len(rows)
     none: Constant[Any] = Constant(None, count)
     empty: Constant[Any] = Constant((), count)
     texts: dict[str, Any] = {**rows.texts}
     lists: dict[str, Any] = {**rows.lists}
-    ids: Any = rows.text("sample_id")
-    return TextDataset(
-        number=places - ground.first[model],
+    # What one range has of all samples is in memory; it is looked at again and again.
+    ids: Any = tuple(rows.text("sample_id")) if ground.whole else rows.text("sample_id")
+    dataset = TextDataset(
+        number=number,
         sample_ids=ids,
         user_input=texts.get("user_input", none),
         response=texts.get("response", none),
@@ -256,10 +343,16 @@ def _dataset(ground: RangeContext, model: str, rows: SampleColumns, places: Ints
         group=texts.get("group", none),
         perturbed_from=TextColumn.of(map(links.get, ids)) if links else none,
         artifacts=texts.get("artifacts", none),
-        token_logprobs=none,
+        token_logprobs=none if rows.logprobs is None else tuple(map(_logprobs, rows.logprobs)),
         history=texts.get("history", none),
         label_map=ground.selection.label_map,
-    ).prepare()
+    )
+    return dataset if ground.whole else dataset.prepare()
+
+
+def _logprobs(values: Logprobs | None) -> NDArray[np.float64] | None:
+    # null becomes NaN.
+    return None if values is None else np.array(values, np.float64)
 
 
 def _metadata(columns: Sequence[str], rows: SampleColumns) -> dict[str, list[Any]]:
@@ -290,3 +383,30 @@ def _groups(ground: RangeContext, parts: Sequence[Loaded[TextDataset]]) -> dict[
 def _amounts(facts: Sequence[RangeFacts], model: str, name: str) -> list[float]:
     found = [one.amounts.get((model, name), _NO_FLOATS) for one in facts]
     return [value for own in found for value in own.tolist()]
+
+
+def _total_usage(durations: Sequence[float], costs: Sequence[float]) -> ModelUsage:
+    """Total usage of the samples that report it."""
+    seconds = _total(durations)
+    return ModelUsage(None if seconds is None else seconds / len(durations), _total(costs))
+
+
+def _total(values: Sequence[float]) -> float | None:
+    """The sum; None of nothing, and of what no number can hold."""
+    try:
+        return fsum(values) if values else None
+    except OverflowError:
+        return None
+
+
+def _check_artifacts(inputs: TextInputs, *, named: bool) -> None:
+    """Check that the artifacts folder exists if rows name one.
+
+    Raises:
+        DataError: It is not.
+    """
+    if named and inputs.artifacts is not None and not os.path.isdir(inputs.artifacts):
+        raise DataError(
+            Problem(inputs.artifacts, "no such folder"),
+            hint="`artifacts` under `data:` is the folder that the paths of the rows start from.",
+        )

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from msgspec import Struct, field
+import numpy as np
 
-from valor_cli.data.column_names import listed, quoted
 from valor_cli.data.inputs.samples import read_samples, without
-from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading, SampleRow
+from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading
 from valor_cli.data.shapes.samples.schema import LOGPROBS
 from valor_cli.data.table import SKIP_HINT
 from valor_cli.errors import LISTED, DataError, Problem
@@ -22,46 +21,21 @@ if TYPE_CHECKING:
     from valor_cli.kernels.patterns.conditions import ConditionError
 
 
-class ModelRows(Struct, frozen=True):
-    """The rows of one model.
-
-    Attributes:
-        file: The file they are in.
-        rows: In the order of the file; every one has a sample id, and no two the same.
-        filled: Ids of samples that the model does not have, and another has.
-    """
-
-    file: SampleFile
-    rows: Sequence[SampleRow]
-    filled: frozenset[str] = field(default=frozenset())
+def reading_of(inputs: TextInputs, selection: Selection) -> SampleReading:
+    """How the files of a run are read."""
+    logprobs = LOGPROBS in selection.needs
+    return SampleReading(
+        filtered_columns(selection), inputs.columns, inputs.on_invalid, logprobs=logprobs
+    )
 
 
-class TextsRead(Struct, frozen=True):
-    """All files of a run.
-
-    Attributes:
-        models: In the order of the config, or of first appearance in a file.
-        files: Every file once.
-        warnings: Oddities that did not prevent use.
-    """
-
-    models: dict[str, ModelRows]
-    files: Sequence[InputFile]
-    warnings: Sequence[str]
-
-
-def read_inputs(inputs: TextInputs, selection: Selection) -> TextsRead:
-    """The samples of every model.
+def read_inputs(inputs: TextInputs, selection: Selection) -> dict[str, SampleFile]:
+    """All samples of each input, by what the config calls its model.
 
     Raises:
         DataError: The problems of all files that cannot be used.
     """
-    reading = SampleReading(
-        filtered_columns(selection),
-        inputs.columns,
-        inputs.on_invalid,
-        logprobs=LOGPROBS in selection.needs,
-    )
+    reading = reading_of(inputs, selection)
     errors: list[DataError] = []
     files: dict[str, SampleFile] = {}
     for name, path in inputs.models.items():
@@ -74,11 +48,7 @@ def read_inputs(inputs: TextInputs, selection: Selection) -> TextsRead:
             errors.append(error)
     if errors:
         raise _together(errors)
-    several = not isinstance(inputs.samples, str)
-    models: dict[str, ModelRows] = {}
-    for name, file in files.items():
-        models |= _one_model(file, name) if several else _models(file, name)
-    return TextsRead(models, *input_files_and_warnings(list(files.values())))
+    return files
 
 
 def input_files_and_warnings(files: Sequence[SampleFile]) -> tuple[list[InputFile], list[str]]:
@@ -104,50 +74,30 @@ def metadata_there(inputs: TextInputs) -> list[str]:
     return sorted(set().union(*found))
 
 
-def _models(file: SampleFile, name: str) -> dict[str, ModelRows]:
-    """The models of a lone input: those that its rows name, else one."""
-    rows: dict[str, list[SampleRow]] = {}
-    for row in file.rows:
-        rows.setdefault(name if row.model is None else row.model, []).append(row)
-    return {model: ModelRows(file, own) for model, own in rows.items()}
-
-
-def _one_model(file: SampleFile, name: str) -> dict[str, ModelRows]:
-    """The model of one of several inputs.
-
-    Raises:
-        DataError: Its rows are of several models.
-    """
-    there = _models(file, name)
-    if len(there) > 1:
-        message = f"holds samples of several models ({listed(list(there))}), for {quoted(name)}"
-        raise DataError(
-            Problem(file.path, message),
-            hint="Name such a file alone, as `samples: path`: its `model` column tells them apart.",
-        )
-    return {name: ModelRows(file, file.rows)}
-
-
 def _with_conditions(file: SampleFile, reading: SampleReading) -> SampleFile:
     """The file without rows whose condition cannot be read.
 
     Raises:
         DataError: There are such, and they are not to be left out.
     """
-    wrong = malformed_conditions(row.condition for row in file.rows)
+    conditions = list(file.rows.text("condition"))
+    wrong = malformed_conditions(conditions)
     if not wrong:
         return file
-    faulty = [row for row in file.rows if row.condition in wrong]
-    if reading.invalid == "error":
-        raise DataError(
-            [_malformed(file, row, wrong[row.condition or ""]) for row in faulty[:LISTED]],
-            total=len(faulty),
-            hint=f"{wrong[faulty[0].condition or ''].excerpt()}\n{SKIP_HINT}",
+    faulty = [at for at, condition in enumerate(conditions) if condition in wrong]
+    first = wrong[conditions[faulty[0]] or ""]
+    problems = [
+        Problem(
+            f"{file.place(int(file.rows.file[at]), file.rows.line[at])}: condition",
+            str(wrong[conditions[at] or ""]),
         )
-    kept = [at for at, row in enumerate(file.rows) if row.condition not in wrong]
+        for at in faulty[:LISTED]
+    ]
+    if reading.invalid == "error":
+        raise DataError(problems, total=len(faulty), hint=f"{first.excerpt()}\n{SKIP_HINT}")
+    kept = np.setdiff1d(np.arange(len(conditions)), faulty).tolist()
     if not kept:
-        problem = _malformed(file, faulty[0], wrong[faulty[0].condition or ""])
-        raise DataError(problem, total=len(faulty))
+        raise DataError(problems[0], total=len(faulty))
     return without(file, kept)
 
 
@@ -164,10 +114,6 @@ def malformed_conditions(conditions: Iterable[str | None]) -> dict[str, Conditio
         except ConditionError as error:
             wrong[condition or ""] = error
     return wrong
-
-
-def _malformed(file: SampleFile, row: SampleRow, error: object) -> Problem:
-    return Problem(f"{file.place(row)}: condition", str(error))
 
 
 def _together(errors: Sequence[DataError]) -> DataError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -10,15 +10,32 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from valor_cli.data.column_names import listed, quoted
 from valor_cli.data.inputs.samples import joined_files
 from valor_cli.data.partition.pieces import seamless
 from valor_cli.data.shapes.samples.columns import SampleColumns
 from valor_cli.data.shapes.samples.part import PartOfFile, file_of_parts
 from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading
+from valor_cli.errors import DataError, Problem
 from valor_cli.evaluators.text_generation.inputs import TextInputs
 from valor_cli.evaluators.text_generation.piece_summary import PieceSummary, SamplePiece
 from valor_cli.evaluators.text_generation.range_context import Rows, numbered
 from valor_cli.kernels.columns.text_columns import TextColumn
+
+
+class Place(NamedTuple):
+    """Where a piece stands in its input.
+
+    Attributes:
+        file: The position of its first file in the input.
+        lines_above: Lines of that file that stand above it.
+        numbers: Which row of the input each of its rows is, from 1, by which samples are called
+            that say no id; None: they do.
+    """
+
+    file: int = 0
+    lines_above: int = 0
+    numbers: Sequence[int] | None = None
 
 
 class Source(Struct, frozen=True, eq=False):
@@ -30,20 +47,15 @@ class Source(Struct, frozen=True, eq=False):
         rows: Which of its rows.
         count: How many.
         names: The standard columns that some of them have a value of.
-        file: The position of its file in the input.
-        lines_above: Lines of the file that stand above the piece.
-        numbers: As in `Ground`.
     """
 
     at: int
     summary: PieceSummary
+    place: Place
     model: str
     rows: Rows
     count: int
     names: frozenset[str]
-    file: int
-    lines_above: int
-    numbers: Sequence[int] | None
 
     def digests(self) -> NDArray[np.uint64]:
         """(count,) hashes of the sample ids."""
@@ -54,8 +66,8 @@ class Source(Struct, frozen=True, eq=False):
 
     def ids(self) -> Sequence[str]:
         """(count,) the ids."""
-        if self.numbers is not None:
-            return [str(one) for one in numbered(self.numbers, self.rows)]
+        if self.place.numbers is not None:
+            return [str(one) for one in numbered(self.place.numbers, self.rows)]
         column: Any = self.columns().text("sample_id")
         found: Sequence[str] = column
         return found
@@ -66,80 +78,127 @@ class Source(Struct, frozen=True, eq=False):
         return rows.part(*self.rows) if isinstance(self.rows, tuple) else rows.take(self.rows)
 
 
+class InputPieces(NamedTuple):
+    """An input in pieces.
+
+    Attributes:
+        file: All of it, without rows.
+        pieces: Of each piece its position among all, its summary and its place.
+    """
+
+    file: SampleFile
+    pieces: Sequence[tuple[int, PieceSummary, Place]]
+
+
 class Sources(Struct, frozen=True):
     """The location of the rows of all models.
 
     Attributes:
         files: Of each input, all of it, without rows.
         of: Of each model, in the order of the results, its file and its rows in their order.
-        numbers: As in `Ground`.
     """
 
     files: list[SampleFile]
     of: dict[str, tuple[SampleFile, list[Source]]]
-    numbers: list[Sequence[int] | None]
+
+    @property
+    def all(self) -> list[Source]:
+        """Those of all models, one after the other."""
+        return [one for _, own in self.of.values() for one in own]
+
+    def numbers(self, pieces: int) -> list[Sequence[int] | None]:
+        """Of each of so many pieces, `Place.numbers`."""
+        found: list[Sequence[int] | None] = [None] * pieces
+        for one in self.all:
+            found[one.at] = one.place.numbers
+        return found
+
+    def digests(self) -> dict[str, NDArray[np.uint64]]:
+        """By model, hashes of its sample ids; nothing for one model whose rows have none."""
+        if len(self.of) == 1 and self.all[0].place.numbers is not None:
+            return {}
+        none = np.zeros(0, np.uint64)
+        return {
+            model: np.concatenate([none, *(one.digests() for one in own)])
+            for model, (_, own) in self.of.items()
+        }
 
 
-def sources_of(
-    inputs: TextInputs, pieces: Sequence[SamplePiece], summaries: Sequence[PieceSummary]
-) -> Sources | None:
-    """Locate the rows of all models; None if rows are incomplete or a file changed.
+def sources_of(inputs: TextInputs, read: Mapping[str, InputPieces]) -> Sources:
+    """Locate the rows of all models.
+
+    Args:
+        inputs: What the config says of the data.
+        read: The inputs, by what the config calls their models.
 
     Raises:
-        DataError: A file has no samples, or no column of a known name.
+        DataError: One of several inputs has rows of several models.
     """
-    found = Sources([], {}, [None] * len(pieces))
     several = not isinstance(inputs.samples, str)
-    for model, path in inputs.models.items():
-        at = [one for one, piece in enumerate(pieces) if piece.model == model]
-        own = _input(path, [pieces[one] for one in at], [summaries[one] for one in at])
-        if own is None:
-            return None
-        found.files.append(own.file)
-        names = _models([summaries[one] for one in at])
-        if names is None or (several and len(names) > 1):
-            return None
+    found = Sources([own.file for own in read.values()], {})
+    for model, own in read.items():
+        summaries = [summary for _, summary, _ in own.pieces]
+        names = _models(summaries)
+        if several and len(names) > 1:
+            raise _several_models(own.file, model, [one for one in names if one is not None])
         for name in names:
             found.of[model if several or name is None else name] = own.file, []
-        for one, place in zip(at, own.places, strict=True):
-            found.numbers[one] = place.numbers
-            for code, name in enumerate(summaries[one].models):
-                rows, count = _rows(summaries[one], code)
+        for at, summary, place in own.pieces:
+            for code, name in enumerate(summary.models):
+                rows, count = _rows(summary, code)
                 if count:
                     called = model if several or name is None else name
-                    source = Source(
-                        one, summaries[one], called, rows, count, summaries[one].names[code], *place
-                    )
+                    source = Source(at, summary, place, called, rows, count, summary.names[code])
                     found.of[called][1].append(source)
     return found
 
 
-class _Place(NamedTuple):
-    """The position of a piece: file, lines before it, row numbers."""
-
-    file: int
-    lines_above: int
-    numbers: Sequence[int] | None
+def _models(summaries: Sequence[PieceSummary]) -> list[str | None]:
+    """The models that rows of an input name."""
+    return list(dict.fromkeys(name for one in summaries if len(one.rows) for name in one.models))
 
 
-class _Input(NamedTuple):
-    """An input without its rows, and the places of its pieces."""
+def _several_models(file: SampleFile, model: str, names: Sequence[str]) -> DataError:
+    message = f"holds samples of several models ({listed(names)}), for {quoted(model)}"
+    return DataError(
+        Problem(file.path, message),
+        hint="Name such a file alone, as `samples: path`: its `model` column tells them apart.",
+    )
 
-    file: SampleFile
-    places: list[_Place]
+
+def inputs_in_pieces(
+    inputs: TextInputs, pieces: Sequence[SamplePiece], summaries: Sequence[PieceSummary]
+) -> dict[str, InputPieces] | None:
+    """The inputs, by their models; None if rows are incomplete or a file changed.
+
+    Raises:
+        DataError: A file has no samples, or no column of a known name.
+    """
+    found = {}
+    for model, path in inputs.models.items():
+        at = [one for one, piece in enumerate(pieces) if piece.model == model]
+        own = _input(path, at, [pieces[one] for one in at], [summaries[one] for one in at])
+        if own is None:
+            return None
+        found[model] = own
+    return found
 
 
 def _input(
-    path: str, pieces: Sequence[SamplePiece], summaries: Sequence[PieceSummary]
-) -> _Input | None:
+    path: str,
+    numbers: Sequence[int],
+    pieces: Sequence[SamplePiece],
+    summaries: Sequence[PieceSummary],
+) -> InputPieces | None:
     named = [one.digests is not None for one in summaries if len(one.rows)]
     whole = all(
         one.rows.text("sample_id").none is None for one in summaries if one.digests is not None
     )
-    if (any(named) and not all(named)) or not whole:
+    models = _models(summaries)
+    if (any(named) and not all(named)) or not whole or (None in models and len(models) > 1):
         return None
     files: list[SampleFile] = []
-    places: list[_Place] = []
+    places: list[Place] = []
     above = 0
     pairs = zip(pieces, summaries, strict=True)
     for number, (name, parts) in enumerate(groupby(pairs, lambda one: one[0].piece.path)):
@@ -149,15 +208,16 @@ def _input(
             return None
         lines = 0
         for _, one in own:
-            numbers = None if any(named) else _shifted(one.numbers, above)
-            places.append(_Place(number, lines, numbers))
+            called = None if any(named) else _shifted(one.numbers, above)
+            places.append(Place(number, lines, called))
             if isinstance(one.head, PartOfFile):
                 lines += one.head.lines
                 above += one.head.counted
             else:
                 above += one.head.files[0].rows or 0
         files.append(file)
-    return _Input(files[0] if len(files) == 1 else joined_files(path, files), places)
+    joined = files[0] if len(files) == 1 else joined_files(path, files)
+    return InputPieces(joined, list(zip(numbers, summaries, places, strict=True)))
 
 
 def _file(name: str, pieces: Sequence[tuple[SamplePiece, PieceSummary]]) -> SampleFile | None:
@@ -177,12 +237,6 @@ def _shifted(numbers: Sequence[int], above: int) -> Sequence[int]:
     if isinstance(numbers, range):
         return range(numbers.start + above, numbers.stop + above)
     return [one + above for one in numbers]
-
-
-def _models(summaries: Sequence[PieceSummary]) -> list[str | None] | None:
-    """The models that the rows of an input name; None where some name one and some do not."""
-    names = dict.fromkeys(name for one in summaries if len(one.rows) for name in one.models)
-    return None if None in names and len(names) > 1 else list(names)
 
 
 def _rows(summary: PieceSummary, code: int) -> tuple[Rows, int]:

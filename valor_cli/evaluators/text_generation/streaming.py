@@ -12,8 +12,6 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
-from msgspec.structs import replace
-from numpy.typing import NDArray
 
 from valor_cli.data.formats.tables import FORMATS, format_of
 from valor_cli.data.inputs.samples import check_reading, read_sample_file, read_sample_part
@@ -22,16 +20,19 @@ from valor_cli.data.shapes.samples.columns import SampleColumns
 from valor_cli.data.shapes.samples.dataset import TextDataset
 from valor_cli.data.shapes.samples.logs import is_log
 from valor_cli.data.shapes.samples.part import PartOfFile
-from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading
+from valor_cli.data.shapes.samples.sample_file import SampleFile
 from valor_cli.data.shapes.samples.schema import LOGPROBS
 from valor_cli.data.source.inputs import expanded_tables, extension_of
 from valor_cli.data.table import SKIP_HINT
 from valor_cli.data.values import stop_on
-from valor_cli.evaluators.selection import filtered_columns
 from valor_cli.evaluators.text_generation.inputs import TextInputs
-from valor_cli.evaluators.text_generation.piece_summary import PieceSummary, SamplePiece
+from valor_cli.evaluators.text_generation.piece_summary import (
+    PieceSummary,
+    SamplePiece,
+    summary_of,
+)
 from valor_cli.evaluators.text_generation.ranges import join_ranges, load_range
-from valor_cli.evaluators.text_generation.reading import malformed_conditions
+from valor_cli.evaluators.text_generation.reading import malformed_conditions, reading_of
 from valor_cli.evaluators.text_generation.survey import survey
 from valor_cli.kernels.columns.text_columns import TextColumn
 from valor_cli.metric import NoOptions, Selection, Stream
@@ -61,9 +62,7 @@ def cut_inputs(
     """
     if selection.every_metadata or LOGPROBS in selection.needs:
         return None
-    reading = SampleReading(
-        filtered_columns(selection), inputs.columns, inputs.on_invalid, packed=True
-    )
+    reading = reading_of(inputs, selection)
     size = max(size // SHARE, 1)
     pieces: list[SamplePiece] = []
     total = 0
@@ -106,55 +105,17 @@ def read_piece(task: SamplePiece) -> tuple[PieceSummary, SampleColumns] | None:
     """
     head: SampleFile | PartOfFile
     if task.piece.end is None:
-        file = read_sample_file(task.piece.path, task.reading, task.format)
-        rows, numbers = file.rows, file.numbers
-        head = replace(file, rows=(), numbers=())
+        head = read_sample_file(task.piece.path, task.reading, task.format)
     else:
-        part = read_sample_part(task.piece, task.reading, task.format)
+        head = read_sample_part(task.piece, task.reading, task.format)
         if task.reading.invalid == "error":
-            stop_on([part.problems], SKIP_HINT)
-        rows, numbers = part.rows, part.numbers
-        head = part.without_texts()
-    if not isinstance(rows, SampleColumns):
+            stop_on([head.problems], SKIP_HINT)
+    rows, selection = head.rows, task.selection
+    if "condition" in selection.needs and malformed_conditions(rows.text("condition")):
         return None
-    if "condition" in task.selection.needs and malformed_conditions(
-        rows.texts.get("condition", ())
-    ):
-        return None
-    return _told(task.selection, head, rows, numbers), rows
-
-
-def _told(
-    selection: Selection,
-    head: SampleFile | PartOfFile,
-    rows: SampleColumns,
-    numbers: Sequence[int],
-) -> PieceSummary:
     ids = rows.texts.get("sample_id")
-    models, model = _models(rows)
-    labels = rows.lists.get("references", ()) if "labels" in selection.needs else ()
-    kept = ("metadata", *TOLD_OF_ROWS) if selection.keep else TOLD_OF_ROWS
-    return PieceSummary(
-        head,
-        rows.only(kept),
-        numbers,
-        None if ids is None else ids.digests(),
-        models,
-        model,
-        tuple(rows.names(None if model is None else model == at) for at in range(len(models))),
-        frozenset(one.strip() for texts in labels for one in texts or ()),
-        rows.text_bytes,
-    )
-
-
-def _models(rows: SampleColumns) -> tuple[tuple[str | None, ...], NDArray[np.int32] | None]:
-    """The models that rows name, in order of appearance; (n,) which each is of, if several."""
-    column = rows.texts.get("model")
-    if column is None:
-        return (None,), None
-    known: dict[str | None, int] = {}
-    codes = [known.setdefault(name, len(known)) for name in column]
-    return tuple(known), np.array(codes, np.int32) if len(known) > 1 else None
+    digests = None if ids is None else ids.digests()
+    return summary_of(head, [task.piece.path], selection, digests), rows
 
 
 def illustrate(

@@ -1,7 +1,7 @@
 """Survey all pieces of text inputs and divide the samples into ranges.
 
-Unusual inputs (duplicate samples, some rows without an id, copies in files that share samples) are
-left to the full loader, which has the messages for them.
+Unusual inputs (duplicate samples, some rows without an id, copies in files that share samples) need
+all rows at once: they are read whole, which is one range.
 """
 
 from __future__ import annotations
@@ -16,9 +16,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleRow
+from valor_cli.data.shapes.samples.columns import SampleRow
+from valor_cli.data.shapes.samples.sample_file import SampleFile
 from valor_cli.evaluators.id_mismatch import Ids
 from valor_cli.evaluators.selection import filtered_columns
+from valor_cli.evaluators.text_generation.filtering import Candidates, selected
 from valor_cli.evaluators.text_generation.inputs import TextInputs
 from valor_cli.evaluators.text_generation.joining import (
     SHOWN,
@@ -29,13 +31,7 @@ from valor_cli.evaluators.text_generation.joining import (
     join_warnings,
     missing_columns,
 )
-from valor_cli.evaluators.text_generation.loading import (
-    Linking,
-    folder_of,
-    labels_of,
-    links_of,
-    selected,
-)
+from valor_cli.evaluators.text_generation.links import Linking, links_between, links_of
 from valor_cli.evaluators.text_generation.piece_summary import PieceSummary, SamplePiece
 from valor_cli.evaluators.text_generation.range_context import (
     Pick,
@@ -43,11 +39,17 @@ from valor_cli.evaluators.text_generation.range_context import (
     Rows,
     RunFacts,
     Span,
+    folder_of,
+    labels_of,
 )
-from valor_cli.evaluators.text_generation.reading import ModelRows, input_files_and_warnings
-from valor_cli.evaluators.text_generation.sources import Source, Sources, sources_of
+from valor_cli.evaluators.text_generation.reading import input_files_and_warnings
+from valor_cli.evaluators.text_generation.sources import (
+    Source,
+    Sources,
+    inputs_in_pieces,
+    sources_of,
+)
 from valor_cli.metric import NoOptions, Selection, Survey
-from valor_cli.results import Scalar
 
 Ints = NDArray[np.int64]
 
@@ -58,13 +60,21 @@ MOST_RANGES: Final = 256
 """Ranges of a run; what is made of each is a file that stays open."""
 
 
-class _Placed(Struct, frozen=True):
+class Placed(Struct, frozen=True):
     """Rows of a source and their positions among all samples; as in `Pick`."""
 
     source: Source
     rows: Rows
     places: int | Ints
     count: int
+
+    @property
+    def end(self) -> int:
+        """The position behind the last."""
+        if not self.count:
+            return 0
+        places = self.places
+        return places + self.count if isinstance(places, int) else int(places[-1]) + 1
 
 
 def survey(
@@ -74,152 +84,177 @@ def survey(
     pieces: Sequence[SamplePiece],
     summaries: Sequence[PieceSummary],
 ) -> Survey | None:
-    """The survey of a run and ranges of samples; None if everything must be loaded.
+    """The survey of a run and ranges of samples; None if all rows are needed at once.
 
     Raises:
         DataError: As `load_text`, of what is known without the texts.
     """
-    sources = sources_of(inputs, pieces, summaries)
-    if sources is None:
+    read = inputs_in_pieces(inputs, pieces, summaries)
+    if read is None:
         return None
-    hashes = {
-        model: np.concatenate([one.digests() for one in own] or [np.zeros(0, np.uint64)])
-        for model, (_, own) in sources.of.items()
-        if len(sources.of) > 1 or sources.numbers[0] is None
-    }
+    sources = sources_of(inputs, read)
+    hashes = sources.digests()
     if any(len(np.unique(own)) < len(own) for own in hashes.values()):
         return None
+    ground, placed = place_samples(inputs, selection, sources, hashes, summaries)
+    if ground.unselected:
+        return None
+    size = sum(one.size for one in summaries) / max(sum(len(one.rows) for one in summaries), 1)
+    total = max((one.end for one in placed), default=0)
+    rows = min(int(pieces[0].size / max(size, 1.0)), RANGE_ROWS)
+    spans = spans_of(placed, max(rows, -(-total // MOST_RANGES), 1))
+    return Survey(ground, [(span, sorted({one.piece for one in span.picks})) for span in spans])
+
+
+def place_samples(
+    inputs: TextInputs,
+    selection: Selection,
+    sources: Sources,
+    hashes: Mapping[str, NDArray[np.uint64]],
+    summaries: Sequence[PieceSummary],
+    *,
+    whole: bool = False,
+) -> tuple[RangeContext, list[Placed]]:
+    """What ranges of samples share, and the position of each row among all samples.
+
+    Models that have no sample in common stand one after the other; samples that they share stand
+    where they first occur.
+
+    Args:
+        inputs: What the config says of the data.
+        selection: What of it the run looks at.
+        sources: Where the rows of each model are.
+        hashes: By model, those of its sample ids, where there are several.
+        summaries: Of all pieces.
+        whole: As in `RangeContext`.
+
+    Raises:
+        DataError: As `load_text`, of what is known without the texts.
+    """
+    columns = filtered_columns(selection)
     every = np.concatenate([*hashes.values(), np.zeros(0, np.uint64)])
     shared = len(sources.of) > 1 and len(np.unique(every)) < len(every)
-    found = (
-        _shared(inputs, selection, sources, every) if shared else _apart(inputs, selection, sources)
-    )
-    if found is None:
-        return None
-    ground, placed = found
-    if len(hashes) > 1:
-        first = next(iter(hashes.values()))
-        hardly = join_warnings(
-            {model: file for model, (file, _) in sources.of.items()},
-            {model: _ids(model, own) for model, (_, own) in sources.of.items()},
-            {model: len(np.intersect1d(own, first)) for model, own in hashes.items()},
-        )
-        known = ground.facts
-        ground = replace(ground, facts=known._replace(warnings=[*known.warnings, *hardly]))
-    size = sum(one.size for one in summaries) / max(sum(len(one.rows) for one in summaries), 1)
-    folders = [folder_of(inputs, piece.piece.path) for piece in pieces]
-    ground = replace(ground, folders=folders)
-    return Survey(ground, list(_ranges(placed, max(size, 1.0), pieces[0].size)))
-
-
-def _ids(model: str, own: Sequence[Source]) -> Ids:
-    first = islice(chain.from_iterable(one.ids() for one in own), SHOWN + 1)
-    return Ids(model, sum(one.count for one in own), list(first))
-
-
-def _apart(
-    inputs: TextInputs, selection: Selection, sources: Sources
-) -> tuple[RangeContext, list[_Placed]]:
-    """Place models without common samples one after the other."""
-    columns = filtered_columns(selection)
     files = [file for file, _ in sources.of.values()]
-    check_metadata(files, columns, selection.optional, shared=False)
-    having = _having(sources)
-    silent = check_needs(having, selection.needs - selection.wanted, inputs.columns)
-    linking = {model: _linking(*own) for model, own in sources.of.items()}
-    links, link_warnings = links_of(linking, skip=inputs.on_invalid == "skip")
-    kept = _selected(sources, columns, selection)
-    placed: list[_Placed] = []
-    first: dict[str, int] = {}
-    samples = 0
-    for model, (_, own) in sources.of.items():
-        first[model] = samples
-        placed += _kept(own, kept[model], samples)
-        samples += len(kept[model])
-    told = _told(sources, selection, having, samples)
-    told = told._replace(
-        warnings=[*told.warnings, *silent],
-        link_warnings=link_warnings,
-        perturbed={
-            model: _perturbed(own, links[model], kept[model])
-            for model, (_, own) in sources.of.items()
-        },
-    )
-    ground = RangeContext(
-        inputs, selection, columns, tuple(sources.of), (), sources.numbers, first, links, None, told
-    )
-    return ground, placed
-
-
-def _shared(
-    inputs: TextInputs, selection: Selection, sources: Sources, hashes: NDArray[np.uint64]
-) -> tuple[RangeContext, list[_Placed]] | None:
-    """Place models with common samples: each sample where it first occurs."""
-    linked = any("perturbed_from" in one.summary.rows.texts for one in _all(sources))
-    if selection.keep or selection.limit is not None or linked:
-        return None
-    columns = filtered_columns(selection)
-    files = [file for file, _ in sources.of.values()]
-    check_metadata(files, columns, selection.optional, shared=True)
-    having = _having(sources)
-    _, first, of = np.unique(hashes, return_index=True, return_inverse=True)
-    place = np.empty(len(first), np.int64)
-    place[np.argsort(first)] = np.arange(len(first))
-    edges = np.cumsum([one.count for one in _all(sources)])[:-1]
-    places = dict(zip(map(id, _all(sources)), np.split(place[of], edges), strict=True))
-    placed = []
-    for one in _all(sources):
-        order = np.argsort(places[id(one)], kind="stable")
-        rows = np.arange(*one.rows) if isinstance(one.rows, tuple) else one.rows
-        placed.append(_Placed(one, rows[order], places[id(one)][order], one.count))
-    filled = {
-        model: _filled([places[id(one)] for one in own], _all(sources), places, len(first))
-        for model, (_, own) in sources.of.items()
+    check_metadata(files, columns, selection.optional, shared=shared)
+    having = {
+        model: ModelColumns(file, frozenset().union(*(one.names for one in own)))
+        for model, (file, own) in sources.of.items()
     }
-    told = _told(sources, selection, having, len(first))._replace(filled=filled)
+    records, warnings = input_files_and_warnings(sources.files)
+    labels = chain.from_iterable(one.labels for one in summaries)
+    told = RunFacts(
+        having,
+        records,
+        warnings,
+        (),
+        {model: {} for model in sources.of},
+        labels_of(labels, selection),
+        absent_from_all(having, selection.wanted),
+        0,
+        _unmatched(sources, hashes),
+        {},
+    )
     ground = RangeContext(
         inputs,
         selection,
         columns,
         tuple(sources.of),
-        (),
-        sources.numbers,
+        [[folder_of(inputs, path) for path in one.paths] for one in summaries],
+        sources.numbers(len(summaries)),
         dict.fromkeys(sources.of, 0),
         {model: {} for model in sources.of},
-        missing_columns(having, columns, selection.of_answers),
+        None,
         told,
+        whole=whole,
     )
-    return ground, placed
+    return _shared(ground, sources, every) if shared else _apart(ground, sources)
 
 
-def _told(
-    sources: Sources, selection: Selection, having: Mapping[str, ModelColumns], samples: int
-) -> RunFacts:
-    files, warnings = input_files_and_warnings(sources.files)
-    labels = chain.from_iterable(one.summary.labels for one in _all(sources))
-    return RunFacts(
-        having,
-        files,
-        warnings,
-        (),
-        {model: {} for model in sources.of},
-        labels_of(labels, selection) if "labels" in selection.needs else (),
-        absent_from_all(having, selection.wanted),
-        samples,
-        {},
+def spans_of(placed: Sequence[Placed], rows: int) -> list[Span]:
+    """Ranges of so many samples."""
+    edges = list(range(0, max((one.end for one in placed), default=0), rows))
+    picks: list[list[Pick]] = [[] for _ in edges]
+    for one in placed:
+        if not one.count:
+            continue
+        begin = one.places if isinstance(one.places, int) else int(one.places[0])
+        for at in range(bisect_right(edges, begin) - 1, -(-one.end // rows)):
+            if (pick := _pick(one, edges[at], edges[at] + rows)) is not None:
+                picks[at].append(pick)
+    return [Span(number, own) for number, own in enumerate(picks)]
+
+
+def _unmatched(sources: Sources, hashes: Mapping[str, NDArray[np.uint64]]) -> list[str]:
+    """Warnings about models that have few samples in common with the first one."""
+    if len(hashes) < 2:
+        return []
+    first = next(iter(hashes.values()))
+    ids = {}
+    for model, (_, own) in sources.of.items():
+        some = islice(chain.from_iterable(one.ids() for one in own), SHOWN + 1)
+        ids[model] = Ids(model, sum(one.count for one in own), list(some))
+    return join_warnings(
+        {model: file for model, (file, _) in sources.of.items()},
+        ids,
+        {model: len(np.intersect1d(own, first)) for model, own in hashes.items()},
     )
 
 
-def _all(sources: Sources) -> list[Source]:
-    return [one for _, own in sources.of.values() for one in own]
+def _apart(ground: RangeContext, sources: Sources) -> tuple[RangeContext, list[Placed]]:
+    """Place models without common samples one after the other."""
+    selection, told = ground.selection, ground.facts
+    silent = check_needs(told.having, selection.needs - selection.wanted, ground.inputs.columns)
+    linking = {model: _linking(*own) for model, own in sources.of.items()}
+    links, link_warnings = links_of(linking, skip=ground.inputs.on_invalid == "skip")
+    kept = selected(_candidates(sources, selection), ground.columns, selection)
+    placed: list[Placed] = []
+    first: dict[str, int] = {}
+    perturbed = dict(told.perturbed)
+    samples = 0
+    for model, (_, own) in sources.of.items():
+        first[model] = samples
+        placed += _kept(own, kept[model], samples)
+        samples += len(kept[model])
+        if links[model]:
+            ids = _ids(own)
+            perturbed[model] = links_between([ids[at] for at in kept[model]], links[model])
+    told = told._replace(
+        warnings=[*told.warnings, *silent],
+        link_warnings=link_warnings,
+        perturbed=perturbed,
+        samples=samples,
+    )
+    return replace(ground, first=first, links=links, facts=told), placed
 
 
-def _having(sources: Sources) -> dict[str, ModelColumns]:
-    """The columns of each model's rows."""
-    return {
-        model: ModelColumns(file, frozenset().union(*(one.names for one in own)))
-        for model, (file, own) in sources.of.items()
+def _shared(
+    ground: RangeContext, sources: Sources, hashes: NDArray[np.uint64]
+) -> tuple[RangeContext, list[Placed]]:
+    """Place models with common samples: each sample where it first occurs."""
+    selection, told = ground.selection, ground.facts
+    every = sources.all
+    linked = any("perturbed_from" in one.summary.rows.texts for one in every)
+    _, first, of = np.unique(hashes, return_index=True, return_inverse=True)
+    place = np.empty(len(first), np.int64)
+    place[np.argsort(first)] = np.arange(len(first))
+    edges = np.cumsum([one.count for one in every])[:-1]
+    places = dict(zip(map(id, every), np.split(place[of], edges), strict=True))
+    placed = []
+    for one in every:
+        order = np.argsort(places[id(one)], kind="stable")
+        rows = np.arange(*one.rows) if isinstance(one.rows, tuple) else one.rows
+        placed.append(Placed(one, rows[order], places[id(one)][order], one.count))
+    filled = {
+        model: _filled([places[id(one)] for one in own], every, places, len(first))
+        for model, (_, own) in sources.of.items()
     }
+    shared = replace(
+        ground,
+        missing=missing_columns(told.having, ground.columns, selection.of_answers),
+        unselected=bool(selection.keep) or selection.limit is not None or linked,
+        facts=told._replace(samples=len(first), filled=filled),
+    )
+    return shared, placed
 
 
 def _linking(file: SampleFile, own: Sequence[Source]) -> Linking:
@@ -229,50 +264,43 @@ def _linking(file: SampleFile, own: Sequence[Source]) -> Linking:
         column = rows.texts.get("perturbed_from")
         if column is None:
             continue
-        ids = one.ids()
+        ids, (first, above, _) = one.ids(), one.place
         for at in np.flatnonzero(column.there()).tolist():
             row = rows[at]
             copies.append(
-                row._replace(sample_id=ids[at], line=row.line + one.lines_above, file=one.file)
+                row._replace(sample_id=ids[at], line=row.line + above, file=row.file + first)
             )
-    every = chain.from_iterable(one.ids() for one in own)
-    return Linking(file, frozenset(every if copies else ()), copies)
+    return Linking(file, frozenset(_ids(own) if copies else ()), copies)
 
 
-def _selected(
-    sources: Sources, columns: Sequence[str], selection: Selection
-) -> dict[str, Sequence[int]]:
-    """By model, which of its rows are under evaluation."""
-    if not selection.keep:
-        return {
-            model: range(sum(one.count for one in own))[: selection.limit]
-            for model, (_, own) in sources.of.items()
-        }
-    models = {}
+def _candidates(sources: Sources, selection: Selection) -> dict[str, Candidates]:
+    found = {}
     for model, (file, own) in sources.of.items():
-        rows = [
-            row._replace(sample_id=name)
-            for one in own
-            for row, name in zip(one.columns(), one.ids(), strict=True)
-        ]
-        models[model] = ModelRows(file, rows)
-    return selected(models, columns, selection)
+        count = sum(one.count for one in own)
+        found[model] = Candidates(file, count)
+        if selection.keep:
+            metadata = [values for one in own for values in one.columns().metadata or ()]
+            found[model] = Candidates(file, count, _ids(own), metadata)
+    return found
 
 
-def _kept(own: Sequence[Source], kept: Sequence[int], first: int) -> Iterator[_Placed]:
+def _ids(own: Sequence[Source]) -> list[str]:
+    return list(chain.from_iterable(one.ids() for one in own))
+
+
+def _kept(own: Sequence[Source], kept: Sequence[int], first: int) -> Iterator[Placed]:
     """The rows of a model that are kept, one after the other from a place on."""
     above = 0
     for one in own:
         if isinstance(kept, range):
             count = min(max(len(kept) - above, 0), one.count)
-            rows = one.rows
-            yield _Placed(one, _some(rows, 0, count), first, count)
+            rows = _some(one.rows, 0, count)
         else:
             low, high = np.searchsorted(kept, [above, above + one.count]).tolist()
             at = np.array(kept[low:high], np.int64) - above
             count = high - low
             rows = at + one.rows[0] if isinstance(one.rows, tuple) else one.rows[at]
-            yield _Placed(one, rows, first, count)
+        yield Placed(one, rows, first, count)
         first += count
         above += one.count
 
@@ -281,17 +309,6 @@ def _some(rows: Rows, low: int, high: int) -> Rows:
     if isinstance(rows, tuple):
         return rows[0] + low, rows[0] + high
     return rows[low:high]
-
-
-def _perturbed(
-    own: Sequence[Source], links: Mapping[str, str], kept: Sequence[int]
-) -> dict[Scalar, Scalar]:
-    """From copies to originals, where both are under evaluation."""
-    if not links:
-        return {}
-    ids = list(chain.from_iterable(one.ids() for one in own))
-    there = dict.fromkeys(ids[at] for at in kept)
-    return {one: links[one] for one in there if links.get(one) in there}
 
 
 def _filled(
@@ -308,38 +325,7 @@ def _filled(
     return int(np.count_nonzero(lacks)), names
 
 
-def _ranges(
-    placed: Sequence[_Placed], size: float, most: int
-) -> Iterator[tuple[Span, Sequence[int]]]:
-    """Ranges of samples, and the pieces that have some of each.
-
-    Args:
-        placed: All rows.
-        size: Bytes of a sample.
-        most: Bytes of a range.
-    """
-    total = max((_end(one) for one in placed), default=0)
-    rows = max(min(int(most / size), RANGE_ROWS), -(-total // MOST_RANGES), 1)
-    edges = list(range(0, total, rows))
-    picks: list[list[Pick]] = [[] for _ in edges]
-    for one in placed:
-        if not one.count:
-            continue
-        begin = one.places if isinstance(one.places, int) else int(one.places[0])
-        for at in range(bisect_right(edges, begin) - 1, -(-_end(one) // rows)):
-            if (pick := _pick(one, edges[at], edges[at] + rows)) is not None:
-                picks[at].append(pick)
-    for number, own in enumerate(picks):
-        yield Span(number, own), sorted({one.piece for one in own})
-
-
-def _end(one: _Placed) -> int:
-    if not one.count:
-        return 0
-    return one.places + one.count if isinstance(one.places, int) else int(one.places[-1]) + 1
-
-
-def _pick(one: _Placed, low: int, high: int) -> Pick | None:
+def _pick(one: Placed, low: int, high: int) -> Pick | None:
     """The rows from a place to below another."""
     model, piece = one.source.model, one.source.at
     if isinstance(one.places, int):

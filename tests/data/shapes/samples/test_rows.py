@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from valor_cli.data.formats.json import lines
 from valor_cli.data.inputs.samples import read_samples
 from valor_cli.data.json_records import parsed
+from valor_cli.data.shapes.samples.columns import SampleRow
 from valor_cli.data.shapes.samples.parse import SampleParser
-from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading, SampleRow
+from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading
 from valor_cli.data.shapes.samples.values import RowCheck
 from valor_cli.data.values import LineProblems
 from valor_cli.errors import DataError
@@ -141,7 +142,7 @@ def test_the_kernel_and_python_read_the_same_rows(records: list[dict[str, Any]])
             for block in lines.open_rows("a.jsonl", len).blocks():
                 parser.add(block)
             found.append(parser.part())
-    assert found[0].rows == found[1].rows
+    assert list(found[0].rows) == list(found[1].rows)
     assert [list(map(type, row.metadata)) for row in found[0].rows] == [
         list(map(type, row.metadata)) for row in found[1].rows
     ]

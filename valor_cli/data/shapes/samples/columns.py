@@ -7,12 +7,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import repeat
 from operator import eq
-from typing import Any, Final, TypeAlias, overload
+from typing import Any, Final, NamedTuple, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.data.shapes.samples.sample_file import SampleRow
 from valor_cli.data.shapes.samples.schema import SCHEMA
 from valor_cli.kernels.columns.text_columns import ListColumn, TextColumn
 from valor_cli.results import Scalar
@@ -30,6 +29,39 @@ AMOUNTS: Final = SCHEMA.of("amount")
 """Those that are numbers, or none."""
 
 
+class SampleRow(NamedTuple):
+    """A sample with a model's response.
+
+    The fields up to `history` are the standard columns, in the order that all readers have
+    them; None, or an empty tuple, where the row does not say. `line` is the position of the row in
+    its file, `file` that of the file in its input.
+    """
+
+    sample_id: str | None = None
+    model: str | None = None
+    user_input: str | None = None
+    response: str | None = None
+    references: tuple[str, ...] = ()
+    retrieved_contexts: tuple[str, ...] | None = None
+    condition: str | None = None
+    categories: tuple[str, ...] = ()
+    group: str | None = None
+    perturbed_from: str | None = None
+    duration_s: float | None = None
+    cost_usd: float | None = None
+    artifacts: str | None = None
+    token_logprobs: tuple[float | None, ...] | None = None
+    history: str | None = None
+    metadata: tuple[Scalar, ...] = ()
+    line: int = 0
+    file: int = 0
+
+    def has(self, name: str) -> bool:
+        """Whether the row has a value under a standard name; an empty text is a value."""
+        value: Any = getattr(self, name)
+        return value is not None and (value != () or name == "retrieved_contexts")
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class SampleColumns(Sequence[SampleRow]):
     """Rows as columns.
@@ -38,7 +70,7 @@ class SampleColumns(Sequence[SampleRow]):
         texts, lists, amounts: By name, the fields that some row has; NaN is no amount.
         logprobs: The log-probabilities of each row; None: no row has any.
         metadata: The values of each row; None: no row has any.
-        line, file: As in the rows.
+        line, file: (n,) as in the rows.
     """
 
     texts: dict[str, TextColumn]
@@ -47,11 +79,11 @@ class SampleColumns(Sequence[SampleRow]):
     logprobs: Sequence[Logprobs | None] | None
     metadata: Sequence[tuple[Scalar, ...]] | None
     line: Sequence[int]
-    file: int = 0
+    file: NDArray[np.int32]
 
     @staticmethod
     def of(rows: Sequence[SampleRow]) -> SampleColumns:
-        """The columns of rows of one file."""
+        """The columns of rows."""
         column: dict[str, list[Any]] = {
             name: [row[at] for row in rows] for at, name in enumerate(SampleRow._fields)
         }
@@ -63,11 +95,12 @@ class SampleColumns(Sequence[SampleRow]):
             logprobs if any(logprobs) else None,
             metadata if any(metadata) else None,
             numbered(column["line"]),
+            np.array(column["file"], np.int32),
         ).filled()
 
     @staticmethod
     def joined(parts: Sequence[SampleColumns], *, emptied: bool = False) -> SampleColumns:
-        """Concatenate columns; `file` is that of the first.
+        """Concatenate columns.
 
         Args:
             parts: One after the other.
@@ -93,7 +126,7 @@ class SampleColumns(Sequence[SampleRow]):
             logprobs if any(part.logprobs for part in parts) else None,
             metadata or None,
             numbered([line for part in parts for line in part.line]),
-            parts[0].file if parts else 0,
+            np.concatenate([np.zeros(0, np.int32), *(part.file for part in parts)]),
         )
 
     def text(self, name: str) -> TextColumn:
@@ -135,7 +168,7 @@ class SampleColumns(Sequence[SampleRow]):
             "token_logprobs": self.logprobs or repeat(None),
             "metadata": self.metadata or repeat(()),
             "line": self.line,
-            "file": repeat(self.file),
+            "file": self.file.tolist(),
         }
         fields = (columns.get(name, repeat(none.get(name))) for name in SampleRow._fields)
         return map(SampleRow._make, zip(*fields, strict=False))
@@ -162,7 +195,7 @@ class SampleColumns(Sequence[SampleRow]):
             None if self.logprobs is None else rows(self.logprobs),
             None if self.metadata is None else rows(self.metadata),
             rows(self.line),
-            self.file,
+            column(self.file),
         )
 
     def only(self, names: Iterable[str]) -> SampleColumns:
@@ -176,6 +209,10 @@ class SampleColumns(Sequence[SampleRow]):
             logprobs=self.logprobs if "token_logprobs" in kept else None,
             metadata=self.metadata if "metadata" in kept else None,
         )
+
+    def with_text(self, name: str, texts: Iterable[str | None]) -> SampleColumns:
+        """Replace or add a text field."""
+        return replace(self, texts={**self.texts, name: TextColumn.of(texts)})
 
     def filled(self) -> SampleColumns:
         """Drop fields that no row has."""

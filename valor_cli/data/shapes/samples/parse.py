@@ -20,7 +20,7 @@ from valor_cli.data.schema import Path, column_at, dotted, path_of
 from valor_cli.data.shapes.samples.columns import Logprobs, SampleColumns, numbered
 from valor_cli.data.shapes.samples.other_tools import expected_answer, one_shape, other_tools
 from valor_cli.data.shapes.samples.part import ALL, PartOfFile
-from valor_cli.data.shapes.samples.sample_file import SampleReading, SampleRow
+from valor_cli.data.shapes.samples.sample_file import SampleReading
 from valor_cli.data.shapes.samples.schema import (
     LOGPROB,
     LOGPROBS,
@@ -108,7 +108,6 @@ class SampleParser:
         self._plain_contexts = 0
         self._faulty = 0
         self._columns: list[SampleColumns] = []
-        self._rows: list[SampleRow] = []
         self._numbers = array("q")
         self._words: dict[str, str] = {}
 
@@ -131,19 +130,14 @@ class SampleParser:
         if len(parts) > 1:
             order = np.argsort(number)
             rows, number = rows.take(order), number[order]
-        if self._reading.packed:
-            self._columns.append(rows)
-        else:
-            self._rows += rows
+        self._columns.append(rows)
         self._numbers.extend(number.tolist())
 
     def part(self, lines: int = 0, span: Span = ALL) -> PartOfFile:
         """All rows, and what is known of them; `lines` and `span` as in `PartOfFile`."""
         names = sorted(self._names, key=self._names.__getitem__)
         return PartOfFile(
-            SampleColumns.joined(self._columns, emptied=True)
-            if self._reading.packed
-            else self._rows,
+            SampleColumns.joined(self._columns, emptied=True),
             numbered(self._numbers.tolist()),
             self._problems,
             faulty=self._faulty,
@@ -214,6 +208,7 @@ class SampleParser:
             logprobs,
             self._metadata(batch, broken, wrong),
             numbered(batch.line.tolist()),
+            np.zeros(len(batch), np.int32),
         ).filled()
 
     def _metadata(

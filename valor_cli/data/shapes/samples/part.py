@@ -12,7 +12,7 @@ from valor_cli.data.column_names import listed, missing_columns
 from valor_cli.data.partition.pieces import Span
 from valor_cli.data.schema import path_of
 from valor_cli.data.shapes.samples.columns import SampleColumns
-from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading, SampleRow
+from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading
 from valor_cli.data.shapes.samples.schema import SCHEMA
 from valor_cli.data.source.files import TextSource
 from valor_cli.data.table import LINE, SKIP_HINT
@@ -49,7 +49,7 @@ class PartOfFile(Struct, frozen=True):
         span: The bytes of the file that they are.
     """
 
-    rows: Sequence[SampleRow]
+    rows: SampleColumns
     numbers: Sequence[int]
     problems: Problems
     faulty: int
@@ -66,8 +66,6 @@ class PartOfFile(Struct, frozen=True):
 
     def without_texts(self) -> PartOfFile:
         """The part without its rows, which are only counted."""
-        if not isinstance(self.rows, SampleColumns):
-            raise TypeError("only packed rows are counted without their texts")
         return replace(self, rows=self.rows.only(()))
 
 
@@ -120,7 +118,7 @@ def file_of_parts(path: str, parts: Sequence[PartOfFile], reading: SampleReading
     ]
     return SampleFile(
         path,
-        [],
+        SampleColumns.joined([]),
         [],
         names,
         frozenset().union(*(part.metadata for part in parts)),

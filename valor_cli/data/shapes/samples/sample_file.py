@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
+from valor_cli.data.shapes.samples.columns import SampleColumns
 from valor_cli.data.table import LINE, InvalidRows
-from valor_cli.results import InputFile, Scalar
+from valor_cli.results import InputFile
 
 
 class SampleReading(Struct, frozen=True):
@@ -20,47 +21,12 @@ class SampleReading(Struct, frozen=True):
             ("vars.question", "choices[0].text").
         invalid: What to do with rows that cannot be used.
         logprobs: Whether `token_logprobs` are read: they are long, and few runs need them.
-        packed: Whether rows are kept as columns (`SampleColumns`).
     """
 
     metadata: Sequence[str] = ()
     columns: Mapping[str, str] = field(default_factory=dict)
     invalid: InvalidRows = "error"
     logprobs: bool = False
-    packed: bool = False
-
-
-class SampleRow(NamedTuple):
-    """A sample with a model's response.
-
-    The fields up to `history` are the standard columns, in the order that all readers have
-    them; None, or an empty tuple, where the row does not say. `line` is the position of the row in
-    its file, `file` that of the file in its input.
-    """
-
-    sample_id: str | None = None
-    model: str | None = None
-    user_input: str | None = None
-    response: str | None = None
-    references: tuple[str, ...] = ()
-    retrieved_contexts: tuple[str, ...] | None = None
-    condition: str | None = None
-    categories: tuple[str, ...] = ()
-    group: str | None = None
-    perturbed_from: str | None = None
-    duration_s: float | None = None
-    cost_usd: float | None = None
-    artifacts: str | None = None
-    token_logprobs: tuple[float | None, ...] | None = None
-    history: str | None = None
-    metadata: tuple[Scalar, ...] = ()
-    line: int = 0
-    file: int = 0
-
-    def has(self, name: str) -> bool:
-        """Whether the row has a value under a standard name; an empty text is a value."""
-        value: Any = getattr(self, name)
-        return value is not None and (value != () or name == "retrieved_contexts")
 
 
 class SampleFile(Struct, frozen=True):
@@ -79,7 +45,7 @@ class SampleFile(Struct, frozen=True):
     """
 
     path: str
-    rows: Sequence[SampleRow]
+    rows: SampleColumns
     numbers: Sequence[int]
     names: Sequence[str]
     metadata: frozenset[str]
@@ -87,6 +53,10 @@ class SampleFile(Struct, frozen=True):
     places: Sequence[str] = (LINE,)
     warnings: Sequence[str] = ()
 
-    def place(self, row: SampleRow) -> str:
+    def without_texts(self) -> SampleFile:
+        """The file without its rows."""
+        return replace(self, rows=self.rows[:0].only(()), numbers=())
+
+    def place(self, file: int, line: int) -> str:
         """The place of a row: "answers.jsonl:17"."""
-        return self.files[row.file].path + self.places[row.file].format(row=row.line)
+        return self.files[file].path + self.places[file].format(row=line)
