@@ -138,6 +138,18 @@ def test_spans_of_opentelemetry(span: dict[str, Any]) -> None:
     assert row.duration_s == 1.5
 
 
+@pytest.mark.parametrize("name", ["trace.json", "trace.jsonl"])
+def test_a_trace_without_texts_names_the_switch_that_records_them(name: str) -> None:
+    span = {"attributes": [{"key": "gen_ai.request.model", "value": {"stringValue": "m"}}]}
+    trace = {"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]}
+    with pytest.raises(DataError) as caught:
+        read(name, json.dumps(trace) + "\n")
+    message, hint = str(caught.value).split("\n")
+    expected = "there are no samples: no span of this trace has a prompt or an answer"
+    assert message == f"{name}: {expected}"
+    assert "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true" in hint
+
+
 def test_older_attributes_of_spans() -> None:
     record = {"gen_ai.prompt": "Hi?", "gen_ai.completion": "Hello.", "gen_ai.system": "openai"}
     (row,) = read("spans.jsonl", json.dumps(record) + "\n").rows

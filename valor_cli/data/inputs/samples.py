@@ -12,14 +12,15 @@ from typing import Any, Final
 import numpy as np
 from msgspec import structs
 
-from valor_cli.data.batch import FaultyRow, Part, RowFile, TypedReading
+from valor_cli.data.batch import FaultyRow, Found, Part, RowFile, TypedReading
 from valor_cli.data.column_names import check_mapped, duplicate_columns, quoted
 from valor_cli.data.formats.tables import check_format, format_of, open_rows
+from valor_cli.data.json_records import Record
 from valor_cli.data.partition.pieces import Piece
 from valor_cli.data.partition.shards import SkippedFiles, read_shards
 from valor_cli.data.schema import Path, path_of
 from valor_cli.data.shapes.samples.columns import SampleColumns
-from valor_cli.data.shapes.samples.logs import is_log, rows_of_document, rows_of_log
+from valor_cli.data.shapes.samples.logs import SPANS, is_log, rows_of_document, rows_of_log
 from valor_cli.data.shapes.samples.other_tools import is_promptfoo
 from valor_cli.data.shapes.samples.parse import SampleParser
 from valor_cli.data.shapes.samples.part import PartOfFile, check_names, lines_above, whole_file
@@ -106,8 +107,15 @@ def open_sample_rows(path: str, reading: SampleReading, format: str) -> RowFile:
     Raises:
         DataError: It cannot be read; no column has a known name, or a mapped one is missing.
     """
+
+    def rows_of(document: Record, found: Found | None) -> Found | None:
+        rows = rows_of_document(document, found)
+        if rows is not None and rows.name == SPANS and not rows.rows:
+            raise _no_texts(path)
+        return rows
+
     file = open_rows(
-        path, format, lambda names: len(SCHEMA.layout(names, reading.columns)), rows_of_document
+        path, format, lambda names: len(SCHEMA.layout(names, reading.columns)), rows_of
     )
     if format == "jsonl" and is_log(path):
         file = _joined_lines(file)
@@ -118,13 +126,28 @@ def open_sample_rows(path: str, reading: SampleReading, format: str) -> RowFile:
     return file
 
 
+def _no_texts(path: str) -> DataError:
+    """The error for a trace that tells of calls of language models, but not what was said."""
+    return DataError(
+        Problem(path, "there are no samples: no span of this trace has a prompt or an answer"),
+        hint="Most instrumentations record texts only on request: set "
+        "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true where the trace is made.",
+    )
+
+
 def _joined_lines(file: RowFile) -> RowFile:
-    """A log with a row a sample."""
+    """A log with a row a sample.
+
+    Raises:
+        DataError: It is a trace without texts.
+    """
     lines, wrong = list[tuple[int, Any]](), list[FaultyRow]()
     for block in file.blocks():
         lines += [(line, value) for line, value, faults in block.records() if not faults]
         wrong += block.wrong
     rows = rows_of_log(lines)
+    if not rows and not wrong and lines and all("resourceSpans" in value for _, value in lines):
+        raise _no_texts(file.path)
     at = [line for line, _ in rows]
     return ValueFile(file.path, [row for _, row in rows], file.place, file.sha256, at, wrong)
 

@@ -16,6 +16,10 @@ _LOG: Final = re.compile(rb'\s*\{\s*"(?:spec"\s*:\s*\{|resourceSpans"\s*:\s*\[)'
 """How a log begins: one of OpenAI evals with what was run, one of OpenTelemetry with spans."""
 
 
+SPANS: Final = "spans"
+"""What the rows of a trace are called."""
+
+
 def is_log(path: str) -> bool:
     """Whether a file of JSON lines is a log whose lines are not the samples.
 
@@ -47,7 +51,7 @@ def rows_of_log(lines: Iterable[tuple[int, Any]]) -> list[tuple[int, Any]]:
 def rows_of_document(document: Record, found: Found | None) -> Found | None:
     """The rows of a JSON object that is a trace, an H2O test lab, or its results."""
     if "resourceSpans" in document:
-        return Found("spans", spans_in(document))
+        return Found(SPANS, spans_in(document))
     if is_lab(document):
         found = Found("dataset.inputs", document["dataset"]["inputs"])
     if found is not None and has_lab_rows(found.rows):
