@@ -80,14 +80,25 @@ class Table(Struct, frozen=True):
 
     def take(self, kept: NDArray[np.bool_]) -> Table:
         """The rows that are kept; the others count as skipped."""
-        rows = np.arange(len(self)) if self.rows is None else self.rows
+        found = self.pick(np.flatnonzero(kept))
+        return replace(found, skipped=self.skipped + len(self) - len(found))
+
+    def pick(self, at: NDArray[np.int64]) -> Table:
+        """Rows by position, in that order."""
+        return self._some(at, at)
+
+    def between(self, low: int, high: int) -> Table:
+        """The rows from one position to below another, as they lie in memory."""
+        return self._some(slice(low, high), np.arange(low, high))
+
+    def _some(self, part: slice | NDArray[np.int64], at: NDArray[np.int64]) -> Table:
+        """Some rows, whose positions are `at`."""
         parts = self.parts
         return replace(
             self,
-            columns={name: column[kept] for name, column in self.columns.items()},
-            rows=rows[kept],
-            skipped=self.skipped + int((~kept).sum()),
-            parts=None if parts is None else parts._replace(of_row=parts.of_row[kept]),
+            columns={name: column[part] for name, column in self.columns.items()},
+            rows=at if self.rows is None else self.rows[part],
+            parts=None if parts is None else parts._replace(of_row=parts.of_row[part]),
         )
 
 

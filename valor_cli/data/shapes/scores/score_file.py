@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from msgspec import Struct, field
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from valor_cli.data.table import InvalidRows, Table
@@ -74,6 +75,34 @@ class ScoreFile(Struct, frozen=True):
     files: Sequence[InputFile]
     warnings: Sequence[str] = ()
     truths: SparseScores | None = None
+
+    def pick(self, at: NDArray[np.int64]) -> ScoreFile:
+        """Rows by position, in that order."""
+        return self._some(
+            self.samples.pick(at),
+            None if self.scores is None else self.scores.take(at),
+            None if self.truths is None else self.truths.take(at),
+            at.tolist(),
+        )
+
+    def between(self, low: int, high: int) -> ScoreFile:
+        """The rows from one position to below another, as they lie in memory."""
+        return self._some(
+            self.samples.between(low, high),
+            None if self.scores is None else self.scores.between(low, high),
+            None if self.truths is None else self.truths.between(low, high),
+            range(low, high),
+        )
+
+    def _some(
+        self,
+        samples: Table,
+        scores: Scores | None,
+        truths: SparseScores | None,
+        at: Iterable[int],
+    ) -> ScoreFile:
+        metadata = {name: [values[one] for one in at] for name, values in self.metadata.items()}
+        return replace(self, samples=samples, scores=scores, truths=truths, metadata=metadata)
 
     @property
     def true_labels(self) -> NDArray[Any]:

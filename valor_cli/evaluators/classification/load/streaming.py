@@ -8,16 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
-from msgspec import Struct, structs
+from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from valor_cli.data.formats.tables import format_of
 from valor_cli.data.inputs.score_pieces import read_score_piece
 from valor_cli.data.partition.pieces import Piece, cut, seamless
+from valor_cli.data.partition.ranges import (
+    NUMBERED,
+    IdRange,
+    SampledIds,
+    before_each,
+    edges_of,
+    ranges_between,
+    sampled,
+    whole_files,
+)
 from valor_cli.data.shapes.scores.dataset import ClassificationDataset
 from valor_cli.data.shapes.scores.joined import ScoreFacts, file_warnings, joined_score_files
 from valor_cli.data.shapes.scores.score_file import ScoreFile, ScoreReading, Side
@@ -31,19 +41,13 @@ from valor_cli.evaluators.classification.load.rows import key_numbers
 from valor_cli.evaluators.classification.load.warnings import DataWarnings
 from valor_cli.kernels.columns.texts import is_ascending, order_of
 from valor_cli.metric import Loaded, NoOptions, Selection, Stream, Survey
-from valor_cli.results import Illustration, InputFile, MetricExample
+from valor_cli.results import Illustration, MetricExample
 
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 RANGE_ROWS: Final = 1 << 17
 """Rows of all sides that a range has, about: they and what is made of them fit in a cache."""
-
-SAMPLED: Final = 256
-"""Ids that a piece tells of, evenly spaced, for ranges of equal length to be found."""
-
-NUMBERED: Final = 1 << 32
-"""Numbers that the rows of a range may have."""
 
 
 class ScorePiece(Struct, frozen=True):
@@ -71,26 +75,13 @@ class PieceSummary(Struct, frozen=True):
         facts: What its file must know of it.
         head: The piece without its rows.
         used: (keys, labels) which labels its rows use, by the codes of the piece.
-        ids: Some of its sample ids, evenly spaced, ascending, the first and the last among them.
+        ids: Some of its sample ids.
     """
 
     facts: ScoreFacts
     head: ScoreFile
     used: Flags
-    ids: Sequence[bytes]
-
-    @property
-    def rows(self) -> int:
-        """Number of rows."""
-        return self.facts.samples
-
-
-class Span(NamedTuple):
-    """A range of sample ids, from `low` to below `high`, None if open; the `number`th."""
-
-    number: int
-    low: bytes | None
-    high: bytes | None
+    ids: SampledIds
 
 
 class RangeContext(Struct, frozen=True):
@@ -161,11 +152,11 @@ def read_piece(task: ScorePiece) -> tuple[PieceSummary, ScoreFile] | None:
     file = part.file
     if task.side == "ground_truth":
         file = replace(file, scores=None)
-    file = _by_id(file)
     ids = file.samples["sample_id"]
-    at = np.linspace(0, max(len(ids) - 1, 0), min(len(ids), SAMPLED)).astype(np.int64)
-    some = ids[at]
-    return PieceSummary(part.facts, _rows(file, 0, 0), _used(file), some.tolist()), file
+    if not is_ascending(ids):
+        file = file.pick(order_of(ids))
+    some = sampled(file.samples["sample_id"])
+    return PieceSummary(part.facts, file.between(0, 0), _used(file), some), file
 
 
 def survey(
@@ -186,7 +177,7 @@ def survey(
     heads: dict[str, ScoreFile] = {}
     for model, path in dict.fromkeys((piece.model, piece.path) for piece in pieces):
         own = [one for piece, one in zip(pieces, summaries, strict=True) if piece.model == model]
-        known = [one.head for one in own if one.rows]
+        known = [one.head for one in own if one.ids.rows]
         if not known or _has_odd_classes(inputs, own):
             return None
         heads[model] = joined_score_files(path, known)
@@ -206,15 +197,16 @@ def survey(
                 used[place[key], codes[flags]] = True
     used[:, naming.always(len(keys))] = True
     apart = "" in heads
-    spans = _spans(
-        [one for piece, one in zip(pieces, summaries, strict=True) if not (apart and piece.model)],
-        sum(one.rows for one in summaries),
-    )
+    count = max(-(-sum(one.ids.rows for one in summaries) // RANGE_ROWS), 1)
+    pairs = zip(pieces, summaries, strict=True)
+    edges = edges_of([one.ids for piece, one in pairs if not (apart and piece.model)], count)
     ranges = [
-        (span, [at for at, one in enumerate(summaries) if _meets(span, one)]) for span in spans
+        (span, [at for at, one in enumerate(summaries) if span.meets(one.ids)])
+        for span in ranges_between(edges)
     ]
     names = [piece.model for piece in pieces]
-    above = _above([one.facts.lines for one in summaries], [piece.piece.path for piece in pieces])
+    files = [piece.piece.path for piece in pieces]
+    above = before_each([one.facts.lines for one in summaries], files)
     long = any(one.facts.long for one in summaries)
     ground = RangeContext(
         inputs, selection, naming, warnings, of_names, heads, names, above, used, long=long
@@ -223,7 +215,7 @@ def survey(
 
 
 def load_range(
-    ground: RangeContext, span: Span, parts: Sequence[tuple[int, ScoreFile]]
+    ground: RangeContext, span: IdRange, parts: Sequence[tuple[int, ScoreFile]]
 ) -> Loaded[ClassificationDataset] | None:
     """The datasets of the samples in a range.
 
@@ -240,7 +232,7 @@ def load_range(
     """
     found: dict[str, list[ScoreFile]] = {model: [head] for model, head in ground.heads.items()}
     for at, file in parts:
-        part = _rows(file, *_within(file.samples["sample_id"], span))
+        part = file.between(*span.within(file.samples["sample_id"]))
         rows = part.samples.rows
         if rows is not None:
             part = replace(part, samples=replace(part.samples, rows=rows + ground.above[at]))
@@ -262,14 +254,6 @@ def load_range(
         for model, dataset in loaded.datasets.items()
     }
     return replace(loaded, datasets=numbered)
-
-
-def _within(ids: NDArray[np.bytes_], span: Span) -> tuple[int, int]:
-    """The first of ascending ids that is in a range, and the first behind it."""
-    # An edge may be longer than all of these ids: it is compared as it is.
-    edges = (None if edge is None else np.array(edge) for edge in (span.low, span.high))
-    low, high = (None if edge is None else int(ids.searchsorted(edge)) for edge in edges)
-    return low or 0, len(ids) if high is None else high
 
 
 def _joined(parts: Sequence[ScoreFile]) -> ScoreFile:
@@ -307,7 +291,7 @@ def join_ranges(
     sides = Sides(
         heads.get("", next(iter(heads.values()))).path,
         files,
-        {name: _whole(head.files) for name, head in heads.items()},
+        {name: whole_files(head.files) for name, head in heads.items()},
         ground.of_files,
     )
     return finish(loaded, ground.naming, sides, ground.selection, ground.of_names)
@@ -351,60 +335,6 @@ def _has_odd_classes(inputs: ClassificationInputs, summaries: Sequence[PieceSumm
     return any(not true.issuperset(one.facts.classes) for one in summaries)
 
 
-def _above(lines: Sequence[int], files: Sequence[str]) -> list[int]:
-    """Number of lines of the file before each piece."""
-    seen: dict[str, int] = {}
-    above = []
-    for count, file in zip(lines, files, strict=True):
-        above.append(seen.get(file, 0))
-        seen[file] = above[-1] + count
-    return above
-
-
-def _by_id(file: ScoreFile) -> ScoreFile:
-    ids = file.samples["sample_id"]
-    return file if is_ascending(ids) else _taken(file, order_of(ids))
-
-
-def _rows(file: ScoreFile, low: int, high: int) -> ScoreFile:
-    """The rows from one number to below another, as they lie in memory."""
-    part = slice(low, high)
-    found = _of_rows(file, part, np.arange(low, high))
-    return replace(
-        found,
-        scores=None if file.scores is None else file.scores.between(low, high),
-        truths=None if file.truths is None else file.truths.between(low, high),
-    )
-
-
-def _taken(file: ScoreFile, at: NDArray[np.int64]) -> ScoreFile:
-    """Some rows, in some order."""
-    found = _of_rows(file, at, at)
-    return replace(
-        found,
-        scores=None if file.scores is None else file.scores.take(at),
-        truths=None if file.truths is None else file.truths.take(at),
-    )
-
-
-def _of_rows(file: ScoreFile, part: slice | Ints, at: Ints) -> ScoreFile:
-    """Some rows of all columns but scores and sets; `at` has their numbers."""
-    samples = file.samples
-    parts = samples.parts
-    return replace(
-        file,
-        samples=replace(
-            samples,
-            columns={name: column[part] for name, column in samples.columns.items()},
-            rows=at if samples.rows is None else samples.rows[part],
-            parts=None if parts is None else parts._replace(of_row=parts.of_row[part]),
-        ),
-        metadata={
-            name: [values[one] for one in at.tolist()] for name, values in file.metadata.items()
-        },
-    )
-
-
 def _used(file: ScoreFile) -> Flags:
     """(keys, labels) which labels rows of each key use."""
     key = key_numbers(file, file.keys)
@@ -416,48 +346,6 @@ def _used(file: ScoreFile) -> Flags:
     if len(file.true_labels):
         used[key, file.true_labels] = True
     return used
-
-
-def _spans(summaries: Sequence[PieceSummary], rows: int) -> list[Span]:
-    """Ranges of about equally many rows, from the summaries of the ground truth."""
-    count = max(-(-rows // RANGE_ROWS), 1)
-    marks = sorted(
-        (name, one.rows / len(one.ids)) for one in summaries if one.ids for name in one.ids
-    )
-    total = sum(weight for _, weight in marks)
-    edges: list[bytes] = []
-    seen = 0.0
-    for name, weight in marks:
-        if seen >= total * (len(edges) + 1) / count and (not edges or name > edges[-1]):
-            edges.append(name)
-        seen += weight
-    bounds = [None, *edges, None]
-    return [Span(at, bounds[at], bounds[at + 1]) for at in range(len(bounds) - 1)]
-
-
-def _meets(span: Span, summary: PieceSummary) -> bool:
-    """Whether a piece has samples in a range."""
-    if not summary.ids:
-        return False
-    above = span.low is None or summary.ids[-1] >= span.low
-    return above and (span.high is None or summary.ids[0] < span.high)
-
-
-def _whole(files: Sequence[InputFile]) -> list[InputFile]:
-    """The files whose pieces these are."""
-    found: dict[str, InputFile] = {}
-    for one in files:
-        known = found.get(one.path)
-        found[one.path] = (
-            one
-            if known is None
-            else structs.replace(
-                known,
-                rows=(known.rows or 0) + (one.rows or 0),
-                skipped=known.skipped + one.skipped,
-            )
-        )
-    return list(found.values())
 
 
 STREAM: Final = Stream(

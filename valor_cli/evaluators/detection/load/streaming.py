@@ -7,7 +7,7 @@ in.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 from msgspec import Struct, structs
@@ -18,12 +18,21 @@ from valor_cli.data.formats.coco.ranges import ResultsFacts, one_list, read_resu
 from valor_cli.data.inputs.joined_objects import joined_objects
 from valor_cli.data.inputs.objects import format_of, read_objects
 from valor_cli.data.partition.pieces import Piece, cut
+from valor_cli.data.partition.ranges import (
+    NUMBERED,
+    IdRange,
+    SampledIds,
+    before_each,
+    edges_of,
+    ranges_between,
+    sampled,
+    whole_files,
+)
 from valor_cli.data.shapes.objects.dataset import DetectionDataset
 from valor_cli.data.shapes.objects.known_images import KnownImages
 from valor_cli.data.shapes.objects.object_file import ObjectFile
 from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.data.source.inputs import expanded
-from valor_cli.data.table import Table
 from valor_cli.errors import DataError, Problem
 from valor_cli.evaluators.detection.load.dataset import InputNotes, finish, load_objects
 from valor_cli.evaluators.detection.load.geometry import common_kind, kind_counts
@@ -43,7 +52,7 @@ from valor_cli.evaluators.detection.load.reading import objects_of, reading_of
 from valor_cli.evaluators.detection.load.warnings import DataWarnings
 from valor_cli.kernels.geometry.shapes import Kind
 from valor_cli.metric import Loaded, Selection, Stream, Survey
-from valor_cli.results import Illustration, InputFile, MetricExample
+from valor_cli.results import Illustration, MetricExample
 
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -51,14 +60,8 @@ Flags = NDArray[np.bool_]
 RANGE_OBJECTS: Final = 1 << 18
 """Objects that a range has, about: what is made of them fits in memory many times over."""
 
-NUMBERED: Final = 1 << 32
-"""Numbers that the objects of a range may have."""
-
 _POSITION: Final = "position"
 """The column of positions in the input, of objects without an id."""
-
-STEP: Final = 64
-"""Objects between two that a piece tells the image of, for ranges of equal length to be found."""
 
 
 class ObjectPiece(Struct, frozen=True):
@@ -84,30 +87,15 @@ class PieceSummary(Struct, frozen=True):
         head: The piece without its objects.
         some: Of its objects one of each category.
         kinds: How many are of each kind of geometry.
-        images: Image ids of every `STEP`th object and of the last, ascending.
-        count: How many objects it has.
+        images: Image ids of some objects.
         facts: What its file must know of it; None where it was read by itself.
     """
 
     head: ObjectFile
     some: ObjectFile
     kinds: Sequence[int]
-    images: NDArray[Any]
-    count: int
+    images: SampledIds
     facts: ResultsFacts | None
-
-
-class Span(NamedTuple):
-    """A range of images: positions in the frame, with the first and last id.
-
-    The ranges on both ends are open: `low` and `high` are None there.
-    """
-
-    number: int
-    first: int
-    last: int
-    low: Any
-    high: Any
 
 
 class Ground(Struct, frozen=True):
@@ -198,13 +186,11 @@ def read_piece(task: ObjectPiece) -> tuple[PieceSummary, ObjectFile] | None:
     order = np.argsort(ids if ids.dtype.kind == "i" else ids.astype(str), kind="stable")
     file = _taken(_positioned(file), order)
     _, one_each = np.unique(_sortable(file.objects["category_id"]), return_index=True)
-    at = np.arange(0, len(order), STEP)
     told = PieceSummary(
         head=_taken(file, order[:0]),
         some=_taken(file, one_each.astype(np.int64)),
         kinds=kind_counts(file.shapes),
-        images=file.objects["image_id"][np.append(at, len(order) - 1) if len(order) else at],
-        count=len(order),
+        images=sampled(_sortable(file.objects["image_id"])),
         facts=facts,
     )
     return told, replace(file, images=None, metadata={})
@@ -223,7 +209,7 @@ def survey(
         DataError: Files do not belong together.
     """
     truth = _in_order(summaries[0].head)
-    if not summaries[0].count:
+    if not summaries[0].images.rows:
         problem = Problem(objects_of(truth), "there are no objects to evaluate against")
         raise DataError(problem, hint="give a ground truth with at least one annotation")
     if not _are_lists(pieces, summaries):
@@ -234,8 +220,8 @@ def survey(
         heads[model] = joined_objects(parts[0][0].path, [part.head for _, part in parts])
         check_named(replace(heads[model], objects=parts[0][1].some.objects), truth)
         check_categories(heads[model], truth)
-    kind_of_ids = images_of(truth)["id"].dtype.kind
-    if any(one.count and one.images.dtype.kind != kind_of_ids for one in summaries):
+    numbers = images_of(truth)["id"].dtype.kind == "i"
+    if any(isinstance(one.images.ids[0], int) != numbers for one in summaries if one.images.rows):
         return None
     predicted = {model: head for model, head in heads.items() if model}
     frame, warnings = make_frame(truth, list(predicted.values()), selection)
@@ -252,9 +238,9 @@ def survey(
         [warning for head in heads.values() for warning in head.warnings] + warnings,
         of_kinds,
         truth.files,
-        {model: _whole(head.files) for model, head in predicted.items()},
+        {model: whole_files(head.files) for model, head in predicted.items()},
     )
-    counts = [one.count for one in summaries]
+    counts = [one.images.rows for one in summaries]
     ground = Ground(
         inputs,
         options,
@@ -263,16 +249,19 @@ def survey(
         frame,
         heads,
         [piece.model for piece in pieces],
-        _before(counts, [piece.model for piece in pieces]),
-        _before(counts, [piece.piece.path for piece in pieces]),
+        before_each(counts, [piece.model for piece in pieces]),
+        before_each(counts, [piece.piece.path for piece in pieces]),
         seen,
         read,
     )
-    return Survey(ground, [(span, _meeting(span, summaries)) for span in _spans(frame, summaries)])
+    edges = edges_of([one.images for one in summaries], max(-(-sum(counts) // RANGE_OBJECTS), 1))
+    spans = ranges_between(_dividing(edges, frame.image_ids))
+    meeting = [[at for at, one in enumerate(summaries) if span.meets(one.images)] for span in spans]
+    return Survey(ground, list(zip(spans, meeting, strict=True)))
 
 
 def load_range(
-    ground: Ground, span: Span, parts: Sequence[tuple[int, ObjectFile]]
+    ground: Ground, span: IdRange, parts: Sequence[tuple[int, ObjectFile]]
 ) -> Loaded[DetectionDataset]:
     """The datasets of the images in a range.
 
@@ -287,10 +276,12 @@ def load_range(
     found: dict[str, list[ObjectFile]] = {model: [] for model in ground.heads}
     for at, file in parts:
         found[ground.pieces[at]].append(_slice(ground, span, at, file))
-    frame = _within(ground.frame, span)
+    first, last = span.within(ground.frame.image_ids)
+    frame = _within(ground.frame, first, last)
     heads = ground.heads
     objects, *_ = [*found.pop(""), heads[""]]
-    truth = replace(_identified(objects, heads[""]), images=_images_of(heads[""], span))
+    images = images_of(heads[""]).between(first, last)
+    truth = replace(_identified(objects, heads[""]), images=images)
     predicted = {
         model: _identified(joined_objects(heads[model].path, [heads[model], *own]), heads[model])
         for model, own in found.items()
@@ -366,39 +357,19 @@ def _read(task: ObjectPiece) -> tuple[ObjectFile, ResultsFacts | None] | None:
 
 def _taken(file: ObjectFile, at: Ints) -> ObjectFile:
     """Some objects of a file, in some order."""
-    return replace(file, objects=_of_rows(file.objects, at, at), shapes=file.shapes.take(at))
+    return replace(file, objects=file.objects.pick(at), shapes=file.shapes.take(at))
 
 
-def _between(file: ObjectFile, low: int, high: int) -> ObjectFile:
-    """The objects from one number to below another, as they lie in memory."""
-    objects = _of_rows(file.objects, slice(low, high), np.arange(low, high))
-    return replace(file, objects=objects, shapes=file.shapes.between(low, high))
-
-
-def _of_rows(objects: Table, part: slice | Ints, at: Ints) -> Table:
-    """Some rows; `at` has their numbers."""
-    parts = objects.parts
-    return replace(
-        objects,
-        columns={name: column[part] for name, column in objects.columns.items()},
-        rows=at if objects.rows is None else objects.rows[part],
-        parts=None if parts is None else parts._replace(of_row=parts.of_row[part]),
-    )
-
-
-def _slice(ground: Ground, span: Span, at: int, file: ObjectFile) -> ObjectFile:
+def _slice(ground: Ground, span: IdRange, at: int, file: ObjectFile) -> ObjectFile:
     """The objects of a piece whose images are in a range."""
-    ids = _sortable(file.objects["image_id"])
-    low = 0 if span.low is None else int(np.searchsorted(ids, span.low))
-    high = len(ids) if span.high is None else int(np.searchsorted(ids, span.high))
-    part = _between(file, low, high)
-    objects = part.objects
+    low, high = span.within(_sortable(file.objects["image_id"]))
+    objects = file.objects.between(low, high)
     if objects.rows is not None:
         objects = replace(objects, rows=objects.rows + ground.in_file[at])
     if _POSITION in objects.columns:
         moved = objects[_POSITION] + ground.before[at]
         objects = replace(objects, columns={**objects.columns, _POSITION: moved})
-    return replace(part, objects=objects)
+    return replace(file, objects=objects, shapes=file.shapes.between(low, high))
 
 
 def _positioned(file: ObjectFile) -> ObjectFile:
@@ -450,91 +421,34 @@ def _are_lists(pieces: Sequence[ObjectPiece], summaries: Sequence[PieceSummary])
     return all(one_list([facts for facts, _ in own], own[-1][1]) for own in files.values())
 
 
-def _before(counts: Sequence[int], groups: Sequence[str]) -> list[int]:
-    """Number of objects of the group before each piece."""
-    seen: dict[str, int] = {}
-    before = []
-    for count, group in zip(counts, groups, strict=True):
-        before.append(seen.get(group, 0))
-        seen[group] = before[-1] + count
-    return before
-
-
 def _in_order(truth: ObjectFile) -> ObjectFile:
     """Ground truth whose images are listed by id."""
     images = images_of(truth)
     order = np.argsort(ids_of(images))
-    columns = {name: column[order] for name, column in images.columns.items()}
     metadata = {name: [values[at] for at in order] for name, values in truth.metadata.items()}
-    return replace(truth, images=replace(images, columns=columns), metadata=metadata)
+    return replace(truth, images=images.pick(order), metadata=metadata)
 
 
-def _images_of(truth: ObjectFile, span: Span) -> Table:
-    images = images_of(truth)
-    columns = {name: column[span.first : span.last] for name, column in images.columns.items()}
-    return replace(images, columns=columns)
+def _dividing(edges: Sequence[Any], images: NDArray[Any]) -> list[Any]:
+    """The edges that have images on both sides."""
+    at = np.searchsorted(images, edges)
+    kept = (np.diff(at, prepend=0) > 0) & (at < len(images))
+    return [edge for edge, keep in zip(edges, kept.tolist(), strict=True) if keep]
 
 
-def _within(frame: Frame, span: Span) -> Frame:
-    """The frame of the images in a range."""
-    part = slice(span.first, span.last)
+def _within(frame: Frame, first: int, last: int) -> Frame:
+    """The frame of the images from one position to below another."""
+    part = slice(first, last)
     known = frame.images
     return replace(
         frame,
         image_ids=frame.image_ids[part],
-        image_number=np.arange(span.last - span.first),
+        image_number=np.arange(last - first),
         images=KnownImages(
             known.path, known.ids[part], known.files[part], known.size[part], known.typed
         ),
         metadata={name: values[part] for name, values in frame.metadata.items()},
     )
-
-
-def _spans(frame: Frame, summaries: Sequence[PieceSummary]) -> list[Span]:
-    """Ranges of about equally many objects, from the summaries of the pieces."""
-    total = sum(one.count for one in summaries)
-    count = max(-(-total // RANGE_OBJECTS), 1)
-    told_of = [np.searchsorted(frame.image_ids, _sortable(one.images)) for one in summaries]
-    marks = np.sort(np.concatenate([np.zeros(0, np.int64), *told_of]))
-    images = len(frame.image_ids)
-    chosen = marks[len(marks) * np.arange(1, count) // count] if len(marks) else marks
-    edges = [0, *np.unique(chosen[(chosen > 0) & (chosen < images)]).tolist(), images]
-    last = len(edges) - 2
-    return [
-        Span(
-            at,
-            edges[at],
-            edges[at + 1],
-            None if at == 0 else frame.image_ids[edges[at]],
-            None if at == last else frame.image_ids[edges[at + 1]],
-        )
-        for at in range(last + 1)
-    ]
-
-
-def _meeting(span: Span, summaries: Sequence[PieceSummary]) -> list[int]:
-    """The pieces that may have objects in a range."""
-    found = []
-    for at, one in enumerate(summaries):
-        if not len(one.images):
-            continue
-        first, last = _sortable(one.images[[0, -1]])
-        if (span.high is None or first < span.high) and (span.low is None or last >= span.low):
-            found.append(at)
-    return found
-
-
-def _whole(files: Sequence[InputFile]) -> list[InputFile]:
-    """The files whose pieces these are."""
-    found: dict[str, InputFile] = {}
-    for one in files:
-        known = found.get(one.path)
-        found[one.path] = (
-            one
-            if known is None
-            else structs.replace(known, rows=(known.rows or 0) + (one.rows or 0))
-        )
-    return list(found.values())
 
 
 DETECTIONS: Final = Stream(
