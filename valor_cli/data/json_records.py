@@ -73,7 +73,8 @@ def not_json(error: json.JSONDecodeError | RecursionError) -> str:
     return f"not JSON ({error.msg}, column {error.colno}); each line is one JSON object"
 
 
-def _object(pairs: Sequence[tuple[str, Any]]) -> Record:
+def object_of(pairs: Sequence[tuple[str, Any]]) -> Record:
+    """An object of its members; `DuplicateKey` if two have one key."""
     found = dict(pairs)
     if len(found) == len(pairs):
         return found
@@ -83,7 +84,7 @@ def _object(pairs: Sequence[tuple[str, Any]]) -> Record:
     return repeated
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_int=Number, parse_float=Number)
+_DECODER = json.JSONDecoder(object_pairs_hook=object_of, parse_int=Number, parse_float=Number)
 
 
 def said(value: object) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from valor_cli.data.json_records import DuplicateKey, Number
+from valor_cli.data.json_records import DuplicateKey, Number, object_of
 from valor_cli.data.values import is_text
 from valor_cli.kernels import engine
 from valor_cli.kernels.columns.spans import Spans, Text, Vocabulary, decimals, padded
@@ -214,6 +214,33 @@ class Column:
                 values = zip(own.texts(), own.numbers()[0].tolist(), strict=True)
                 column[rows] = [Number(text).plain if text else value for text, value in values]
         return column
+
+    def values(self) -> list[Any]:
+        """(n,) what `json_records.parsed` gives; NaN and infinities as such, None for none."""
+        counts, items = self.items()
+        inside = items.values() if len(items) else []
+        names = [*self.tape.keys, ""]
+        keys = [names[code] for code in self.tape.key[items.node].tolist()]
+        number = None if self.tape.number is None else self.tape.number[self.node].tolist()
+        found: list[Any] = []
+        begin = 0
+        for at, (kind, text, count) in enumerate(
+            zip(self.kind.tolist(), self.texts(), counts.tolist(), strict=True)
+        ):
+            end = begin + count
+            if kind in (OBJECT, DUPLICATE):
+                members = zip(keys[begin:end], inside[begin:end], strict=True)
+                found.append(object_of(list(members)))
+            elif kind == LIST:
+                found.append(inside[begin:end])
+            elif kind == NUMBER:
+                found.append(Number(text))
+            elif kind == INVALID:
+                found.append(math.nan if number is None else number[at])
+            else:
+                found.append({TRUE: True, FALSE: False, TEXT: text}.get(kind))
+            begin = end
+        return found
 
     def holding(self, byte: int) -> Bools:
         """(n,) which texts hold a byte."""

@@ -362,16 +362,6 @@ def open_table(path: str) -> ParquetSource:
     return ArrowSource(path)
 
 
-def select_rows(rows: Any, at: Sequence[int]) -> Any:
-    """Select rows of a `pyarrow.RecordBatch`, at least one, by position."""
-    try:
-        return rows.take(pa.array(at, pa.int64()))
-    except pa.ArrowNotImplementedError:
-        # As it is of views, which few files hold.
-        single = pa.Table.from_batches([rows.slice(one, 1) for one in at])
-        return single.combine_chunks().to_batches()[0]
-
-
 def _parquet_file(raw: BinaryIO, coded: Sequence[str] = (), footer: Any = None) -> Any:
     """The `pyarrow.parquet.ParquetFile` of an open file."""
     return pq.ParquetFile(

@@ -21,13 +21,16 @@ from valor_cli.data.batch import (
     TypedReading,
 )
 from valor_cli.data.formats.parquet.columns import type_of
-from valor_cli.data.formats.parquet.files import open_table, select_rows
+from valor_cli.data.formats.parquet.files import open_table
 from valor_cli.data.formats.parquet.tape import tape_of_arrow
-from valor_cli.data.formats.parquet.values import as_written, unsupported, values
 from valor_cli.data.partition.pieces import Piece
 from valor_cli.data.schema import Path
 from valor_cli.data.table import ROW
-from valor_cli.errors import DataError
+from valor_cli.data.tape import Column
+from valor_cli.errors import DataError, Problem
+
+_SHOWN: Final = 60
+"""Characters of a type in a message."""
 
 CAST: Final = "Cast the column where the file is written."
 
@@ -100,13 +103,13 @@ class TypedFile(RowFile):
                         at - (numbers.start - 1),
                         dict.fromkeys(held, 0),
                         held.__getitem__,
-                        partial(_records, batch.rows),
+                        partial(_records, held),
                     )
                 ]
             )
 
     def _readable(self) -> list[str]:
-        return [name for name, kind in self.types.items() if not any(unsupported(kind, ""))]
+        return [name for name, kind in self.types.items() if not any(_unsupported(kind, ""))]
 
     def _names_of(self, columns: Sequence[Path]) -> list[str]:
         """Columns, and fields of structs with dots, as far down as there are structs.
@@ -125,7 +128,7 @@ class TypedFile(RowFile):
         problems = [
             problem
             for name in tops
-            for problem in unsupported(self.types[name], f"{self.path}: {name}")
+            for problem in _unsupported(self.types[name], f"{self.path}: {name}")
         ]
         if problems:
             raise DataError(problems, hint=CAST)
@@ -145,10 +148,23 @@ class TypedFile(RowFile):
         return found
 
 
-def _records(rows: Any, some: Sequence[int]) -> list[dict[str, Any]]:
+def _records(held: Mapping[str, Column], some: Sequence[int]) -> list[dict[str, Any]]:
     """Rows as JSON has them."""
-    if not some:
-        return []
-    chosen = select_rows(rows, some)
-    columns = [map(as_written, values(one)) for one in chosen.columns]
-    return [dict(zip(chosen.schema.names, row, strict=True)) for row in zip(*columns, strict=True)]
+    columns = [column.take(np.array(some, np.int64)).values() for column in held.values()]
+    return [dict(zip(held, row, strict=True)) for row in zip(*columns, strict=True)]
+
+
+def _unsupported(kind: ColumnType, place: str) -> Iterator[Problem]:
+    """Problems for types that are not read."""
+    names = [name for name, _ in kind.fields]
+    if kind.kind == "deep":
+        yield Problem(place, "it is nested too deeply to be read")
+    elif kind.kind == "other":
+        written = kind.written
+        text = written if len(written) <= _SHOWN else written[: _SHOWN - 1] + "…"
+        yield Problem(place, f"a column of {text} is not read; write it as text")
+    elif kind.kind == "struct" and len(set(names)) < len(names):
+        yield Problem(place, "two fields of it have one name")
+    for name, inner in kind.fields:
+        within = {"list": f"{place}[]", "struct": f"{place}.{name}"}
+        yield from _unsupported(inner, within.get(kind.kind, place))
