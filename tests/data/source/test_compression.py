@@ -14,7 +14,6 @@ import pytest
 import zstandard
 
 from valor_cli.data.formats.class_names import read_names
-from valor_cli.data.formats.coco.reader import read_ground_truth
 from valor_cli.data.formats.parquet.files import ParquetSource
 from valor_cli.data.inputs.label_maps import read_manifest
 from valor_cli.data.inputs.objects import Reading, read_objects
@@ -32,7 +31,7 @@ PACKED: dict[str, Callable[[bytes], bytes]] = {"gz": gzip.compress, "zst": zstan
 HINT = "If the file is sound, unpack it first, or set VALOR_UNPACK_"
 
 READERS: dict[str, Callable[[str], Any]] = {
-    "a.json": read_ground_truth,
+    "a.json": lambda path: read_objects(path, "ground_truth", Reading(), "coco"),
     "o.jsonl": lambda path: read_objects(path, "ground_truth", Reading()),
     "o.csv": lambda path: read_objects(path, "ground_truth", Reading()),
     "t.csv": lambda path: read_scores(path, "samples", ScoreReading()),

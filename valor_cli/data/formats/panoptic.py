@@ -199,7 +199,7 @@ def read_listing(path: str, role: Role) -> Listing:
         problems.append(own)
         if not has_keys(record, ("image_id", "file_name", "segments_info"), own, row):
             continue
-        image = reference(record, "image_id", kinds[0], known, own, row)
+        image = reference(record["image_id"], kinds[0], known, own, row, ".image_id")
         if image in seen:
             where = f"annotations[{seen[image]}]"
             message = f"duplicate segments of image {quoted(image)}, first at {where}"
@@ -294,7 +294,7 @@ def _segments(
         elif number in seen:
             where = f"segments_info[{seen[number]}]"
             problems.add(at, ".id", f"duplicate id {number}, first at {where}")
-        category = reference(record, "category_id", kind, categories, problems, at)
+        category = reference(record["category_id"], kind, categories, problems, at, ".category_id")
         name = spelled(tuple(record), "object").get("crowd", "iscrowd")
         crowd = record.get(name, 0)
         if type(crowd) not in (int, bool) or crowd not in (0, 1):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from valor_cli.data.formats.folders import digest_of
 from valor_cli.data.formats.images import pixel_values, png_content
-from valor_cli.data.shapes.objects.checks import Size, run_lengths
+from valor_cli.data.shapes.objects.checks import Size, coordinates, run_lengths
 from valor_cli.data.shapes.objects.object_file import Wanted
 from valor_cli.data.shapes.objects.rows import Frame, Part, Ring, ShapeRows
 from valor_cli.data.source.files import STDIN
@@ -245,7 +245,7 @@ def ring_of(value: object, problems: Problems, line: int, key: str) -> Ring | No
     if len(value) % 2:
         problems.add(line, key, f"expected pairs of x and y, found {len(value)} numbers")
         return None
-    ring = _numbers(value, problems, line, key)
+    ring = coordinates(value, problems, line, key)
     if ring is None:
         return None
     if len(ring) > 2 and ring[:2] == ring[-2:]:
@@ -255,24 +255,6 @@ def ring_of(value: object, problems: Problems, line: int, key: str) -> Ring | No
         problems.add(line, key, message)
         return None
     return ring
-
-
-def _numbers(
-    value: Sequence[object], problems: Problems, line: int, key: str
-) -> list[float] | None:
-    if set(map(type, value)) == {float}:
-        found: NDArray[np.float64] = np.array(value, np.float64)
-        if (np.abs(found) <= LARGEST_COORDINATE).all():
-            return list(value)  # type: ignore[arg-type] # all are floats
-    before = problems.total
-    ring: list[float] = []
-    for at, one in enumerate(value):
-        side = number(one, problems, line, f"{key}[{at}]")
-        if side is not None and abs(side) > LARGEST_COORDINATE:
-            message = f"expected at most {LARGEST_COORDINATE} pixels, found {describe(one)}"
-            problems.add(line, f"{key}[{at}]", message)
-        ring.append(0.0 if side is None else side)
-    return ring if problems.total == before else None
 
 
 def _keys_of(value: object) -> str:

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from valor_cli.data.batch import Batch, RowFile
-from valor_cli.data.formats.coco.tables import LVIS_KEYS
+from valor_cli.data.formats.coco.images import LVIS_KEYS
 from valor_cli.data.formats.json.document import parse_json
 from valor_cli.data.formats.tables import EXTENSIONS, open_rows
 from valor_cli.data.inputs.metadata_names import MetadataNames, names_in_all, note_rows

@@ -13,17 +13,16 @@ from hypothesis import strategies as st
 
 from tests.data.readings import assert_equal
 from valor_cli.data.formats.coco import objects as coco_objects
-from valor_cli.data.formats.coco.decode import decode_ground_truth, decode_results
-from valor_cli.data.formats.coco.diagnosis import diagnose_ground_truth, diagnose_results
-from valor_cli.data.formats.coco.reader import read_ground_truth, read_results
-from valor_cli.data.formats.coco.tables import Request
+from valor_cli.data.formats.coco.diagnosis import diagnose_objects
+from valor_cli.data.formats.coco.reader import decode_objects, read_objects
 from valor_cli.data.formats.json.document import parse_json
 from valor_cli.data.shapes.objects.object_file import ObjectFile
+from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.data.source.files import TextSource
 from valor_cli.data.values import LARGEST_COORDINATE
 from valor_cli.kernels import engine
 
-BOXES = Request("box")
+BOXES = Reading("box")
 
 pytestmark = pytest.mark.skipif(engine.compiled is None, reason="no kernel, no fast reading")
 
@@ -87,7 +86,7 @@ def columns_of(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
 
 def slow_results(path: str) -> ObjectFile:
     source = TextSource(path)
-    return diagnose_results(parse_json(source.whole(), path), source, BOXES, "error")
+    return diagnose_objects(parse_json(source.whole(), path), source, "predictions", BOXES)
 
 
 def assert_same(found: ObjectFile, rows: list[dict[str, Any]]) -> None:
@@ -111,7 +110,7 @@ def test_results_are_those_of_the_standard_library(
     path = tmp_path / "dt.json"
     path.write_bytes(text.encode())
     rows = json.loads(text)
-    fast, slow = read_results(str(path)), slow_results(str(path))
+    fast, slow = read_objects(str(path), "predictions", Reading()), slow_results(str(path))
     assert_same(fast, rows)
     assert_same(slow, rows)
     assert fast.files == slow.files
@@ -153,9 +152,10 @@ def test_ground_truth_is_that_of_the_slow_reading(data: st.DataObject, tmp_path:
     path = tmp_path / "gt.json"
     path.write_bytes(data.draw(texts(document)).encode())
     source = TextSource(str(path))
-    fast = decode_ground_truth(source, ["x"], BOXES)
+    reading = Reading("box", metadata=["x"])
+    fast = decode_objects(source, "ground_truth", reading)
     document = parse_json(source.whole(), str(path))
-    assert_equal(fast, diagnose_ground_truth(document, source, ["x"], BOXES, "error"))
+    assert_equal(fast, diagnose_objects(document, source, "ground_truth", reading))
 
 
 number_literals = st.from_regex(
@@ -170,7 +170,7 @@ def test_float_literals_are_read_exactly(literal: str, tmp_path: Path) -> None:
     path.write_text(
         f'[{{"image_id":1,"category_id":2,"bbox":[{literal},0,1,1],"score":{literal}}}]'
     )
-    found = decode_results(TextSource(str(path)), BOXES)
+    found = decode_objects(TextSource(str(path)), "predictions", BOXES)
     assert found is not None
     expected = float(json.loads(literal))
     assert found.objects["score"].tolist() == [expected]
@@ -184,7 +184,7 @@ def test_long_float_literals_are_read_exactly(value: float, extra: int, tmp_path
     # More digits than a float64 has: near halfway between two of them, where rounding is hard.
     literal = f"{(value + np.nextafter(value, np.inf)) / 2:.{extra}e}"
     path.write_text(f'[{{"image_id":1,"category_id":2,"bbox":[0,0,1,{literal}],"score":1}}]')
-    found = decode_results(TextSource(str(path)), BOXES)
+    found = decode_objects(TextSource(str(path)), "predictions", BOXES)
     assert found is not None
     assert found.shapes.box[0, 3] == json.loads(literal)
 
@@ -205,7 +205,7 @@ def test_numbers_that_are_hard_to_round() -> None:
         f'{{"image_id":1,"category_id":2,"bbox":[0,0,1,1],"score":{literal}}}'
         for literal in literals
     )
-    found = coco_objects.objects_listed([f"{rows}]".encode()], BOXES)
+    found = coco_objects.detections_listed([f"{rows}]".encode()], BOXES)
     assert found is not None
     scores = found.columns["score"]
     assert scores.tolist() == [float(json.loads(literal)) for literal in literals]
@@ -228,7 +228,7 @@ GOOD = '{"image_id":1,"category_id":3,"bbox":[1,2,3,4],"score":0.5}'
 def test_sound_files_are_read_fast(text: str, tmp_path: Path) -> None:
     path = tmp_path / "dt.json"
     path.write_text(text)
-    assert decode_results(TextSource(str(path)), BOXES) is not None
+    assert decode_objects(TextSource(str(path)), "predictions", BOXES) is not None
 
 
 @pytest.mark.parametrize(
@@ -257,7 +257,7 @@ def test_faulty_files_are_left_to_the_slow_reading(
     monkeypatch.setattr(coco_objects, "CHUNKS", {"box": chunk, "shape": chunk})
     path = tmp_path / "dt.json"
     path.write_text(text)
-    assert decode_results(TextSource(str(path)), BOXES) is None
+    assert decode_objects(TextSource(str(path)), "predictions", BOXES) is None
 
 
 def test_a_wrong_cut_is_noticed_and_read_slowly(
@@ -269,10 +269,11 @@ def test_a_wrong_cut_is_noticed_and_read_slowly(
     path.write_text(text)
     for chunk in range(1, len(text) + 1):
         monkeypatch.setattr(coco_objects, "CHUNKS", {"box": chunk, "shape": chunk})
-        assert_same(read_results(str(path)), json.loads(text))
+        assert_same(read_objects(str(path), "predictions", Reading()), json.loads(text))
 
 
 def test_metadata_the_fast_reading_cannot_hold(tmp_path: Path) -> None:
     path = tmp_path / "gt.json"
     path.write_text('{"images":[{"id":1,"sun":1,"x":1e999}],"annotations":[],"categories":[]}')
-    assert read_ground_truth(str(path), metadata=["sun"]).metadata == {"sun": [1]}
+    found = read_objects(str(path), "ground_truth", Reading(metadata=["sun"]))
+    assert found.metadata == {"sun": [1]}

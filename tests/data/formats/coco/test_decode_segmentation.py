@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from tests.data.readings import assert_equal
 from valor_cli.data.formats.coco import objects as coco_objects
-from valor_cli.data.formats.coco.decode import decode_ground_truth, decode_results
-from valor_cli.data.formats.coco.diagnosis import diagnose_ground_truth, diagnose_results
-from valor_cli.data.formats.coco.tables import Request
+from valor_cli.data.formats.coco.diagnosis import diagnose_objects
+from valor_cli.data.formats.coco.reader import decode_objects
 from valor_cli.data.formats.json.document import parse_json
+from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.data.source.files import TextSource
 from valor_cli.data.values import LARGEST_COORDINATE
 from valor_cli.errors import DataError
@@ -36,9 +36,9 @@ derandomized = settings(
 HEIGHT, WIDTH = 40, 50
 
 requests = st.builds(
-    Request,
+    Reading,
     st.sampled_from(["box", "shape"]),
-    st.frozensets(st.sampled_from(["some_keypoints", "federated"])),
+    fields=st.frozensets(st.sampled_from(["some_keypoints", "federated"])),
 )
 # Tiny numbers are read one by one.
 coordinates = (
@@ -120,9 +120,9 @@ def test_results(
     path = tmp_path / "dt.json"
     path.write_text(json.dumps(document, indent=data.draw(st.sampled_from([None, 1]))))
     source = TextSource(str(path))
-    fast = decode_results(source, request)
+    fast = decode_objects(source, "predictions", request)
     parsed = parse_json(source.whole(), str(path))
-    slow = diagnose_results(parsed, source, request, "error")
+    slow = diagnose_objects(parsed, source, "predictions", request)
     assert [expected_kind(row, request.wanted) for row in rows] == slow.shapes.kind.tolist()
     # A wrong cut of a list is noticed, and then this file is read slowly.
     if fast is not None or chunk > 64:
@@ -156,8 +156,8 @@ def test_ground_truth(data: st.DataObject, tmp_path: Path) -> None:
     path.write_text(json.dumps(document))
     source = TextSource(str(path))
     parsed = parse_json(source.whole(), str(path))
-    slow = diagnose_ground_truth(parsed, source, [], request, "error")
-    assert_equal(decode_ground_truth(source, [], request), slow)
+    slow = diagnose_objects(parsed, source, "ground_truth", request)
+    assert_equal(decode_objects(source, "ground_truth", request), slow)
 
 
 numbers = st.integers(-3, 9) | st.sampled_from([1.0, 0.5, True, None, 2**70, "1"])
@@ -183,11 +183,11 @@ def test_what_is_found_fast_in_a_doubtful_file_is_found_slowly(
     row = {"image_id": 1, "category_id": 2, "score": 1}
     path = tmp_path / "dt.json"
     path.write_text(json.dumps([row | {"segmentation": each} for each in rows]))
-    source, request = TextSource(str(path)), Request("shape")
-    fast = decode_results(source, request)
+    source, request = TextSource(str(path)), Reading("shape")
+    fast = decode_objects(source, "predictions", request)
     parsed = parse_json(source.whole(), str(path))
     try:
-        slow = diagnose_results(parsed, source, request, "error")
+        slow = diagnose_objects(parsed, source, "predictions", request)
     except DataError:
         assert fast is None
     else:
@@ -205,11 +205,11 @@ def test_strings_that_may_be_run_lengths(text: str, tmp_path: Path) -> None:
     total = max(_total(text), 1)
     row |= {"segmentation": {"size": [total, 1], "counts": text}}
     path.write_text(json.dumps([row]))
-    source, request = TextSource(str(path)), Request("shape")
-    fast = decode_results(source, request)
+    source, request = TextSource(str(path)), Reading("shape")
+    fast = decode_objects(source, "predictions", request)
     parsed = parse_json(source.whole(), str(path))
     try:
-        slow = diagnose_results(parsed, source, request, "error")
+        slow = diagnose_objects(parsed, source, "predictions", request)
     except DataError:
         assert fast is None
     else:

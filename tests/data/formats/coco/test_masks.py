@@ -12,11 +12,11 @@ import pytest
 
 from tests.data.readings import assert_equal
 from valor_cli.data.formats.coco import objects as coco_objects
-from valor_cli.data.formats.coco.decode import decode_results
-from valor_cli.data.formats.coco.diagnosis import diagnose_results
-from valor_cli.data.formats.coco.objects import objects_listed
-from valor_cli.data.formats.coco.tables import Request
+from valor_cli.data.formats.coco.diagnosis import diagnose_objects
+from valor_cli.data.formats.coco.objects import UnusualError, detections_listed
+from valor_cli.data.formats.coco.reader import decode_objects
 from valor_cli.data.formats.json.document import parse_json
+from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.data.source.files import TextSource
 from valor_cli.errors import DataError
 from valor_cli.kernels import engine
@@ -24,7 +24,7 @@ from valor_cli.kernels import engine
 pytestmark = pytest.mark.skipif(engine.compiled is None, reason="no kernel, no fast reading")
 
 HEIGHT, WIDTH = 30, 40
-SHAPES = Request("shape")
+SHAPES = Reading("shape")
 
 
 def detection(number: int, **keys: Any) -> dict[str, Any]:
@@ -48,10 +48,10 @@ def test_many_lists_are_read_as_one(tmp_path: Path) -> None:
     path.write_text(json.dumps(rows, indent=1))
     fast, slow = TextSource(str(path)), TextSource(str(path))
     document = parse_json(slow.whole(), slow.path)
-    expected = diagnose_results(document, slow, SHAPES, "error")
-    assert_equal(decode_results(fast, SHAPES), expected)
+    expected = diagnose_objects(document, slow, "predictions", SHAPES)
+    assert_equal(decode_objects(fast, "predictions", SHAPES), expected)
     text = path.read_bytes()[1:]
-    found = objects_listed((text[at : at + 700] for at in range(0, len(text), 700)), SHAPES)
+    found = detections_listed((text[at : at + 700] for at in range(0, len(text), 700)), SHAPES)
     assert found is not None
     assert found.columns["score"].tolist() == [n / 100 for n in range(100)]
     assert found.shapes.mask.counts.tolist() == expected.shapes.mask.counts.tolist()
@@ -87,10 +87,10 @@ def test_anything_else_beside_masks(
         path = tmp_path / "found.json"
         path.write_text(json.dumps(rows))
         source = TextSource(str(path))
-        fast = decode_results(source, SHAPES)
+        fast = decode_objects(source, "predictions", SHAPES)
         document = parse_json(source.whole(), source.path)
         try:
-            slow = diagnose_results(document, source, SHAPES, "error")
+            slow = diagnose_objects(document, source, "predictions", SHAPES)
         except DataError:
             assert fast is None
             continue
@@ -99,4 +99,5 @@ def test_anything_else_beside_masks(
 
 
 def test_half_a_list_is_left_to_others() -> None:
-    assert objects_listed([json.dumps([detection(0)]).encode()[1:-9]], SHAPES) is None
+    with pytest.raises(UnusualError):
+        detections_listed([json.dumps([detection(0)]).encode()[1:-9]], SHAPES)

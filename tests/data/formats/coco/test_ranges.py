@@ -15,9 +15,10 @@ import pytest
 
 from tests.data.readings import arrays_of, listed
 from valor_cli.data.formats.coco.ranges import ResultsPart, one_list, read_results_piece
-from valor_cli.data.formats.coco.reader import read_results
+from valor_cli.data.formats.coco.reader import read_objects
 from valor_cli.data.partition.pieces import Piece, cut, seamless
 from valor_cli.data.shapes.objects.object_file import ObjectFile, Wanted
+from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.errors import DataError
 from valor_cli.kernels.geometry.shapes import joined
 
@@ -51,7 +52,7 @@ def parts_of(
     pieces = cut("a.json", size)
     if len(pieces) == 1:
         pieces = [Piece("a.json", 0, len(content))]
-    return [tried(partial(read_results_piece, piece, wanted=wanted)) for piece in pieces]
+    return [tried(partial(read_results_piece, piece, Reading(wanted))) for piece in pieces]
 
 
 def agrees(content: bytes, size: int, wanted: Wanted, whole: ObjectFile | DataError) -> bool:
@@ -126,7 +127,7 @@ def test_pieces_say_what_the_list_says() -> None:
     for seed in range(80):
         content, wanted = odd_results(seed)
         Path("a.json").write_bytes(content)
-        whole = tried(partial(read_results, "a.json", wanted=wanted))
+        whole = tried(partial(read_objects, "a.json", "predictions", Reading(wanted)))
         for size in {1 + (seed * 7 + step * 31) % (len(content) + 1) for step in range(4)}:
             used += agrees(content, size, wanted, whole)
     # Most can be: else nothing was tested.
@@ -138,7 +139,7 @@ def test_lists_that_look_as_if_they_ended_within_objects(trap: Any) -> None:
     rows = [BOX, BOX | {"note": trap, "score": 0.25}, BOX | {"image_id": 3}]
     content = json.dumps(rows, ensure_ascii=False).encode()
     Path("a.json").write_bytes(content)
-    whole = read_results("a.json")
+    whole = read_objects("a.json", "predictions", Reading())
     sizes = range(1, len(content) + 7, 3)
     used = [agrees(content, size, "box", whole) for size in sizes]
     assert any(used)
@@ -188,8 +189,8 @@ def test_what_is_no_list_of_detections_is_left_to_the_whole_reader(text: str) ->
 def test_keypoints_are_left_to_the_whole_reader() -> None:
     Path("a.json").write_text(json.dumps([BOX] * 4))
     piece = cut("a.json", 100)[0]
-    assert read_results_piece(piece, fields={"keypoints"}) is None
-    assert read_results_piece(piece) is not None
+    assert read_results_piece(piece, Reading(fields=frozenset({"keypoints"}))) is None
+    assert read_results_piece(piece, Reading()) is not None
 
 
 def test_ids_of_two_kinds_are_told_by_the_facts_of_all() -> None:

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from valor_cli.data.formats.coco.reader import read_results
+from valor_cli.data.formats.coco.reader import read_objects
+from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.errors import DataError
 
 Write = Callable[[Any], str]
@@ -33,14 +34,14 @@ def detection(image_id: int | str = 1, **changes: Any) -> dict[str, Any]:
 def test_the_collector_is_left_as_it_was(write: Write) -> None:
     assert gc.isenabled()
     with pytest.raises(DataError):
-        read_results(write("["))
+        read_objects(write("["), "predictions", Reading())
     assert gc.isenabled()
     path = write([detection()])
-    read_results(path)
+    read_objects(path, "predictions", Reading())
     assert gc.isenabled()
     gc.disable()
     try:
-        read_results(path)
+        read_objects(path, "predictions", Reading())
         assert not gc.isenabled()
     finally:
         gc.enable()
@@ -49,7 +50,7 @@ def test_the_collector_is_left_as_it_was(write: Write) -> None:
 def test_three_of_ten_thousand_problems_are_listed(write: Write) -> None:
     path = write([detection(score=None)] * 10_000)
     with pytest.raises(DataError) as caught:
-        read_results(path)
+        read_objects(path, "predictions", Reading())
     lines = str(caught.value).splitlines()
     assert len(lines) == 5
     assert lines[2] == f"{path}: [2].score: expected a number, found null"

@@ -10,29 +10,29 @@ import pycocotools.mask as reference
 import pytest
 
 from tests.data.readings import assert_equal
-from valor_cli.data.formats.coco.decode import decode_ground_truth, decode_results
-from valor_cli.data.formats.coco.diagnosis import diagnose_ground_truth, diagnose_results
-from valor_cli.data.formats.coco.tables import Request
+from valor_cli.data.formats.coco.diagnosis import diagnose_objects
+from valor_cli.data.formats.coco.reader import decode_objects
 from valor_cli.data.formats.json.document import parse_json
 from valor_cli.data.shapes.objects.object_file import ObjectFile
+from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.data.source.files import TextSource
 from valor_cli.kernels import engine
 from valor_cli.kernels.geometry.shapes import MASK, POLYGON, Masks
 
 REAL = Path(__file__).parents[3] / "real_data" / "detection" / "coco-val2014-100"
-SHAPES = Request("shape")
+SHAPES = Reading("shape")
 
 
-def both(path: str, request: Request = SHAPES, *, truth: bool = False) -> ObjectFile:
+def both(path: str, request: Reading = SHAPES, *, truth: bool = False) -> ObjectFile:
     """What the fast reading finds, which the slow one finds too."""
     source = TextSource(path)
     document = parse_json(source.whole(), path)
     if truth:
-        fast = decode_ground_truth(source, [], request)
-        slow = diagnose_ground_truth(document, source, [], request, "error")
+        fast = decode_objects(source, "ground_truth", request)
+        slow = diagnose_objects(document, source, "ground_truth", request)
     else:
-        fast = decode_results(source, request)
-        slow = diagnose_results(document, source, request, "error")
+        fast = decode_objects(source, "predictions", request)
+        slow = diagnose_objects(document, source, "predictions", request)
     assert_equal(fast, slow)
     return slow
 

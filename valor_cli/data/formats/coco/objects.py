@@ -1,4 +1,4 @@
-"""Read lists of COCO objects as columns; None where the full checks are needed.
+"""Read lists of COCO objects as columns.
 
 Usual boxes and masks are read by the compiled kernel, and all others as columns of a tape.
 """
@@ -7,25 +7,28 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.data.formats.coco.tables import Request, Rows, opened_rings
 from valor_cli.data.json_records import parsed
 from valor_cli.data.shapes.objects.names import spellings
-from valor_cli.data.shapes.objects.object_file import text_column
+from valor_cli.data.shapes.objects.object_file import ObjectFile, Role, text_column
 from valor_cli.data.shapes.objects.parse import (
+    FEWEST,
     box_sides,
     crowds,
+    opened,
     outlines,
     run_lengths,
     whole_numbers,
 )
-from valor_cli.data.table import Columns
+from valor_cli.data.shapes.objects.reading import Reading
+from valor_cli.data.source.files import TextSource
+from valor_cli.data.table import Columns, Table
 from valor_cli.data.tape import (
     LIST,
     NOTHING,
@@ -50,8 +53,9 @@ from valor_cli.kernels.columns.coco_objects import (
 )
 from valor_cli.kernels.columns.grouping import are_distinct
 from valor_cli.kernels.geometry import rle
-from valor_cli.kernels.geometry.shapes import BOX, MASK, POLYGON, Shapes, joined
+from valor_cli.kernels.geometry.shapes import BOX, MASK, POLYGON, Polygons, Shapes, joined
 from valor_cli.kernels.threads import in_order, usable_threads
+from valor_cli.results import InputFile
 
 BOUNDARY: Final = re.compile(rb"\}[ \t\n\r]*,[ \t\n\r]*\{")
 """Separators of two objects of a list; strings may contain them, too."""
@@ -61,26 +65,94 @@ CHUNKS: Final = {"box": 1 << 20, "shape": 1 << 18}
 """Bytes of a list that are read at once: enough to parse boxes in a thread while the next chunk is
 read and hashed; masks so many that NumPy's calls are few, and all fits the cache."""
 
+KEYPOINTS: Final = frozenset({"keypoints", "some_keypoints"})
+"""Fields to read: keypoints that every detection needs where one has them, or that may be missing.
+"""
+
 _NO_SHAPE: Final = 255
 
+_Detected: TypeAlias = DetectedBoxes | DetectedMasks
 
-class _Letters(NamedTuple):
-    """Detections of one list that are all masks: their columns, and the letters of all counts."""
+
+class UnusualError(Exception):
+    """A file is unusual or wrong, so it needs the full checks."""
+
+
+class Rows(NamedTuple):
+    """Objects of one list of a file.
+
+    Attributes:
+        columns, shapes: Their values.
+        kept: Their positions in the list; None for all of it.
+        skipped: How many others the list has.
+    """
 
     columns: Columns
-    masks: DetectedMasks
+    shapes: Shapes
+    kept: Sequence[int] | None = None
+    skipped: int = 0
 
 
-def tape(text: bytes) -> Column | None:
-    """The value of a JSON text; None if it is unusual."""
+def object_file(
+    source: TextSource,
+    rows: Rows,
+    list_name: str = "",
+    *,
+    images: Columns | None = None,
+    categories: Columns | None = None,
+    metadata: Mapping[str, list[Any]] | None = None,
+) -> ObjectFile:
+    """Build the `ObjectFile` of a source that was read completely.
+
+    Args:
+        source: Where the objects are from.
+        rows: The objects.
+        list_name: Key of their list in the file; empty when the file is the list.
+        images, categories: Their columns; None where the file does not list them.
+        metadata: Of the images.
+    """
+    path, place = source.path, f"{list_name}[{{row}}]"
+    kept = np.array(rows.kept, np.int64) if rows.skipped else None
+    table = Table(path, rows.columns, place, kept, rows.skipped)
+    return ObjectFile(
+        path=path,
+        objects=table,
+        shapes=rows.shapes,
+        images=None if images is None else Table(path, images, "images[{row}]"),
+        categories=None if categories is None else Table(path, categories, "categories[{row}]"),
+        metadata=metadata or {},
+        files=[InputFile(path, source.sha256, len(table) + rows.skipped, rows.skipped)],
+    )
+
+
+def expect(*usual: bool | np.bool_) -> None:
+    """Check that all is usual.
+
+    Raises:
+        UnusualError: It is not, and so for all functions here.
+    """
+    if not all(usual):
+        raise UnusualError
+
+
+def tape(text: bytes) -> Column:
+    """The value of a JSON text."""
     if engine.compiled is None:
         try:
             return tape_of([parsed(text)])
         except (json.JSONDecodeError, RecursionError):
-            return None
+            raise UnusualError from None
     # One line. A carriage return, too, is white space between values and wrong in a text.
     lines = json_tape(text.replace(b"\n", b"\r"))
-    return lines.values if len(lines.values) == 1 and not lines.left else None
+    expect(len(lines.values) == 1, not lines.left)
+    return lines.values
+
+
+def records_of(value: Column) -> Column:
+    """The objects of a JSON list."""
+    _, items = value.items()
+    expect(value.is_of(LIST).all(), items.is_of(OBJECT).all())
+    return items
 
 
 def chunks_of(text: bytes, at: slice) -> Iterator[memoryview]:
@@ -90,25 +162,34 @@ def chunks_of(text: bytes, at: slice) -> Iterator[memoryview]:
     return (view[start : start + size] for start in range(0, len(view), size))
 
 
-def chunk_size(request: Request) -> int:
-    """Number of bytes of a list that are read at once."""
-    return CHUNKS[request.wanted]
-
-
-def objects_listed(texts: Iterable[bytes | memoryview], request: Request) -> Rows | None:
-    """Detections of a JSON list without its "["; None if the full checks are needed."""
+def detections_listed(texts: Iterable[bytes | memoryview], reading: Reading) -> Rows:
+    """Detections of a JSON list without its "["."""
     # Only the whole list tells how many keypoints an object has.
-    if request.keypoints:
-        return detection_rows(_objects(b"".join([b"[", *texts])), request)
-    lists = _short_lists(texts)
-    if engine.compiled is None:
-        return _joined(detection_rows(_objects(text), request) for text in lists)
-    threads = usable_threads()
-    if request.wanted == "box":
-        boxes = ((text, allocate_boxes(text)) for text in lists)
-        return _joined(in_order(partial(_boxes_or_any, request=request), boxes, threads))
-    masks = ((text, allocate_masks(text)) for text in lists)
-    return _joined_masks(in_order(partial(_masks_or_any, request=request), masks, threads))
+    if reading.fields & KEYPOINTS:
+        return _detections(b"".join([b"[", *texts]), reading)
+    allocate = allocate_boxes if reading.wanted == "box" else allocate_masks
+    pieces = ((text, allocate(text)) for text in _short_lists(texts))
+    return _joined(in_order(partial(_detected, reading=reading), pieces, usable_threads()))
+
+
+def annotations_listed(text: bytes, at: slice, reading: Reading) -> Rows:
+    """Ground truth objects of a JSON list in a text."""
+    whole, found = bool(reading.fields & KEYPOINTS), None
+    if reading.wanted == "box" and not whole:
+        found = annotated_boxes(memoryview(text)[at], LARGEST_COORDINATE)
+    if found is not None:
+        named = found._asdict().items()
+        columns = {name: own for name, own in named if name != "bbox" and own is not None}
+        return Rows(columns, Shapes.boxes(found.bbox))
+    lists: Iterable[bytes] = [text[at]] if whole else _short_lists(chunks_of(text, at))
+    return _joined(object_rows(records_of(tape(one)), "ground_truth", reading) for one in lists)
+
+
+def numbered(rows: Rows) -> Rows:
+    """Rows with distinct ids, which count from 1 where there are none."""
+    ids = rows.columns.get("id", np.arange(1, len(rows.shapes) + 1))
+    expect(are_distinct_ids(ids))
+    return Rows({"id": ids, **rows.columns}, rows.shapes)
 
 
 def _short_lists(chunks: Iterable[bytes | memoryview]) -> Iterator[bytes]:
@@ -140,187 +221,100 @@ def _last_boundary(text: bytes | memoryview) -> tuple[int, int] | None:
     return None
 
 
-def _boxes_or_any(piece: tuple[bytes, DetectedBoxes], request: Request) -> Rows | None:
-    """Rows of a JSON list of detections and of the room for its boxes."""
+def _detected(piece: tuple[bytes, _Detected], reading: Reading) -> Rows | _Detected:
+    """Detections of a JSON list and of the room for its boxes or masks."""
     text, room = piece
-    found = detected_boxes(text, room, LARGEST_COORDINATE)
-    if found is None:
-        return detection_rows(_objects(text), request)
-    return Rows(_columns_of(found), Shapes.boxes(found.bbox))
+    found: _Detected | None
+    if isinstance(room, DetectedBoxes):
+        found = detected_boxes(text, room, LARGEST_COORDINATE)
+    else:
+        found = detected_masks(text, room, rle.LARGEST_SIDE)
+    return _detections(text, reading) if found is None else found
 
 
-def _masks_or_any(piece: tuple[bytes, DetectedMasks], request: Request) -> Rows | _Letters | None:
-    """Detections of a JSON list and of the room for its masks."""
-    text, room = piece
-    found = detected_masks(text, room, rle.LARGEST_SIDE)
-    if found is None or not len(found.score):
-        return detection_rows(_objects(text), request)
-    return _Letters(_columns_of(found), found)
+def _detections(text: bytes, reading: Reading) -> Rows:
+    return object_rows(records_of(tape(text)), "predictions", reading)
 
 
-def _columns_of(found: DetectedBoxes | DetectedMasks) -> Columns:
-    return {
-        "image_id": found.image_id,
-        "category_id": found.category_id,
-        "score": found.score,
-    }
-
-
-def _joined_masks(pieces: Iterable[Rows | _Letters | None]) -> Rows | None:
+def _joined(pieces: Iterable[Rows | _Detected]) -> Rows:
     """All rows as one; masks are decoded together, which takes half the memory and time."""
-    found: list[Rows | _Letters] = []
-    for piece in pieces:
-        if piece is None:
-            return None
-        found.append(piece)
-    alike = [piece for piece in found if isinstance(piece, _Letters)]
-    if len(alike) < len(found):
-        return _joined(_decoded([one]) if isinstance(one, _Letters) else one for one in found)
-    return _decoded(alike)
+    found = list(pieces)
+    if not any(isinstance(piece, Rows) for piece in found):
+        return _rows_of([piece for piece in found if not isinstance(piece, Rows)])
+    rows = [piece if isinstance(piece, Rows) else _rows_of([piece]) for piece in found]
+    names = list(rows[0].columns)
+    # Ids may change their type, and some pieces have none.
+    kinds = [{name: own.dtype for name, own in one.columns.items()} for one in rows]
+    expect(all(one == kinds[0] for one in kinds))
+    columns = {name: np.concatenate([one.columns[name] for one in rows]) for name in names}
+    return Rows(columns, joined([one.shapes for one in rows]))
 
 
-def _decoded(pieces: Sequence[_Letters]) -> Rows | None:
-    columns = _joined_columns([piece.columns for piece in pieces])
-    if columns is None:
-        return None
-    masks, valid = rle.decoded_text(
-        np.concatenate([piece.masks.letters for piece in pieces]),
-        np.concatenate([piece.masks.length for piece in pieces]),
-        np.concatenate([piece.masks.size for piece in pieces]),
-    )
-    return Rows(columns, Shapes.masks(masks)) if valid.all() else None
+def _rows_of(pieces: Sequence[_Detected]) -> Rows:
+    """What the kernel read, all boxes or all masks."""
+    found = type(pieces[0])._make(map(np.concatenate, zip(*pieces, strict=True)))
+    columns = {name: getattr(found, name) for name in ("image_id", "category_id", "score")}
+    if isinstance(found, DetectedBoxes):
+        return Rows(columns, Shapes.boxes(found.bbox))
+    masks, valid = rle.decoded_text(found.letters, found.length, found.size)
+    expect(valid.all())
+    return Rows(columns, Shapes.masks(masks))
 
 
-def _joined(pieces: Iterable[Rows | None]) -> Rows | None:
-    """All rows as one; None if a piece is None or the type of ids changes."""
-    parts: list[Columns] = []
-    shapes: list[Shapes] = []
-    for piece in pieces:
-        if piece is None:
-            return None
-        shapes.append(piece.shapes)
-        parts.append(piece.columns)
-    columns = _joined_columns(parts)
-    if columns is None:
-        return None
-    if all(len(each.box) == len(each) for each in shapes):
-        return Rows(columns, Shapes.boxes(np.concatenate([each.box for each in shapes])))
-    return Rows(columns, joined(shapes))
+def object_rows(items: Column, role: Role, reading: Reading) -> Rows:
+    """Objects of any geometry."""
+    predicted = role == "predictions"
+    names = ["image_id", "category_id"]
+    if not predicted and (items.field("id").node >= 0).any():
+        names.insert(0, "id")
+    columns = {name: id_values(items.field(name)) for name in names}
+    points, there = np.zeros((len(items), 0, 3)), np.zeros(len(items), np.bool_)
+    if reading.fields & KEYPOINTS:
+        points = _keypoints(items)
+    if predicted and points.size:
+        there = _has_items(items.field("keypoints"))
+        expect("keypoints" not in reading.fields or there.all())
+    shapes = _shapes(items, reading, points, there)
+    columns |= _score(items) if predicted else _area_and_crowd(items, shapes)
+    return Rows(columns | ({"keypoints": points} if points.size else {}), shapes)
 
 
-def _joined_columns(pieces: Sequence[Columns]) -> Columns | None:
-    """Concatenate pieces; None if ids change their type, or some pieces have none."""
-    parts: dict[str, list[NDArray[Any]]] = {}
-    for piece in pieces:
-        for name, column in piece.items():
-            parts.setdefault(name, []).append(column)
-    for columns in parts.values():
-        if len(columns) < len(pieces) or len({column.dtype for column in columns}) > 1:
-            return None
-    # A column's parts go as soon as it is whole, so not all is in memory twice.
-    return {name: np.concatenate(parts.pop(name)) for name in list(parts)}
-
-
-def detection_rows(items: Column | None, request: Request) -> Rows | None:
-    """Detections of any geometry."""
-    if items is None:
-        return None
-    columns = _references(items, ("image_id", "category_id"))
+def _score(items: Column) -> Columns:
     score, read = items.field("score").numbers()
-    points = _keypoints(items) if request.keypoints else np.zeros((len(items), 0, 3))
-    if columns is None or points is None or not read.all():
-        return None
-    there = _has_items(items.field("keypoints"))
-    if points.size and request.every_keypoints and not there.all():
-        return None
-    shapes = _shapes(items, request, points, there)
-    if shapes is None:
-        return None
-    found = columns | {"score": score} | ({"keypoints": points} if points.size else {})
-    return Rows(found, shapes)
+    expect(read.all())
+    return {"score": score}
 
 
-def annotations_listed(text: bytes, at: slice, request: Request) -> Rows | None:
-    """Ground truth objects of any geometry."""
-    if request.wanted == "box" and not request.keypoints:
-        found = annotated_boxes(memoryview(text)[at], LARGEST_COORDINATE)
-        if found is not None:
-            columns: Columns = {} if found.id is None else {"id": found.id}
-            columns |= {
-                "image_id": found.image_id,
-                "category_id": found.category_id,
-                "area": found.area,
-                "crowd": found.crowd,
-            }
-            return numbered(Rows(columns, Shapes.boxes(found.bbox)))
-    lists: Iterable[bytes] = [text[at]] if request.keypoints else _short_lists(chunks_of(text, at))
-    return numbered(_joined(annotation_rows(_objects(one), request) for one in lists))
-
-
-def numbered(rows: Rows | None) -> Rows | None:
-    """Rows with distinct ids, which count from 1 where there are none."""
-    if rows is None:
-        return None
-    ids = rows.columns.get("id", np.arange(1, len(rows.shapes) + 1))
-    return Rows({"id": ids, **rows.columns}, rows.shapes) if are_distinct_ids(ids) else None
-
-
-def annotation_rows(items: Column | None, request: Request) -> Rows | None:
-    if items is None:
-        return None
-    with_id = items.field("id").node >= 0
-    columns = _references(items, ("id",) * bool(with_id.any()) + ("image_id", "category_id"))
-    points = _keypoints(items) if request.keypoints else np.zeros((len(items), 0, 3))
-    names = spellings(items.tape.keys, "object")
-    if columns is None or points is None or names is None:
-        return None
-    shapes = _shapes(items, request, points, np.zeros(len(items), np.bool_))
-    if shapes is None:
-        return None
-    bad = np.zeros(len(items), np.bool_)
-    said = items.field("area")
+def _area_and_crowd(items: Column, shapes: Shapes) -> Columns:
+    said, names = items.field("area"), spellings(items.tape.keys, "object")
     area, read = said.numbers()
     absent = said.node < 0
     own = np.full(len(items), np.nan)
     own[shapes.kind == BOX] = shapes.box[:, 2] * shapes.box[:, 3]
-    bad |= ~absent & ~(read & (area >= 0))
-    columns["area"] = np.where(absent, own, area)
-    columns["crowd"] = crowds(items.field(*names["crowd"]), bad, cells=False)
-    if bad.any():
-        return None
-    return Rows(columns | ({"keypoints": points} if points.size else {}), shapes)
+    bad = ~absent & ~(read & (area >= 0))
+    crowd = crowds(items.field(*names["crowd"]), bad, cells=False)
+    expect(not bad.any())
+    return {"area": np.where(absent, own, area), "crowd": crowd}
 
 
-def _objects(text: bytes) -> Column | None:
-    """The objects of a JSON list."""
-    value = tape(text)
-    if value is None or not value.is_of(LIST).all():
-        return None
-    _, items = value.items()
-    return items if items.is_of(OBJECT).all() else None
-
-
-def _references(items: Column, names: Sequence[str]) -> Columns | None:
-    """The ids under some keys."""
-    columns: Columns = {}
-    for name in names:
-        ids = id_values(items.field(name))
-        if ids is None:
-            return None
-        columns[name] = ids
-    return columns
-
-
-def id_values(column: Column) -> NDArray[Any] | None:
-    """Ids as a column; None if they are of two kinds, missing, or large."""
+def id_values(column: Column) -> NDArray[Any]:
+    """Ids as a column; they are of one kind, none missing, none large."""
     number, read = whole_numbers(column)
     if read.all():
         return number
-    return text_column(column.texts()) if column.is_of(TEXT).all() else None
+    expect(column.is_of(TEXT).all())
+    return text_column(column.texts())
 
 
 def are_distinct_ids(ids: NDArray[Any]) -> bool:
     return are_distinct(ids) if ids.dtype.kind == "i" else len(set(ids.tolist())) == len(ids)
+
+
+def opened_rings(polygons: Polygons) -> Polygons:
+    """Rings less last points that repeat the first, as long as three points are left."""
+    while (shorter := opened(polygons, FEWEST // 2)) is not polygons:
+        polygons = shorter
+    return polygons
 
 
 def _has_items(column: Column) -> Bools:
@@ -329,42 +323,43 @@ def _has_items(column: Column) -> Bools:
     return np.asarray(~(column.is_of(*NOTHING) | (column.is_of(LIST) & (count == 0))))
 
 
-def _shapes(items: Column, request: Request, points: Floats, there: Bools) -> Shapes | None:
+def _shapes(items: Column, reading: Reading, points: Floats, there: Bools) -> Shapes:
     """The geometry of objects.
 
     Args:
         items: The objects.
-        request: Whether the box or the segmentation is taken of those that have both.
+        reading: Whether the box or the segmentation is taken of those that have both.
         points: Their keypoints.
         there: (n,) which have keypoints, of which a box is made if they have neither.
     """
     box, segmentation = items.field("bbox"), items.field("segmentation")
-    if request.wanted == "shape" and (items.field("polygon", "mask").node >= 0).any():
-        return None
+    if reading.wanted == "shape":
+        expect(not (items.field("polygon", "mask").node >= 0).any())
     from_shape = _has_items(segmentation)
-    alone = ~from_shape & there & bool(points.size) & ~_has_items(box)
-    if request.wanted == "box":
+    alone = ~from_shape & there & ~_has_items(box)
+    if reading.wanted == "box":
         from_shape &= ~_has_items(box)
     kind = np.full(len(items), _NO_SHAPE, np.uint8)
     kind[~from_shape] = BOX
     kind[from_shape & segmentation.is_of(LIST)] = POLYGON
     kind[from_shape & segmentation.is_of(OBJECT)] = MASK
-    if (kind == _NO_SHAPE).any():
-        return None
+    expect(not (kind == _NO_SHAPE).any())
     sides, wrong_box = box_sides(box.take((kind == BOX) & ~alone))
     polygon, wrong_polygon = outlines(segmentation.take(kind == POLYGON))
     mask, wrong_mask = run_lengths(segmentation.take(kind == MASK))
-    if wrong_box.any() or wrong_polygon.any() or wrong_mask.any() or (mask.size == 0).any():
-        return None
+    wrong = (wrong_box, wrong_polygon, wrong_mask, mask.size == 0)
+    expect(*(not one.any() for one in wrong))
     if alone.any():
         every = np.zeros((len(items), 4))
         every[(kind == BOX) & ~alone] = sides
-        every[alone] = _extents(points[alone])
+        # As pycocotools makes it of keypoint results.
+        low, high = points[alone, :, :2].min(axis=1), points[alone, :, :2].max(axis=1)
+        every[alone] = np.concatenate([low, high - low], axis=1)
         sides = every[kind == BOX]
     return Shapes(kind, sides, np.zeros((0, 5)), opened_rings(polygon), mask)
 
 
-def _keypoints(items: Column) -> Floats | None:
+def _keypoints(items: Column) -> Floats:
     """Keypoints, (n, k, 3), k 0 if no object has any; zeros for objects without."""
     column = items.field("keypoints")
     count, numbers = column.items()
@@ -374,14 +369,7 @@ def _keypoints(items: Column) -> Floats | None:
     length = lengths.pop()
     with np.errstate(invalid="ignore"):
         read = read & (np.abs(value) <= LARGEST_COORDINATE)
-    if lengths or length % 3 or not read.all() or not column.is_of(LIST, *NOTHING).all():
-        return None
+    expect(not lengths, length % 3 == 0, read.all(), column.is_of(LIST, *NOTHING).all())
     flat = np.zeros((len(items), length))
     flat[there] = value.reshape(-1, length) if length else 0.0
     return flat.reshape(len(items), length // 3, 3)
-
-
-def _extents(keypoints: Floats) -> Floats:
-    """Bounding box of each object's keypoints, (n, 4), as in pycocotools' keypoint results."""
-    low, high = keypoints[:, :, :2].min(axis=1), keypoints[:, :, :2].max(axis=1)
-    return np.concatenate([low, high - low], axis=1)

@@ -11,16 +11,24 @@ the piece is then None, never a different result.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Sequence
+from itertools import chain
 from typing import BinaryIO, Final, NamedTuple
 
 from msgspec import Struct
 
-from valor_cli.data.formats.coco.objects import BOUNDARY, chunk_size, objects_listed
+from valor_cli.data.formats.coco.objects import (
+    BOUNDARY,
+    CHUNKS,
+    KEYPOINTS,
+    UnusualError,
+    detections_listed,
+    object_file,
+)
 from valor_cli.data.formats.coco.reader import collector_paused
-from valor_cli.data.formats.coco.tables import Request, Rows, results
 from valor_cli.data.partition.pieces import Piece, Span, seamless
-from valor_cli.data.shapes.objects.object_file import ObjectFile, Wanted
+from valor_cli.data.shapes.objects.object_file import ObjectFile
+from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.data.source.files import TextSource
 
 _OPENING: Final = re.compile(rb"(\xef\xbb\xbf)?[ \t\n\r]*\[")
@@ -55,9 +63,7 @@ class ResultsPart(Struct, frozen=True):
     facts: ResultsFacts
 
 
-def read_results_piece(
-    piece: Piece, *, wanted: Wanted = "box", fields: Set[str] = frozenset()
-) -> ResultsPart | None:
+def read_results_piece(piece: Piece, reading: Reading) -> ResultsPart | None:
     """The detections of a piece; None where its file must be read whole, by any of its pieces.
 
     That is where anything about a range of bytes is unusual, the fault of a detection included;
@@ -66,21 +72,25 @@ def read_results_piece(
 
     Args:
         piece: A range of the bytes of a file.
-        wanted, fields: As for `read_results`.
+        reading: As for `read_objects`.
 
     Raises:
         DataError: The file cannot be read, or is no UTF-8.
     """
-    request = Request(wanted, fields)
-    if request.keypoints:
-        return None
-    found = _objects(piece)
+    found = None if reading.fields & KEYPOINTS else _objects(piece)
     if found is None:
         return None
+    texts = TextSource(piece.path, found.text).chunks(CHUNKS[reading.wanted])
+    closing = () if found.closed else (b"]",)
     with collector_paused():
-        rows = _rows(piece.path, found, request)
-    source = TextSource(piece.path, found.span)
-    return None if rows is None else _part(results(source, rows), found.span)
+        try:
+            rows = detections_listed(chain(texts, closing), reading)
+        except UnusualError:
+            return None
+    image, category = (rows.columns[name].dtype.kind for name in ("image_id", "category_id"))
+    count = len(rows.shapes)
+    facts = ResultsFacts(found.span, count, (image, category) if count else None)
+    return ResultsPart(object_file(TextSource(piece.path, found.span), rows), facts)
 
 
 def one_list(facts: Sequence[ResultsFacts], size: int) -> bool:
@@ -95,12 +105,6 @@ def one_list(facts: Sequence[ResultsFacts], size: int) -> bool:
     """
     kinds = {one.kinds for one in facts if one.kinds is not None}
     return len(kinds) <= 1 and seamless([one.span for one in facts], size)
-
-
-def _part(file: ObjectFile, span: Span) -> ResultsPart:
-    count = len(file.objects)
-    image, category = (file.objects[name].dtype.kind for name in ("image_id", "category_id"))
-    return ResultsPart(file, ResultsFacts(span, count, (image, category) if count else None))
 
 
 class _Boundary(NamedTuple):
@@ -161,14 +165,3 @@ def _boundary(raw: BinaryIO, at: int, size: int) -> _Boundary | None:
             return _Boundary(size, size)
         length *= 16
     return None
-
-
-def _rows(path: str, found: _Objects, request: Request) -> Rows | None:
-    """The detections; None if anything about one is unusual."""
-
-    def texts(size: int) -> Iterator[bytes]:
-        yield from TextSource(path, found.text).chunks(size)
-        if not found.closed:
-            yield b"]"
-
-    return objects_listed(texts(chunk_size(request)), request)

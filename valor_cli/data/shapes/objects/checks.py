@@ -9,8 +9,11 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import Any, Final, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from valor_cli.data.json_records import present_keys
-from valor_cli.data.values import Problems, describe, number
+from valor_cli.data.values import LARGEST_COORDINATE, Problems, describe, number
 from valor_cli.kernels.geometry import rle
 
 _LONGEST = 12
@@ -72,6 +75,25 @@ def stated_area(value: object, problems: Problems, row: int, key: str) -> float:
     if area is not None and area < 0:
         problems.add(row, key, f"expected an area of 0 or more, found {describe(value)}")
     return math.nan if area is None else area
+
+
+def coordinates(
+    values: Sequence[Any], problems: Problems, row: int, key: str
+) -> list[float] | None:
+    """Coordinates in pixels; None if a problem was recorded."""
+    if set(map(type, values)) == {float}:
+        found: NDArray[np.float64] = np.array(values, np.float64)
+        if (np.abs(found) <= LARGEST_COORDINATE).all():
+            return list(values)
+    before = problems.total
+    read: list[float] = []
+    for at, one in enumerate(values):
+        side = number(one, problems, row, f"{key}[{at}]")
+        if side is not None and abs(side) > LARGEST_COORDINATE:
+            message = f"expected at most {LARGEST_COORDINATE} pixels, found {describe(one)}"
+            problems.add(row, f"{key}[{at}]", message)
+        read.append(0.0 if side is None else side)
+    return read if problems.total == before else None
 
 
 def run_lengths(

@@ -40,7 +40,7 @@ from valor_cli.kernels.geometry.shapes import (
 CROWD: Final = {"": False, "0": False, "1": True, "false": False, "true": True}
 """What a cell of `crowd` may say, in lower case."""
 
-_FEWEST: Final = 6
+FEWEST: Final = 6
 """Numbers of a ring: x and y of three points."""
 
 _TENS: Final = 10 ** np.arange(1, 19)
@@ -334,7 +334,7 @@ def outlines(column: Column) -> tuple[Polygons, Bools]:
     value, read = numbers.items.numbers()
     with np.errstate(invalid="ignore"):
         unread = ~(read & (np.abs(value) <= LARGEST_COORDINATE))
-    broken = ~rings.items.is_of(LIST) | (length < _FEWEST) | (length % 2 > 0)
+    broken = ~rings.items.is_of(LIST) | (length < FEWEST) | (length % 2 > 0)
     broken |= numbers.any_of(unread)
     wrong = ~column.is_of(LIST) | (rings.end == rings.begin) | rings.any_of(broken)
     if wrong.any():
@@ -360,7 +360,7 @@ def _polygons(column: Column) -> tuple[Polygons, Bools]:
     polygons, wrong = outlines(column)
     if len(polygons):
         polygons = opened(polygons)
-        short = np.append(0, np.cumsum(2 * np.diff(polygons.rings) < _FEWEST))
+        short = np.append(0, np.cumsum(2 * np.diff(polygons.rings) < FEWEST))
         wrong = np.diff(short[polygons.objects]) > 0
     return polygons, wrong
 

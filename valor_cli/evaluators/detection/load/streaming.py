@@ -351,7 +351,7 @@ def _read(task: ObjectPiece) -> tuple[ObjectFile, ResultsFacts | None] | None:
         return read_objects(task.path, "ground_truth", reading, task.format), None
     if piece.end is None:
         return read_objects(piece.path, "predictions", reading, task.format), None
-    found = read_results_piece(piece, wanted=reading.wanted, fields=reading.fields)
+    found = read_results_piece(piece, reading)
     return None if found is None else (found.file, found.facts)
 
 
