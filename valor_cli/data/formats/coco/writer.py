@@ -5,11 +5,13 @@ The order of keys is fixed, and floats are written with the digits that restore 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import orjson
 
+from valor_cli.data.formats.coco.images import LVIS_KEYS
 from valor_cli.data.shapes.objects.object_file import ObjectFile
 from valor_cli.data.shapes.objects.scene import (
     WriteOptions,
@@ -22,10 +24,11 @@ from valor_cli.data.shapes.objects.scene import (
     rings_of,
     rle_of,
 )
+from valor_cli.data.table import Table
 from valor_cli.errors import DataError, Problem
 from valor_cli.kernels.geometry.conversion import areas, bounds
 from valor_cli.kernels.geometry.polygons import TooComplexError
-from valor_cli.kernels.geometry.shapes import MASK, POLYGON, Floats, Kind
+from valor_cli.kernels.geometry.shapes import BOX, MASK, POLYGON, Floats, Kind
 
 KINDS: tuple[Kind, ...] = ("box", "polygon", "mask")
 _DICTIONARY = frozenset(
@@ -44,121 +47,71 @@ def write_coco(objects: ObjectFile, wishes: WriteOptions) -> Written:
     """
     check_kinds(objects, KINDS, "COCO")
     check_polygons(objects, "COCO", parts=True, instead="mask")
+    document: object
     if wishes.results or objects.categories is None:
-        return _results(objects, wishes)
-    document = {
-        "images": _images(objects),
-        "annotations": _annotations(objects, wishes),
-        "categories": _categories(objects),
-    }
+        name, held, document = "a COCO results list", _RESULTS, _results(objects, wishes)
+    else:
+        name, held = "COCO", _DICTIONARY
+        document = {
+            "images": _images(objects),
+            "annotations": _annotations(objects, wishes),
+            "categories": _categories(objects.categories),
+        }
     content = orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
-    return Written({"": content}, losses(objects, "COCO", _DICTIONARY))
+    return Written({"": content}, losses(objects, name, held))
 
 
-def _results(objects: ObjectFile, wishes: WriteOptions) -> Written:
+def _records(columns: Mapping[str, Iterable[Any]], count: int) -> list[dict[str, Any]]:
+    """Objects of JSON; what is None is left out."""
+    rows: list[dict[str, Any]] = [{} for _ in range(count)]
+    for key, values in columns.items():
+        for row, value in zip(rows, values, strict=True):
+            if value is not None:
+                row[key] = value
+    return rows
+
+
+def _results(objects: ObjectFile, wishes: WriteOptions) -> list[dict[str, Any]]:
     table = objects.objects
     if "score" not in table.columns:
         raise DataError(Problem(objects.path, "a COCO results list needs scores; there are none"))
-    rows: list[dict[str, Any]] = [
-        {"image_id": image, "category_id": category, "bbox": box, "score": score}
-        for image, category, box, score in zip(
-            table["image_id"].tolist(),
-            table["category_id"].tolist(),
-            _boxes(objects, wishes).tolist(),
-            table["score"].tolist(),
-            strict=True,
-        )
-    ]
-    stated = np.zeros(len(rows), bool) if wishes.box is None else ~np.isnan(wishes.box[:, 0])
-    for row, segmentation, has_box in zip(
-        rows, _segmentations(objects), stated.tolist(), strict=True
-    ):
-        if segmentation is not None:
-            row["segmentation"] = segmentation
-            if not has_box:
-                # pycocotools takes the area of a box, where there is one, for that of the mask.
-                del row["bbox"]
-    _add_keypoints(rows, objects)
-    content = orjson.dumps(rows, option=orjson.OPT_APPEND_NEWLINE)
-    return Written({"": content}, losses(objects, "a COCO results list", _RESULTS))
+    boxes: list[Any] = _boxes(objects, wishes).tolist()
+    silent = True if wishes.box is None else np.isnan(wishes.box[:, 0])
+    for row in np.flatnonzero((objects.shapes.kind != BOX) & silent).tolist():
+        # pycocotools takes the area of a box, where there is one, for that of the mask.
+        boxes[row] = None
+    columns = {
+        "image_id": table["image_id"].tolist(),
+        "category_id": table["category_id"].tolist(),
+        "bbox": boxes,
+        "score": table["score"].tolist(),
+        "segmentation": _segmentations(objects),
+    }
+    return _records(columns | _keypoints(objects), len(table))
+
+
+def _annotations(objects: ObjectFile, wishes: WriteOptions) -> list[dict[str, Any]]:
+    table = objects.objects
+    count = len(table)
+    crowd = table.columns.get("crowd", np.zeros(count))
+    columns = {
+        "id": table["id"].tolist() if "id" in table.columns else range(1, count + 1),
+        "image_id": table["image_id"].tolist(),
+        "category_id": table["category_id"].tolist(),
+        "bbox": _boxes(objects, wishes).tolist(),
+        "area": _areas(objects).tolist(),
+        "iscrowd": crowd.astype(np.int64).tolist(),
+        "segmentation": _segmentations(objects),
+    }
+    if "score" in table.columns:
+        columns["score"] = table["score"].tolist()
+    return _records(columns | _keypoints(objects), count)
 
 
 def _boxes(objects: ObjectFile, wishes: WriteOptions) -> Floats:
     """The box stated for each object, else the bounds of its shape."""
     own = bounds(objects.shapes)
     return own if wishes.box is None else np.where(np.isnan(wishes.box), own, wishes.box)
-
-
-def _segmentations(objects: ObjectFile) -> list[Any]:
-    """What outlines each object; None for a box."""
-    shapes = objects.shapes
-    values: dict[int, list[Any]] = {POLYGON: rings_of(shapes.polygon), MASK: rle_of(shapes.mask)}
-    return by_row(shapes, values)
-
-
-def _images(objects: ObjectFile) -> list[dict[str, Any]]:
-    images = images_of(objects)
-    rows: list[dict[str, Any]] = []
-    for number, (height, width), name in zip(
-        images.ids, images.size.tolist(), images.file_names, strict=True
-    ):
-        row: dict[str, Any] = {"id": number}
-        if name is not None:
-            row["file_name"] = name
-        if height:
-            row |= {"width": width, "height": height}
-        rows.append(row)
-    table = objects.images
-    for key, column in (
-        ("neg_category_ids", "negative"),
-        ("not_exhaustive_category_ids", "not_exhaustive"),
-    ):
-        if table is not None and column in table.columns:
-            for row, ids in zip(rows, table[column].tolist(), strict=True):
-                row[key] = list(ids)
-    _add_metadata(rows, objects)
-    return rows
-
-
-def _add_metadata(rows: list[dict[str, Any]], objects: ObjectFile) -> None:
-    for name, values in objects.metadata.items():
-        for row, value in zip(rows, values, strict=True):
-            if value is not None:
-                row.setdefault("metadata", {})[name] = value
-
-
-def _annotations(objects: ObjectFile, wishes: WriteOptions) -> list[dict[str, Any]]:
-    table = objects.objects
-    count = len(table)
-    ids = table["id"].tolist() if "id" in table.columns else range(1, count + 1)
-    crowd = table["crowd"].tolist() if "crowd" in table.columns else [False] * count
-    rows: list[dict[str, Any]] = [
-        {
-            "id": number,
-            "image_id": image,
-            "category_id": category,
-            "bbox": box,
-            "area": area,
-            "iscrowd": int(is_crowd),
-        }
-        for number, image, category, box, area, is_crowd in zip(
-            ids,
-            table["image_id"].tolist(),
-            table["category_id"].tolist(),
-            _boxes(objects, wishes).tolist(),
-            _areas(objects).tolist(),
-            crowd,
-            strict=True,
-        )
-    ]
-    for row, segmentation in zip(rows, _segmentations(objects), strict=True):
-        if segmentation is not None:
-            row["segmentation"] = segmentation
-    if "score" in table.columns:
-        for row, score in zip(rows, table["score"].tolist(), strict=True):
-            row["score"] = score
-    _add_keypoints(rows, objects)
-    return rows
 
 
 def _areas(objects: ObjectFile) -> Floats:
@@ -180,27 +133,40 @@ def _areas(objects: ObjectFile) -> Floats:
     return area
 
 
-def _add_keypoints(rows: list[dict[str, Any]], objects: ObjectFile) -> None:
+def _segmentations(objects: ObjectFile) -> list[Any]:
+    """What outlines each object; None for a box."""
+    shapes = objects.shapes
+    values: dict[int, list[Any]] = {POLYGON: rings_of(shapes.polygon), MASK: rle_of(shapes.mask)}
+    return by_row(shapes, values)
+
+
+def _keypoints(objects: ObjectFile) -> dict[str, list[Any]]:
     if "keypoints" not in objects.objects.columns:
-        return
+        return {}
     keypoints = objects.objects["keypoints"]
-    visible = (keypoints[:, :, 2] > 0).sum(axis=1).tolist()
-    flat = keypoints.reshape(len(keypoints), -1).tolist()
-    for row, values, count in zip(rows, flat, visible, strict=True):
-        row["keypoints"] = values
-        row["num_keypoints"] = count
+    return {
+        "keypoints": keypoints.reshape(len(keypoints), -1).tolist(),
+        "num_keypoints": (keypoints[:, :, 2] > 0).sum(axis=1).tolist(),
+    }
 
 
-def _categories(objects: ObjectFile) -> list[dict[str, Any]]:
-    table = objects.categories
-    if table is None:
-        return []
-    rows: list[dict[str, Any]] = [
-        {"id": number, "name": name}
-        for number, name in zip(table["id"].tolist(), table["name"].tolist(), strict=True)
-    ]
-    for key in ("frequency", "isthing"):
-        if key in table.columns:
-            for row, value in zip(rows, table[key].tolist(), strict=True):
-                row[key] = value
-    return rows
+def _images(objects: ObjectFile) -> list[dict[str, Any]]:
+    images, table = images_of(objects), objects.images
+    height, width = ([side or None for side in sides] for sides in images.size.T.tolist())
+    columns: dict[str, Sequence[Any]] = {
+        "id": images.ids,
+        "file_name": images.file_names,
+        "width": width,
+        "height": height,
+    }
+    for column, key in LVIS_KEYS.items():
+        if table is not None and column in table.columns:
+            columns[key] = table[column].tolist()
+    metadata = _records(objects.metadata, len(images))
+    columns["metadata"] = [one or None for one in metadata]
+    return _records(columns, len(images))
+
+
+def _categories(table: Table) -> list[dict[str, Any]]:
+    keys = [key for key in ("id", "name", "frequency", "isthing") if key in table.columns]
+    return _records({key: table[key].tolist() for key in keys}, len(table))
