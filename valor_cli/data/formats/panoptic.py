@@ -25,9 +25,9 @@ from valor_cli.data.formats.coco.images import (
     has_keys,
     image_columns,
     kind_of,
+    metadata_of,
     reference,
 )
-from valor_cli.data.formats.coco.metadata import metadata_of
 from valor_cli.data.formats.folders import digest_of, is_folder
 from valor_cli.data.formats.images import png_content
 from valor_cli.data.formats.json.document import parse_json

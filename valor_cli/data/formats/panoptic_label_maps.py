@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.data.formats.coco.metadata import metadata_of
+from valor_cli.data.formats.coco.images import metadata_of
 from valor_cli.data.formats.folders import without_extension
 from valor_cli.data.formats.images import png_content
 from valor_cli.data.formats.panoptic import Listing, folder_of, read_listing, segment_header

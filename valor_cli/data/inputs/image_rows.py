@@ -18,7 +18,7 @@ import numpy as np
 from msgspec import Struct
 
 from valor_cli.data.batch import Batch, Block, Fault, RowFile, TypedReading
-from valor_cli.data.formats.coco.metadata import metadata_of
+from valor_cli.data.formats.coco.images import metadata_of
 from valor_cli.data.inputs.object_geometry import (
     GEOMETRIES,
     GeometryReader,

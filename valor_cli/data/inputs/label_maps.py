@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from valor_cli.data.batch import RowFile
 from valor_cli.data.column_names import duplicate_columns, listed
-from valor_cli.data.formats.coco.metadata import metadata_of
+from valor_cli.data.formats.coco.images import metadata_of
 from valor_cli.data.formats.folders import files_under, without_extension
 from valor_cli.data.formats.png import PngLabelMap
 from valor_cli.data.formats.tables import EXTENSIONS, open_rows

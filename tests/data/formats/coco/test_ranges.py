@@ -8,13 +8,13 @@ import random
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import pytest
 
 from tests.data.readings import arrays_of, listed
-from valor_cli.data.formats.coco.ranges import ResultsPart, one_list, read_results_piece
+from valor_cli.data.formats.coco.ranges import ResultsFacts, one_list, read_results_piece
 from valor_cli.data.formats.coco.reader import read_objects
 from valor_cli.data.partition.pieces import Piece, cut, seamless
 from valor_cli.data.shapes.objects.object_file import ObjectFile, Wanted
@@ -25,6 +25,7 @@ from valor_cli.kernels.geometry.shapes import joined
 pytestmark = pytest.mark.usefixtures("in_a_folder")
 
 T = TypeVar("T")
+ResultsPart: TypeAlias = tuple[ObjectFile, ResultsFacts]
 
 # What reads like the end of one object and the start of the next, in a text and in objects within.
 TRAPS: tuple[Any, ...] = (
@@ -64,13 +65,13 @@ def agrees(content: bytes, size: int, wanted: Wanted, whole: ObjectFile | DataEr
     if errors:
         assert {str(error) for error in errors} == {str(whole)}
         return True
-    parts = [part for part in found if isinstance(part, ResultsPart)]
-    facts = [part.facts for part in parts]
+    parts = [part for part in found if isinstance(part, tuple)]
+    facts = [part[1] for part in parts]
     assert len(parts) == 1 or seamless([one.span for one in facts], len(content))
     if len(parts) > 1 and not one_list(facts, len(content)):
         return False
     assert not isinstance(whole, DataError)
-    files = [part.file for part in parts if part.facts.objects] or [parts[0].file]
+    files = [part[0] for part in parts if part[1].objects] or [parts[0][0]]
     assert sum(len(one.objects) for one in files) == len(whole.objects)
     columns = {
         name: np.concatenate([one.objects[name] for one in files]) for name in whole.objects.columns
@@ -152,24 +153,24 @@ def test_a_piece_has_the_objects_before_which_one_ends_in_it() -> None:
     text = json.dumps(BOX)
     content = f"[{text} , \n{text},{text}]".encode()
     first, second = parts_of(content, len(content) // 2 + 2)
-    assert isinstance(first, ResultsPart)
-    assert isinstance(second, ResultsPart)
-    assert [part.facts.objects for part in (first, second)] == [2, 1]
+    assert isinstance(first, tuple)
+    assert isinstance(second, tuple)
+    assert [part[1].objects for part in (first, second)] == [2, 1]
     at = content.rindex(b",{")
-    assert [part.facts.span for part in (first, second)] == [(0, at), (at, len(content))]
-    assert first.facts.kinds == ("i", "i")
-    assert first.file.files[0].sha256 == ""
-    assert first.file.objects.place == "[{row}]"
-    assert pickle.loads(pickle.dumps(first.facts)) == first.facts  # noqa: S301 - its own
+    assert [part[1].span for part in (first, second)] == [(0, at), (at, len(content))]
+    assert first[1].kinds == ("i", "i")
+    assert first[0].files[0].sha256 == ""
+    assert first[0].objects.place == "[{row}]"
+    assert pickle.loads(pickle.dumps(first[1])) == first[1]  # noqa: S301 - its own
 
 
 def test_pieces_smaller_than_an_object_have_none_or_one() -> None:
     content = json.dumps([BOX] * 4).encode()
-    found = [part for part in parts_of(content, 10) if isinstance(part, ResultsPart)]
-    assert [part.facts.objects for part in found if part.facts.objects] == [1, 1, 1, 1]
-    empty = next(part for part in found if not part.facts.objects)
-    assert empty.facts.kinds is None
-    assert one_list([part.facts for part in found], len(content))
+    found = [part for part in parts_of(content, 10) if isinstance(part, tuple)]
+    assert [part[1].objects for part in found if part[1].objects] == [1, 1, 1, 1]
+    empty = next(part for part in found if not part[1].objects)
+    assert empty[1].kinds is None
+    assert one_list([part[1] for part in found], len(content))
 
 
 @pytest.mark.parametrize(
@@ -196,7 +197,7 @@ def test_keypoints_are_left_to_the_whole_reader() -> None:
 def test_ids_of_two_kinds_are_told_by_the_facts_of_all() -> None:
     content = json.dumps([BOX] * 2 + [BOX | {"image_id": "a"}] * 2).encode()
     found = parts_of(content, len(content) // 4 + 1)
-    facts = [part.facts for part in found if isinstance(part, ResultsPart)]
+    facts = [part[1] for part in found if isinstance(part, tuple)]
     assert len(facts) == len(found) == 4
     kinds = [one.kinds for one in facts if one.kinds is not None]
     assert set(kinds) == {("i", "i"), ("O", "i")}

@@ -21,9 +21,9 @@ from valor_cli.data.formats.coco.images import (
     has_keys,
     image_columns,
     kind_of,
+    metadata_of,
     reference,
 )
-from valor_cli.data.formats.coco.metadata import metadata_of
 from valor_cli.data.formats.coco.objects import KEYPOINTS, Rows, object_file, opened_rings
 from valor_cli.data.shapes.objects.checks import (
     UNKNOWN,
@@ -49,6 +49,10 @@ from valor_cli.kernels.geometry.shapes import BOX, MASK, POLYGON, Shapes
 
 _LISTS: Final = ("images", "annotations", "categories")
 _GROUND_TRUTH: Final = "ground truth is an object with images, annotations and categories"
+_PREDICTIONS: Final = (
+    "predictions are a list of objects with image_id, category_id, {} and score, "
+    "or a COCO object whose annotations have a score"
+)
 _GEOMETRY: Final = {"box": "bbox", "shape": "segmentation"}
 _SHAPE: Final = ".segmentation"
 _POINTS: Final = ".keypoints"
@@ -79,8 +83,8 @@ def diagnose_objects(
         DataError: It holds none of this side, metadata of a name is nowhere, or something in it is
             wrong (objects only where these are not skipped).
     """
-    path, predicted = source.path, role == "predictions"
-    lists = _detection_lists(document, path, reading) if predicted else _truth_lists(document, path)
+    path = source.path
+    lists = _lists(document, role, reading, path)
     images = categories = None
     if "images" in lists:
         if not lists["images"]:
@@ -91,7 +95,9 @@ def diagnose_objects(
     if images is not None and categories is not None and "federated" in reading.fields:
         images |= category_lists(lists["images"], categories, path)
         categories |= frequencies(lists["categories"], path)
-    metadata = {} if predicted else metadata_of(lists["images"], reading.metadata, path)
+    metadata = {}
+    if images is not None:
+        metadata = metadata_of(lists["images"], reading.metadata, path)
     list_name = "" if isinstance(document, list) else "annotations"
     problems = Problems(path, list_name)
     check = _ObjectCheck(lists[list_name], role, reading, images, categories, problems)
@@ -107,44 +113,31 @@ def _stop(place: str, message: str) -> NoReturn:
     raise DataError(Problem(place, message))
 
 
-def _truth_lists(document: object, path: str) -> dict[str, list[Any]]:
-    """The three lists of a ground-truth file."""
-    if isinstance(document, list) and document and isinstance(document[0], dict):
-        _stop(
-            path,
-            f"this is a list of detections (COCO results); {_GROUND_TRUTH} — "
-            "give this file under data.predictions",
-        )
-    if not isinstance(document, dict):
-        _stop(path, f"{_GROUND_TRUTH}, found {describe(document)}")
-    missing = [key for key in _LISTS if key not in document]
-    if missing:
-        _stop(path, f"{missing_keys(missing, document)}; {_GROUND_TRUTH}")
-    return _lists_of(document, _LISTS, path)
-
-
-def _detection_lists(document: object, path: str, reading: Reading) -> dict[str, list[Any]]:
-    """The list of detections, under no key when the file is the list, and that of categories."""
-    expected = (
-        "predictions are a list of objects with image_id, category_id, "
-        f"{_GEOMETRY[reading.wanted]} and score, or a COCO object whose annotations have a score"
-    )
-    if not isinstance(document, list | dict):
+def _lists(document: object, role: Role, reading: Reading, path: str) -> dict[str, list[Any]]:
+    """The lists of a file by key, which is empty for detections that are the file."""
+    predicted, expected = role == "predictions", _GROUND_TRUTH
+    if predicted:
+        expected = _PREDICTIONS.format(_GEOMETRY[reading.wanted])
+    if isinstance(document, list) and predicted:
+        lists = {"": document}
+    elif isinstance(document, list) and document and isinstance(document[0], dict):
+        found = "this is a list of detections (COCO results)"
+        _stop(path, f"{found}; {expected} — give this file under data.predictions")
+    elif not isinstance(document, dict):
         _stop(path, f"{expected}, found {describe(document)}")
-    if isinstance(document, dict) and "annotations" not in document:
-        _stop(path, f"{missing_keys(['annotations'], document)}; {expected}")
-    lists = {"": document} if isinstance(document, list) else {}
-    if isinstance(document, dict):
-        lists = _lists_of(document, ("annotations",), path)
-    objects = [row for rows in lists.values() for row in rows if isinstance(row, dict)]
-    if objects and not any("score" in row for row in objects):
-        _stop(
-            path,
-            f"these are annotations without score (ground truth); {expected} — "
-            "give this file under data.ground_truth",
-        )
-    if isinstance(document, dict) and "categories" in document:
-        lists |= _lists_of(document, ("categories",), path)
+    else:
+        needed = ("annotations",) if predicted else _LISTS
+        missing = [key for key in needed if key not in document]
+        if missing:
+            _stop(path, f"{missing_keys(missing, document)}; {expected}")
+        lists = _lists_of(document, needed, path)
+    if predicted:
+        objects = [row for rows in lists.values() for row in rows if isinstance(row, dict)]
+        if objects and not any("score" in row for row in objects):
+            found = "these are annotations without score (ground truth)"
+            _stop(path, f"{found}; {expected} — give this file under data.ground_truth")
+        if isinstance(document, dict) and "categories" in document:
+            lists |= _lists_of(document, ("categories",), path)
     return lists
 
 
@@ -196,8 +189,9 @@ class _ObjectCheck:
             if self._problems.total == before:
                 kept.append(row)
                 values.append(value)
-                if self._role == "ground_truth":
-                    self._seen[value["id"]] = row
+            elif self._seen.get(value.get("id", row)) == row:
+                # An object that is left out does not use its id up.
+                del self._seen[value["id"]]
         columns: Columns = {}
         for name in _COLUMNS[self._role]:
             column = [value[name] for value in values]

@@ -1,9 +1,11 @@
-"""Check ids, images and categories of parsed COCO JSON and report what is wrong with them."""
+"""Check ids, images, their metadata and categories, and report what is wrong with them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from functools import partial
+from itertools import chain
+from math import isfinite
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -11,7 +13,16 @@ import numpy as np
 from valor_cli.data.shapes.objects.checks import main_kind, missing_keys, quoted, whole
 from valor_cli.data.shapes.objects.object_file import Id, id_column, text_column
 from valor_cli.data.table import Columns
-from valor_cli.data.values import Problems, describe, identifier, stop_on, text
+from valor_cli.data.values import (
+    LineProblems,
+    Problems,
+    describe,
+    identifier,
+    is_text,
+    stop_on,
+    text,
+)
+from valor_cli.errors import DataError, Problem, did_you_mean, printable
 from valor_cli.kernels.geometry.rle import LARGEST_SIDE
 
 LVIS_KEYS: Final = {
@@ -22,6 +33,9 @@ LVIS_KEYS: Final = {
 
 FREQUENCIES: Final = ("r", "c", "f")
 """Of a category: rare, common or frequent."""
+
+_INNER: Final = "metadata"
+_LISTED_NAMES: Final = 30
 
 IdKind: TypeAlias = type[int] | type[str]
 _Check: TypeAlias = Callable[[object, Problems, int, str], Any]
@@ -45,11 +59,11 @@ def kind_of(rows: Sequence[Any], key: str) -> IdKind:
 
 
 def distinct_id(
-    kind: IdKind, seen: Mapping[Id, int], value: object, problems: Problems, row: int, key: str
+    kind: IdKind, seen: dict[Id, int], value: object, problems: Problems, row: int, key: str
 ) -> Id | None:
-    """An id that must be unique; `seen` holds the rows of earlier ids."""
+    """An id that must be unique; `seen` holds the rows of earlier ids, and gets this one."""
     found = identifier(value, kind, problems, row, key)
-    if found is not None and found in seen:
+    if found is not None and seen.setdefault(found, row) != row:
         where = f"{problems.list_name}[{seen[found]}]"
         problems.add(row, key, f"duplicate id {quoted(found)}, first at {where}")
         return None
@@ -79,8 +93,7 @@ def image_columns(rows: Sequence[Any], path: str) -> Columns:
     Raises:
         DataError: An image is wrong.
     """
-    seen: dict[Id, int] = {}
-    new_id = partial(_new_id, kind_of(rows, "id"), seen)
+    new_id = partial(distinct_id, kind_of(rows, "id"), {})
     checks: dict[str, _Check] = {"id": new_id, "width": _side, "height": _side, "file_name": text}
     problems = Problems(path, "images")
     found = _checked(rows, problems, checks, ("id",))
@@ -100,8 +113,7 @@ def category_columns(rows: Sequence[Any], path: str) -> Columns:
     Raises:
         DataError: A category is wrong.
     """
-    seen: dict[Id, int] = {}
-    new_id = partial(_new_id, kind_of(rows, "id"), seen)
+    new_id = partial(distinct_id, kind_of(rows, "id"), {})
     checks: dict[str, _Check] = {"name": text, "id": new_id}
     problems = Problems(path, "categories")
     found = _checked(rows, problems, checks, ("id", "name"))
@@ -145,6 +157,54 @@ def frequencies(rows: Sequence[Mapping[str, Any]], path: str) -> Columns:
     return {"frequency": text_column(found)}
 
 
+def metadata_of(
+    images: Sequence[Mapping[str, Any]],
+    names: Sequence[str],
+    path: str,
+    lines: Sequence[int] | None = None,
+    others: Iterable[str] = (),
+) -> dict[str, list[Any]]:
+    """Metadata by name, aligned with the images.
+
+    A name is looked for in the image's "metadata" object, then in the image itself.
+
+    Args:
+        images: As in the file.
+        names: What to look for.
+        path: The file, for messages.
+        lines: Position of each image; None where they are the list "images".
+        others: Names that images have besides.
+
+    Raises:
+        DataError: No image has one of the names, or a value is not a single JSON value.
+    """
+    pairs = [(_inner(image), image) for image in images] if names else []
+    found = {
+        name: [inner[name] if name in inner else image.get(name) for inner, image in pairs]
+        for name in names
+    }
+    unknown = [
+        name for name in names if not any(name in inner or name in image for inner, image in pairs)
+    ]
+    if unknown:
+        there = {
+            *others,
+            *chain.from_iterable({*image} - {_INNER} | {*inner} for inner, image in pairs),
+        }
+        seen = sorted(map(printable, there))
+        listed = ", ".join(seen[:_LISTED_NAMES]) + (", …" if len(seen) > _LISTED_NAMES else "")
+        problems = [
+            Problem(
+                f"{path}: images" if lines is None else path,
+                f"no image has the metadata '{name}'{did_you_mean(name, seen)}; there is: {listed}",
+            )
+            for name in unknown
+        ]
+        raise DataError(problems)
+    _check_values(found, path, lines)
+    return found
+
+
 def _checked(
     rows: Sequence[Any],
     problems: Problems,
@@ -159,15 +219,6 @@ def _checked(
                 value = record.get(key)
                 given = value is not None or key in required
                 found[key].append(check(value, problems, row, f".{key}") if given else None)
-    return found
-
-
-def _new_id(
-    kind: IdKind, seen: dict[Id, int], value: object, problems: Problems, row: int, key: str
-) -> Id | None:
-    found = distinct_id(kind, seen, value, problems, row, key)
-    if found is not None:
-        seen[found] = row
     return found
 
 
@@ -187,3 +238,37 @@ def _known_ids(
         return [reference(one, kind, known, problems, row, place) for one, place in places]
     problems.add(row, key, f"expected a list of category ids, found {describe(value)}")
     return []
+
+
+def _check_values(
+    metadata: Mapping[str, list[Any]], path: str, lines: Sequence[int] | None
+) -> None:
+    """Only single values can be compared, counted and shown.
+
+    Raises:
+        DataError: A value is a list or an object, or no JSON (NaN, a lone surrogate), which the
+            lenient parser lets in.
+    """
+    problems = Problems(path, "images") if lines is None else LineProblems(path)
+    for name, values in metadata.items():
+        for row, value in enumerate(values):
+            if isinstance(value, list | dict):
+                expected = "a single value"
+            elif not _is_json(value):
+                expected = "a JSON value"
+            else:
+                continue
+            at, key = (row, f".{name}") if lines is None else (lines[row], name)
+            problems.add(at, key, f"expected {expected}, found {describe(value)}")
+    stop_on([problems])
+
+
+def _is_json(value: object) -> bool:
+    if isinstance(value, float):
+        return isfinite(value)
+    return not isinstance(value, str) or is_text(value)
+
+
+def _inner(image: Mapping[str, Any]) -> Mapping[str, Any]:
+    inner = image.get(_INNER)
+    return inner if isinstance(inner, dict) else {}

@@ -185,13 +185,6 @@ def annotations_listed(text: bytes, at: slice, reading: Reading) -> Rows:
     return _joined(object_rows(records_of(tape(one)), "ground_truth", reading) for one in lists)
 
 
-def numbered(rows: Rows) -> Rows:
-    """Rows with distinct ids, which count from 1 where there are none."""
-    ids = rows.columns.get("id", np.arange(1, len(rows.shapes) + 1))
-    expect(are_distinct_ids(ids))
-    return Rows({"id": ids, **rows.columns}, rows.shapes)
-
-
 def _short_lists(chunks: Iterable[bytes | memoryview]) -> Iterator[bytes]:
     """Cut a JSON list of objects, given without its "[", into lists of some objects each.
 
@@ -242,11 +235,10 @@ def _joined(pieces: Iterable[Rows | _Detected]) -> Rows:
     if not any(isinstance(piece, Rows) for piece in found):
         return _rows_of([piece for piece in found if not isinstance(piece, Rows)])
     rows = [piece if isinstance(piece, Rows) else _rows_of([piece]) for piece in found]
-    names = list(rows[0].columns)
     # Ids may change their type, and some pieces have none.
     kinds = [{name: own.dtype for name, own in one.columns.items()} for one in rows]
     expect(all(one == kinds[0] for one in kinds))
-    columns = {name: np.concatenate([one.columns[name] for one in rows]) for name in names}
+    columns = {name: np.concatenate([one.columns[name] for one in rows]) for name in kinds[0]}
     return Rows(columns, joined([one.shapes for one in rows]))
 
 
@@ -275,14 +267,12 @@ def object_rows(items: Column, role: Role, reading: Reading) -> Rows:
         there = _has_items(items.field("keypoints"))
         expect("keypoints" not in reading.fields or there.all())
     shapes = _shapes(items, reading, points, there)
-    columns |= _score(items) if predicted else _area_and_crowd(items, shapes)
+    if predicted:
+        columns["score"], read = items.field("score").numbers()
+        expect(read.all())
+    else:
+        columns |= _area_and_crowd(items, shapes)
     return Rows(columns | ({"keypoints": points} if points.size else {}), shapes)
-
-
-def _score(items: Column) -> Columns:
-    score, read = items.field("score").numbers()
-    expect(read.all())
-    return {"score": score}
 
 
 def _area_and_crowd(items: Column, shapes: Shapes) -> Columns:

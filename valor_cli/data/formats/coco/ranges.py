@@ -23,6 +23,7 @@ from valor_cli.data.formats.coco.objects import (
     KEYPOINTS,
     UnusualError,
     detections_listed,
+    expect,
     object_file,
 )
 from valor_cli.data.formats.coco.reader import collector_paused
@@ -51,19 +52,7 @@ class ResultsFacts(Struct, frozen=True):
     kinds: tuple[str, str] | None
 
 
-class ResultsPart(Struct, frozen=True):
-    """A piece of a results list as it was read.
-
-    Attributes:
-        file: Its detections; positions count from the first of the piece. The sha256 is empty.
-        facts: What the file must know of it.
-    """
-
-    file: ObjectFile
-    facts: ResultsFacts
-
-
-def read_results_piece(piece: Piece, reading: Reading) -> ResultsPart | None:
+def read_results_piece(piece: Piece, reading: Reading) -> tuple[ObjectFile, ResultsFacts] | None:
     """The detections of a piece; None where its file must be read whole, by any of its pieces.
 
     That is where anything about a range of bytes is unusual, the fault of a detection included;
@@ -74,23 +63,28 @@ def read_results_piece(piece: Piece, reading: Reading) -> ResultsPart | None:
         piece: A range of the bytes of a file.
         reading: As for `read_objects`.
 
+    Returns:
+        The detections, whose positions count from the first of the piece and whose file has no
+        sha256; and what the file must know of them.
+
     Raises:
         DataError: The file cannot be read, or is no UTF-8.
     """
-    found = None if reading.fields & KEYPOINTS else _objects(piece)
-    if found is None:
+    try:
+        expect(not reading.fields & KEYPOINTS)
+        first, last, size = _edges(piece)
+        text = Span(0, 0) if first == last else Span(first.begin, last.end)
+        # The last of the objects is followed by the "]" of the list.
+        closing = () if first != last and last.end == size else (b"]",)
+        chunks = TextSource(piece.path, text).chunks(CHUNKS[reading.wanted])
+        with collector_paused():
+            rows = detections_listed(chain(chunks, closing), reading)
+    except UnusualError:
         return None
-    texts = TextSource(piece.path, found.text).chunks(CHUNKS[reading.wanted])
-    closing = () if found.closed else (b"]",)
-    with collector_paused():
-        try:
-            rows = detections_listed(chain(texts, closing), reading)
-        except UnusualError:
-            return None
+    span, count = Span(first.end, last.end), len(rows.shapes)
     image, category = (rows.columns[name].dtype.kind for name in ("image_id", "category_id"))
-    count = len(rows.shapes)
-    facts = ResultsFacts(found.span, count, (image, category) if count else None)
-    return ResultsPart(object_file(TextSource(piece.path, found.span), rows), facts)
+    facts = ResultsFacts(span, count, (image, category) if count else None)
+    return object_file(TextSource(piece.path, span), rows), facts
 
 
 def one_list(facts: Sequence[ResultsFacts], size: int) -> bool:
@@ -107,52 +101,35 @@ def one_list(facts: Sequence[ResultsFacts], size: int) -> bool:
     return len(kinds) <= 1 and seamless([one.span for one in facts], size)
 
 
-class _Boundary(NamedTuple):
+class _Edge(NamedTuple):
     """Where an object ends, and where the next begins."""
 
     end: int
     begin: int
 
 
-class _Objects(NamedTuple):
-    """The objects of a piece.
+def _edges(piece: Piece) -> tuple[_Edge, _Edge, int]:
+    """The edges of the objects in front of which an object ends in a range; bytes of the file.
 
-    Attributes:
-        span: From where the last object above ends to where the last one here ends.
-        text: That from where the first object begins; nothing without any.
-        closed: Whether the text has the "]" of the list.
+    Raises:
+        UnusualError: The file is no list, or an edge is too far away.
     """
-
-    span: Span
-    text: Span
-    closed: bool
-
-
-def _objects(piece: Piece) -> _Objects | None:
-    """Where the objects of a range of bytes stand: those in front of which an object ends in it."""
-    if piece.end is None:
-        return None
     with TextSource(piece.path).stored() as raw:
         opening = _OPENING.match(raw.read(_NEAR))
-        if opening is None:
-            return None
+        if piece.end is None or opening is None:
+            raise UnusualError
         size = raw.seek(0, 2)
-        first: _Boundary | None = _Boundary(0, opening.end())
+        first = _Edge(0, opening.end())
         if piece.start:
-            first = _boundary(raw, piece.start, size)
-        last = _boundary(raw, piece.end, size)
-    if first is None or last is None:
-        return None
-    if first == last:
-        return _Objects(Span(first.end, last.end), Span(0, 0), closed=False)
-    text = Span(first.begin, last.end)
-    return _Objects(Span(first.end, last.end), text, closed=last.end == size)
+            first = _edge(raw, piece.start, size)
+        return first, _edge(raw, piece.end, size), size
 
 
-def _boundary(raw: BinaryIO, at: int, size: int) -> _Boundary | None:
+def _edge(raw: BinaryIO, at: int, size: int) -> _Edge:
     """Between the first two objects of which the first ends behind a byte; or the end of the file.
 
-    None where that is too far away.
+    Raises:
+        UnusualError: That is too far away.
     """
     length = _NEAR
     while length <= _FAR:
@@ -160,8 +137,8 @@ def _boundary(raw: BinaryIO, at: int, size: int) -> _Boundary | None:
         text = raw.read(length)
         found = BOUNDARY.search(text)
         if found:
-            return _Boundary(at + found.start() + 1, at + found.end() - 1)
+            return _Edge(at + found.start() + 1, at + found.end() - 1)
         if at + len(text) >= size:
-            return _Boundary(size, size)
+            return _Edge(size, size)
         length *= 16
-    return None
+    raise UnusualError

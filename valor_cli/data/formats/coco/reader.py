@@ -22,7 +22,6 @@ from valor_cli.data.formats.coco.objects import (
     detections_listed,
     expect,
     id_values,
-    numbered,
     object_file,
     object_rows,
     records_of,
@@ -136,7 +135,9 @@ def _ground_truth(source: TextSource, reading: Reading) -> ObjectFile:
     if "federated" in reading.fields:
         images |= _category_lists(document, categories["id"])
         categories |= _frequencies(document)
-    rows = numbered(rows)
+    ids = rows.columns.get("id", np.arange(1, len(rows.shapes) + 1))
+    expect(are_distinct_ids(ids))
+    rows = rows._replace(columns={"id": ids, **rows.columns})
     _expect_known(rows.columns["image_id"], images["id"])
     _expect_known(rows.columns["category_id"], categories["id"])
     _expect_sizes(rows, images)

@@ -351,8 +351,7 @@ def _read(task: ObjectPiece) -> tuple[ObjectFile, ResultsFacts | None] | None:
         return read_objects(task.path, "ground_truth", reading, task.format), None
     if piece.end is None:
         return read_objects(piece.path, "predictions", reading, task.format), None
-    found = read_results_piece(piece, reading)
-    return None if found is None else (found.file, found.facts)
+    return read_results_piece(piece, reading)
 
 
 def _taken(file: ObjectFile, at: Ints) -> ObjectFile:
