@@ -45,12 +45,16 @@ def test_the_logs_say_the_same(name: str, tmp_path: Path) -> None:
     path = tmp_path / name
     path.write_text(LOGS[name])
     row, *others = read_samples(str(path), SampleReading()).rows
-    assert (row.sample_id, row.model) == ("1", "gpt-4")
-    assert (row.history, row.user_input, row.response) == ("system: Be brief.", "2 + 2?", "4")
+    assert (row.of("sample_id"), row.of("model")) == ("1", "gpt-4")
+    assert (row.of("history"), row.of("user_input"), row.of("response")) == (
+        "system: Be brief.",
+        "2 + 2?",
+        "4",
+    )
     # Spans say how long a call took, and not what was expected.
-    assert row.references == (() if name in ("spans.jsonl", "trace.json") else ("4",))
-    assert row.duration_s == (1.5 if name == "trace.json" else None)
-    assert [(one.user_input, one.response) for one in others] == (
+    assert row.of("references") == (() if name in ("spans.jsonl", "trace.json") else ("4",))
+    assert row.of("duration_s") == (1.5 if name == "trace.json" else None)
+    assert [(one.of("user_input"), one.of("response")) for one in others] == (
         [("3 + 3?", "6")] if name == "spans.jsonl" else []
     )
 

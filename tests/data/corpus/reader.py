@@ -24,8 +24,8 @@ from valor_cli.data.inputs.score_metadata import score_metadata
 from valor_cli.data.inputs.scores import read_scores
 from valor_cli.data.shapes.objects.known_images import KnownImages
 from valor_cli.data.shapes.objects.object_file import ObjectFile
-from valor_cli.data.shapes.samples.columns import SampleRow
 from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading
+from valor_cli.data.shapes.samples.schema import COLUMNS
 from valor_cli.data.shapes.scores.score_file import ScoreFile, ScoreReading
 from valor_cli.data.table import Table
 from valor_cli.errors import ValorError
@@ -231,8 +231,9 @@ def samples_said(found: SampleFile) -> dict[str, Any]:
     """Text samples, each with the fields that it has."""
     rows = []
     for row in found.rows:
-        said = {name: value for name, value in row._asdict().items() if _is_said(name, value)}
-        rows.append({"place": found.place(row.file, row.line), **said})
+        said = {name: row.of(name) for name in COLUMNS if row.has(name)}
+        metadata = _without_empty(metadata=row.metadata)
+        rows.append({"place": found.place(row.file, row.line), **said, **metadata})
     return {
         "rows": rows,
         "numbers": list(found.numbers),
@@ -241,16 +242,6 @@ def samples_said(found: SampleFile) -> dict[str, Any]:
         "files": _files(found.files),
         **_without_empty(warnings=found.warnings),
     }
-
-
-def _is_said(name: str, value: object) -> bool:
-    if name in ("line", "file"):
-        return False
-    return (
-        value is not None
-        if name not in SampleRow._field_defaults
-        else (value != SampleRow._field_defaults[name])
-    )
 
 
 def objects_said(found: ObjectFile) -> dict[str, Any]:

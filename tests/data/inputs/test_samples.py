@@ -27,7 +27,7 @@ def read(name: str, text: str | None = None, **reading: Any) -> SampleFile:
 
 
 def responses(found: SampleFile) -> list[str | None]:
-    return [row.response for row in found.rows]
+    return [row.of("response") for row in found.rows]
 
 
 @pytest.mark.parametrize(
@@ -76,10 +76,18 @@ def test_events_of_openai_evals_are_joined_by_sample() -> None:
     text = "".join(json.dumps(one) + "\n" for one in EVENTS)
     found = read("log.jsonl", text)
     first, second = found.rows
-    assert (first.sample_id, first.model, first.user_input) == ("m.0", "gpt-4", "2 + 2?")
-    assert (first.history, first.response, first.references) == ("system: Be brief.", "4", ("4",))
-    assert (second.user_input, second.response) == ("3 + 3?", "7")
-    assert second.references == ("6", "six")
+    assert (first.of("sample_id"), first.of("model"), first.of("user_input")) == (
+        "m.0",
+        "gpt-4",
+        "2 + 2?",
+    )
+    assert (first.of("history"), first.of("response"), first.of("references")) == (
+        "system: Be brief.",
+        "4",
+        ("4",),
+    )
+    assert (second.of("user_input"), second.of("response")) == ("3 + 3?", "7")
+    assert second.of("references") == ("6", "six")
     assert [found.place(row.file, row.line) for row in found.rows] == ["log.jsonl:2", "log.jsonl:3"]
 
 
@@ -132,10 +140,10 @@ def test_spans_of_opentelemetry(span: dict[str, Any]) -> None:
     times = {"startTimeUnixNano": "1700000000000000000", "endTimeUnixNano": "1700000001500000000"}
     record = {"spanId": "5fb397be34d26b51", **times, **span}
     (row,) = read("spans.jsonl", json.dumps(record) + "\n").rows
-    assert (row.sample_id, row.model) == ("5fb397be34d26b51", "gpt-4o")
-    assert (row.user_input, row.response) == ("Rain\nin Paris?", "Yes.")
-    assert row.history == "user: Hi\nassistant: Hello."
-    assert row.duration_s == 1.5
+    assert (row.of("sample_id"), row.of("model")) == ("5fb397be34d26b51", "gpt-4o")
+    assert (row.of("user_input"), row.of("response")) == ("Rain\nin Paris?", "Yes.")
+    assert row.of("history") == "user: Hi\nassistant: Hello."
+    assert row.of("duration_s") == 1.5
 
 
 @pytest.mark.parametrize("name", ["trace.json", "trace.jsonl"])
@@ -153,8 +161,8 @@ def test_a_trace_without_texts_names_the_switch_that_records_them(name: str) -> 
 def test_older_attributes_of_spans() -> None:
     record = {"gen_ai.prompt": "Hi?", "gen_ai.completion": "Hello.", "gen_ai.system": "openai"}
     (row,) = read("spans.jsonl", json.dumps(record) + "\n").rows
-    assert (row.user_input, row.response, row.history) == ("Hi?", "Hello.", None)
+    assert (row.of("user_input"), row.of("response"), row.of("history")) == ("Hi?", "Hello.", None)
     # What is no list of messages stays a text.
     record = {"gen_ai.input.messages": "[not JSON", "gen_ai.output.messages": 3}
     (row,) = read("spans.jsonl", json.dumps(record) + "\n").rows
-    assert (row.user_input, row.response) == ("[not JSON", "3")
+    assert (row.of("user_input"), row.of("response")) == ("[not JSON", "3")

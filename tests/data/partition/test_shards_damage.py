@@ -196,10 +196,10 @@ def test_rows_without_ids_are_not_called_by_number_where_rows_are_lost(
     Path("s").mkdir()
     for at in range(3):
         Path(f"s/{at}.jsonl").write_text(jsonl({"response": "a"}, {"response": "b"}))
-    assert [row.sample_id for row in samples("skip").rows] == [str(at) for at in range(1, 7)]
+    assert [row.of("sample_id") for row in samples("skip").rows] == [str(at) for at in range(1, 7)]
     Path("s/1.jsonl").write_text("")
     found = samples("skip")
-    assert [row.sample_id for row in found.rows] == [
+    assert [row.of("sample_id") for row in found.rows] == [
         "0.jsonl:1",
         "0.jsonl:2",
         "2.jsonl:1",

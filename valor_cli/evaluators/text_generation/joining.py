@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from valor_cli.data.column_names import listed, quoted
 from valor_cli.data.schema import dotted
@@ -17,6 +17,9 @@ from valor_cli.results import Scalar
 
 OF_SAMPLES = ("user_input", "references", "condition", "categories", "group", "perturbed_from")
 """The columns that say what a sample is, and not what a model made of it."""
+
+OF_ANSWERS = ("response", "duration_s", "cost_usd", "artifacts", "token_logprobs")
+"""Those of a model's answer."""
 
 SHOWN = 3
 """Samples that a warning names."""
@@ -178,13 +181,11 @@ class MissingColumns(NamedTuple):
     def completed(self, row: SampleRow, said: Sequence[SampleRow]) -> SampleRow:
         """A row completed with what other rows of the same sample have."""
         common = _said([one for one in said if not _other_input(one, row)])
-        values: dict[str, Any] = {name: getattr(common, name) for name in self.columns}
-        if self.metadata:
-            own: list[Scalar] = list(row.metadata)
-            for at in self.metadata:
-                own[at] = common.metadata[at]
-            values["metadata"] = tuple(own)
-        return row._replace(**values)
+        own: list[Scalar] = list(row.metadata)
+        for at in self.metadata:
+            own[at] = common.metadata[at]
+        values = {name: common.of(name) for name in self.columns}
+        return row.saying(**values)._replace(metadata=tuple(own))
 
 
 def missing_columns(
@@ -208,38 +209,32 @@ def missing_columns(
 def _said(rows: Sequence[SampleRow]) -> SampleRow:
     """The inputs of a sample, each from the first model that has it."""
     first = rows[0]
-    values: dict[str, Any] = {
-        name: next((getattr(row, name) for row in rows if row.has(name)), getattr(first, name))
+    values = {
+        name: next((row.of(name) for row in rows if row.has(name)), first.of(name))
         for name in (*OF_SAMPLES, "retrieved_contexts")
     }
-    values["metadata"] = tuple(
+    metadata = tuple(
         next((value for value in said if value is not None), None)
         for said in zip(*(row.metadata for row in rows), strict=True)
     )
-    return first._replace(**values)
+    return first.saying(**values)._replace(metadata=metadata)
 
 
 def _other_input(one: SampleRow, other: SampleRow) -> bool:
     """Whether the inputs of both differ by more than white space."""
-    asked, also = one.user_input or "", other.user_input or ""
+    asked, also = one.of("user_input") or "", other.of("user_input") or ""
     return bool(asked and also) and asked.split() != also.split()
 
 
 def _other_references(one: SampleRow, other: SampleRow) -> bool:
-    return one.references != other.references
+    return bool(one.of("references") != other.of("references"))
 
 
 def _empty(common: SampleRow, unlent: Container[int]) -> SampleRow:
     """The row of a model that did not answer; metadata at `unlent` speak of others' answers."""
     kept = tuple(None if at in unlent else one for at, one in enumerate(common.metadata))
-    return common._replace(
-        response=None,
-        duration_s=None,
-        cost_usd=None,
-        artifacts=None,
-        token_logprobs=None,
-        metadata=kept,
-    )
+    values = {name: one for name, one in common.values.items() if name not in OF_ANSWERS}
+    return common._replace(values=values, metadata=kept)
 
 
 class Difference(NamedTuple):
@@ -267,7 +262,7 @@ def differing(by_id: Mapping[str, Mapping[str, SampleRow]]) -> Iterator[Differen
         other: set[str] = set()
         for model, rows in enumerate(by_id.values()):
             for one, row in rows.items():
-                if not getattr(row, name) or one in other:
+                if not row.of(name) or one in other:
                     continue
                 if differ(first.setdefault(one, row), row):
                     other.add(one)

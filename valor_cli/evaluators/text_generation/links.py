@@ -45,7 +45,7 @@ def links_of(
         links[model] = {}
         dangling = []
         for row in own.copies:
-            copy, original = str(row.sample_id), str(row.perturbed_from)
+            copy, original = str(row.of("sample_id")), str(row.of("perturbed_from"))
             if original in own.ids and original != copy:
                 links[model][copy] = original
             elif copy not in own.filled:
@@ -53,7 +53,7 @@ def links_of(
         total += len(dangling)
         problems += [_dangling(own.file, row) for row in dangling[:LISTED]]
         if dangling:
-            first = quoted(dangling[0].perturbed_from or "")
+            first = quoted(dangling[0].of("perturbed_from") or "")
             warnings.append(
                 f"{model}: perturbed_from names no other sample of the model and was dropped: "
                 f"{len(dangling):,} rows (the first names {first})"
@@ -71,7 +71,8 @@ def links_between(ids: Iterable[str], links: Mapping[str, str]) -> dict[Scalar, 
 
 
 def _dangling(file: SampleFile, row: SampleRow) -> Problem:
-    name = row.perturbed_from or ""
-    what = "the sample itself" if name == row.sample_id else f"{quoted(name)}, which is no sample"
+    name = row.of("perturbed_from") or ""
+    itself = name == row.of("sample_id")
+    what = "the sample itself" if itself else f"{quoted(name)}, which is no sample"
     place = f"{file.place(row.file, row.line)}: perturbed_from"
     return Problem(place, f"expected the id of another sample of the model, found {what}")

@@ -16,8 +16,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from valor_cli.data.shapes.samples.columns import Logprobs, SampleColumns, SampleRow
-from valor_cli.data.shapes.samples.dataset import TextDataset
+from valor_cli.data.shapes.samples.columns import EMPTY, Logprobs, SampleColumns, SampleRow
+from valor_cli.data.shapes.samples.dataset import COLUMNS, TextDataset
+from valor_cli.data.shapes.samples.schema import LOGPROBS
 from valor_cli.errors import DataError, Problem
 from valor_cli.evaluators.text_generation.filtering import Candidates, selected
 from valor_cli.evaluators.text_generation.inputs import TextInputs
@@ -252,17 +253,17 @@ def _shared_rows(
             rows = _picked(ground, pick, pieces[pick.piece])
             own += zip(_places(pick, len(rows)).tolist(), rows, strict=True)
         own.sort(key=lambda one: one[0])
-        by_id[model] = {str(row.sample_id): row for _, row in own}
+        by_id[model] = {str(row.of("sample_id")): row for _, row in own}
         for at, row in own:
-            if place.setdefault(str(row.sample_id), at) != at:
-                raise ValueError(f"the sample {row.sample_id!r} has two places")
+            if place.setdefault(str(row.of("sample_id")), at) != at:
+                raise ValueError(f"the sample {row.of('sample_id')!r} has two places")
     order = sorted(place, key=place.__getitem__)
     unlent = unlent_of(ground.columns, ground.selection.of_answers)
     whole = completed(by_id, order, ground.missing or {}, unlent)
     places = np.array([place[one] for one in order], np.int64)
     found: dict[str, list[RangeDifference]] = {}
     for one in differing(by_id):
-        where = RangeDifference(one.model, one.row.file, one.row.line, str(one.row.sample_id))
+        where = RangeDifference(one.model, one.row.file, one.row.line, str(one.row.of("sample_id")))
         found.setdefault(one.name, []).append(where)
     return _SharedRows(
         {model: (SampleColumns.of(rows), places) for model, rows in whole.items()},
@@ -287,7 +288,7 @@ def _chosen(
         copies = [
             row._replace(file=row.file - piece[model])
             for row in rows.only(("sample_id", "perturbed_from"))
-            if row.perturbed_from is not None
+            if row.has("perturbed_from")
         ]
         linking[model] = Linking(file, frozenset(ids), copies, shared.filled[model])
         candidates[model] = Candidates(file, len(ids), ids, rows.metadata or ())
@@ -324,28 +325,18 @@ def _dataset(
     ground: RangeContext, rows: SampleColumns, number: Ints, links: Mapping[str, str]
 ) -> TextDataset:
     """The columns of a model's rows."""
-    count = len(rows)
-    none: Constant[Any] = Constant(None, count)
-    empty: Constant[Any] = Constant((), count)
-    texts: dict[str, Any] = {**rows.texts}
-    lists: dict[str, Any] = {**rows.lists}
     # What one range has of all samples is in memory; it is looked at again and again.
     ids: Any = tuple(rows.text("sample_id")) if ground.whole else rows.text("sample_id")
+    said: dict[str, Any] = {**rows.texts, **rows.lists, "perturbed_from": None}
+    if rows.logprobs is not None:
+        said[LOGPROBS] = tuple(map(_logprobs, rows.logprobs))
+    if links:
+        said["perturbed_from"] = TextColumn.of(map(links.get, ids))
+    columns: dict[str, Any] = {
+        name: said.get(name) or Constant(EMPTY.get(name), len(rows)) for name in COLUMNS
+    }
     dataset = TextDataset(
-        number=number,
-        sample_ids=ids,
-        user_input=texts.get("user_input", none),
-        response=texts.get("response", none),
-        references=lists.get("references", empty),
-        retrieved_contexts=lists.get("retrieved_contexts", none),
-        condition=texts.get("condition", none),
-        categories=lists.get("categories", empty),
-        group=texts.get("group", none),
-        perturbed_from=TextColumn.of(map(links.get, ids)) if links else none,
-        artifacts=texts.get("artifacts", none),
-        token_logprobs=none if rows.logprobs is None else tuple(map(_logprobs, rows.logprobs)),
-        history=texts.get("history", none),
-        label_map=ground.selection.label_map,
+        number=number, sample_ids=ids, label_map=ground.selection.label_map, **columns
     )
     return dataset if ground.whole else dataset.prepare()
 

@@ -267,9 +267,8 @@ def _linking(file: SampleFile, own: Sequence[Source]) -> Linking:
         ids, (first, above, _) = one.ids(), one.place
         for at in np.flatnonzero(column.there()).tolist():
             row = rows[at]
-            copies.append(
-                row._replace(sample_id=ids[at], line=row.line + above, file=row.file + first)
-            )
+            row = row._replace(line=row.line + above, file=row.file + first)
+            copies.append(row.saying(sample_id=ids[at]))
     return Linking(file, frozenset(_ids(own) if copies else ()), copies)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import repeat
 from operator import eq
@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple, TypeAlias, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.data.shapes.samples.schema import SCHEMA
+from valor_cli.data.shapes.samples.schema import LOGPROBS, SCHEMA
 from valor_cli.kernels.columns.text_columns import ListColumn, TextColumn
 from valor_cli.results import Scalar
 
@@ -29,37 +29,36 @@ AMOUNTS: Final = SCHEMA.of("amount")
 """Those that are numbers, or none."""
 
 
+EMPTY: Final[Mapping[str, Any]] = dict.fromkeys(SCHEMA.of("texts"), ())
+"""What a row without a value has, where that is not None."""
+
+
 class SampleRow(NamedTuple):
     """A sample with a model's response.
 
-    The fields up to `history` are the standard columns, in the order that all readers have
-    them; None, or an empty tuple, where the row does not say. `line` is the position of the row in
-    its file, `file` that of the file in its input.
+    Attributes:
+        values: What the row says, by the name of the field: a text, a number, or a tuple.
+        metadata: Values of the metadata that is read.
+        line: The position of the row in its file.
+        file: The position of this in the input.
     """
 
-    sample_id: str | None = None
-    model: str | None = None
-    user_input: str | None = None
-    response: str | None = None
-    references: tuple[str, ...] = ()
-    retrieved_contexts: tuple[str, ...] | None = None
-    condition: str | None = None
-    categories: tuple[str, ...] = ()
-    group: str | None = None
-    perturbed_from: str | None = None
-    duration_s: float | None = None
-    cost_usd: float | None = None
-    artifacts: str | None = None
-    token_logprobs: tuple[float | None, ...] | None = None
-    history: str | None = None
+    values: Mapping[str, Any]
     metadata: tuple[Scalar, ...] = ()
     line: int = 0
     file: int = 0
 
+    def of(self, name: str) -> Any:
+        """What the row says under a standard name; None or an empty tuple for nothing."""
+        return self.values.get(name, EMPTY.get(name))
+
     def has(self, name: str) -> bool:
         """Whether the row has a value under a standard name; an empty text is a value."""
-        value: Any = getattr(self, name)
-        return value is not None and (value != () or name == "retrieved_contexts")
+        return bool(self.of(name) != EMPTY.get(name))
+
+    def saying(self, **values: Any) -> SampleRow:
+        """The row with other values of some fields."""
+        return self._replace(values={**self.values, **values})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,18 +83,19 @@ class SampleColumns(Sequence[SampleRow]):
     @staticmethod
     def of(rows: Sequence[SampleRow]) -> SampleColumns:
         """The columns of rows."""
-        column: dict[str, list[Any]] = {
-            name: [row[at] for row in rows] for at, name in enumerate(SampleRow._fields)
-        }
-        logprobs, metadata = column["token_logprobs"], column["metadata"]
+
+        def column(name: str) -> list[Any]:
+            return [row.of(name) for row in rows]
+
+        logprobs, metadata = column(LOGPROBS), [row.metadata for row in rows]
         return SampleColumns(
-            {name: TextColumn.of(column[name]) for name in TEXTS},
-            {name: ListColumn.of(column[name]) for name in LISTS},
-            {name: np.array(column[name], np.float64) for name in AMOUNTS},
+            {name: TextColumn.of(column(name)) for name in TEXTS},
+            {name: ListColumn.of(column(name)) for name in LISTS},
+            {name: np.array(column(name), np.float64) for name in AMOUNTS},
             logprobs if any(logprobs) else None,
             metadata if any(metadata) else None,
-            numbered(column["line"]),
-            np.array(column["file"], np.int32),
+            numbered([row.line for row in rows]),
+            np.array([row.file for row in rows], np.int32),
         ).filled()
 
     @staticmethod
@@ -160,18 +160,17 @@ class SampleColumns(Sequence[SampleRow]):
         return next(iter(self.part(at, at + 1)))
 
     def __iter__(self) -> Iterator[SampleRow]:
-        none: dict[str, Any] = {"references": (), "categories": ()}
         columns: dict[str, Iterable[Any]] = {
             **self.texts,
             **self.lists,
             **{name: _amounts(column) for name, column in self.amounts.items()},
-            "token_logprobs": self.logprobs or repeat(None),
-            "metadata": self.metadata or repeat(()),
-            "line": self.line,
-            "file": self.file.tolist(),
         }
-        fields = (columns.get(name, repeat(none.get(name))) for name in SampleRow._fields)
-        return map(SampleRow._make, zip(*fields, strict=False))
+        if self.logprobs is not None:
+            columns[LOGPROBS] = self.logprobs
+        values = zip(*columns.values(), strict=True) if columns else repeat((), len(self))
+        rows = (dict(zip(columns, own, strict=True)) for own in values)
+        metadata = self.metadata or repeat(())
+        return map(SampleRow, rows, metadata, self.line, self.file.tolist())
 
     def part(self, low: int, high: int) -> SampleColumns:
         """The rows from `low` to below `high`, without copying texts."""
@@ -206,7 +205,7 @@ class SampleColumns(Sequence[SampleRow]):
             texts={name: one for name, one in self.texts.items() if name in kept},
             lists={name: one for name, one in self.lists.items() if name in kept},
             amounts={name: one for name, one in self.amounts.items() if name in kept},
-            logprobs=self.logprobs if "token_logprobs" in kept else None,
+            logprobs=self.logprobs if LOGPROBS in kept else None,
             metadata=self.metadata if "metadata" in kept else None,
         )
 
@@ -216,7 +215,7 @@ class SampleColumns(Sequence[SampleRow]):
 
     def filled(self) -> SampleColumns:
         """Drop fields that no row has."""
-        return self.only({*self.names(), "token_logprobs", "metadata"})
+        return self.only({*self.names(), LOGPROBS, "metadata"})
 
     def names(self, rows: NDArray[np.bool_] | None = None) -> frozenset[str]:
         """The flagged fields that some row has."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import compress
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from msgspec import Struct, field
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from valor_cli.data.shapes.samples.schema import SCHEMA
 from valor_cli.kernels.columns.text_columns import TextColumn
 from valor_cli.kernels.secrets.spans import Span, disjoint, masked
 from valor_cli.results import Illustration, Mark, MetricExample, ShownText
@@ -110,7 +111,7 @@ class TextDataset(Struct, frozen=True):
         """Select samples."""
         chosen = units.tolist()
         columns: dict[str, Any] = {
-            name: tuple(compress(getattr(self, name), chosen)) for name in _COLUMNS
+            name: tuple(compress(getattr(self, name), chosen)) for name in ("sample_ids", *COLUMNS)
         }
         return replace(self, number=self.number[units], prepared=None, **columns)
 
@@ -181,20 +182,8 @@ class TextDataset(Struct, frozen=True):
                 yield shown_text(name, text, own, self.secrets(text))
 
 
-_COLUMNS = (
-    "sample_ids",
-    "user_input",
-    "response",
-    "references",
-    "retrieved_contexts",
-    "condition",
-    "categories",
-    "group",
-    "perturbed_from",
-    "artifacts",
-    "token_logprobs",
-    "history",
-)
+COLUMNS: Final = tuple(name for name in SCHEMA.names if name in TextDataset.__struct_fields__)
+"""The fields that metrics and reports read."""
 
 
 def _shown_replies(replies: Sequence[str]) -> Iterable[ShownText]:

@@ -92,7 +92,7 @@ SCHEMA: Final = Schema(
         description="the turns of a chat before the question",
     ),
 )
-"""The fields of a `SampleRow`, in their order. Types are `id`, `text` (an empty one is a text),
+"""The fields of a sample. Types are `id`, `text` (an empty one is a text),
 `name` (an empty one is none), `path`, `any` (a text, or JSON as text), `texts` (one or a list),
 `contexts` (texts, or objects with a text), `amount` (0 or more) and `logprobs`."""
 
