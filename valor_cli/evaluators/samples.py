@@ -38,6 +38,7 @@ from valor_cli.results import (
     Status,
     Verdict,
 )
+from valor_cli.statistics.exact_sums import exact_parts, weighted_sums
 
 _AT_ONCE: Final = 1 << 12
 
@@ -415,11 +416,8 @@ class Sampled(Struct, frozen=True):
         if self.weights is None:
             # An exact sum.
             return fsum(column[counted])
-        # Equal values are counted, and their products added from the lowest up.
-        values, place = self.memo.once(
-            (name, counted.tobytes()), lambda: np.unique(column[counted], return_inverse=True)
-        )
-        return float(np.bincount(place, self.weights[counted], len(values)) @ values)
+        parts = self.memo.once((name, counted.tobytes()), lambda: exact_parts(column[counted]))
+        return float(weighted_sums(self.weights[counted].astype(np.float64), parts))
 
     def why_none(self) -> str:
         """Why no sample has a value: the reasons, most frequent first."""
@@ -451,7 +449,7 @@ class Sampled(Struct, frozen=True):
         if np.isnan(column[counted]).all():
             return MetricValue(None, "no sample has what it looks at", output, n=0)
         passed = np.nan_to_num(column[counted])
-        found = passed @ self.times()[counted]
+        found = weighted_sums(self.times()[counted].astype(np.float64), exact_parts(passed))
         flags = bool(((passed == 0) | (passed == 1)).all())
         return MetricValue(float(found) / n, output=output, n=n, proportion=flags)
 

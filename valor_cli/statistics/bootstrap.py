@@ -7,6 +7,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from valor_cli.statistics.exact_sums import exact_parts, weighted_sums
+
 LEAST_DEFINED = 0.95
 """Smallest share of resamples with a value for which an interval is given."""
 
@@ -98,11 +100,12 @@ def mean_intervals(
         both = cluster_sums(both, clusters)
     if len(both) < 2:
         return [None] * values.shape[1]
+    parts = exact_parts(both)
     totals = np.zeros((resamples, both.shape[1]))
     at_once = max(1, _WEIGHTS_AT_ONCE // max(len(both), 1))
     for first in range(0, resamples, at_once):
         last = min(first + at_once, resamples)
-        totals[first:last] = _weights(len(both), seed, first, last) @ both
+        totals[first:last] = weighted_sums(_weights(len(both), seed, first, last), parts)
     means = np.full((resamples, values.shape[1]), np.nan)
     added, counted = np.hsplit(totals, 2)
     np.divide(added, counted, out=means, where=counted > 0)

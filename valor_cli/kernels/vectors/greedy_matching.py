@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from math import log
+from math import fsum, log
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,7 +56,7 @@ def weighted_mean(values: Floats, weights: Floats) -> float | None:
         weights: (n,) not negative.
     """
     total = float(weights.sum())
-    return float(values @ weights) / total if total > 0 else None
+    return fsum(values * weights) / total if total > 0 else None
 
 
 def harmonic_mean(one: float, other: float) -> float:

@@ -93,7 +93,7 @@ class Layers(NamedTuple):
             entailment: (n,) 0 to 1; an edge belongs to the bin above it, 1 to the last one.
         """
         counts, _ = np.histogram(entailment, bins=self.edges)
-        return float(counts @ self.bin_weights) + self.bin_bias
+        return fsum(counts * self.bin_weights) + self.bin_bias
 
     def probability(self, features: Sequence[float]) -> float:
         """Probability of class 1, "consistent", for sentences with these features."""
