@@ -15,12 +15,11 @@ from numpy.typing import NDArray
 
 from valor_cli.data.batch import Part, RowFile, TypedReading
 from valor_cli.data.formats.tables import FORMATS, format_of
-from valor_cli.data.inputs.scores import open_score_rows, read_score_file
+from valor_cli.data.inputs.scores import open_score_rows, read_score_rows
 from valor_cli.data.partition.pieces import Piece, Span, line_above, rest_of
-from valor_cli.data.shapes.scores.assembly import Unsettled
-from valor_cli.data.shapes.scores.joined import ScorePart, score_part
+from valor_cli.data.shapes.scores.joined import ScorePart
 from valor_cli.data.shapes.scores.layout import ScoreLayout, layout_of
-from valor_cli.data.shapes.scores.rows import ScoreRows
+from valor_cli.data.shapes.scores.rows import ScoreRows, Unsettled
 from valor_cli.data.shapes.scores.score_file import ScoreReading, Side
 from valor_cli.data.source.files import TextSource, blocks_of_lines
 from valor_cli.errors import DataError
@@ -63,7 +62,7 @@ def read_score_piece(
     """
     path, found = piece.path, format or format_of(piece.path)
     if piece.end is None:
-        return score_part(read_score_file(path, side, reading, found))
+        return read_score_rows(path, side, reading, found)
     if not FORMATS[found].can_cut:
         return None
     reader = _PieceReader(path, side, reading, found)
@@ -111,18 +110,9 @@ class _PieceReader:
         if file.is_split:
             return None
         try:
-            found = rows.file(part=True)
+            return rows.part(part.span, 0 if file.form == "typed" else file.line - line)
         except Unsettled:
             return None
-        layout = self._layout
-        return score_part(
-            found,
-            span=part.span,
-            lines=0 if file.form == "typed" else file.line - line,
-            long=layout.long,
-            names=layout.there,
-            unread=layout.unread,
-        )
 
     def _rows(self) -> ScoreRows:
         return ScoreRows(self.file, self._side, self._layout)

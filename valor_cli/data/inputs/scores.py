@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections import Counter
 
 import numpy as np
+from msgspec.structs import replace
 
 from valor_cli.data.batch import RowFile
 from valor_cli.data.column_names import check_mapped, quoted
 from valor_cli.data.formats.tables import check_format, format_of, open_rows
 from valor_cli.data.partition.shards import read_shards
-from valor_cli.data.shapes.scores.joined import incompatible_score_files, joined_score_files
+from valor_cli.data.shapes.scores.joined import (
+    ScorePart,
+    file_warnings,
+    incompatible_score_files,
+    joined_score_files,
+)
 from valor_cli.data.shapes.scores.layout import known_names, layout_of
 from valor_cli.data.shapes.scores.rows import ScoreRows
 from valor_cli.data.shapes.scores.schema import ALIASES
@@ -74,10 +80,21 @@ def read_score_file(
         DataError: The file cannot be read; a column is missing; a row or a value is wrong; there
             are no samples.
     """
+    part = read_score_rows(path, side, reading, format)
+    return replace(part.file, warnings=file_warnings(path, side, [part.facts]) or ())
+
+
+def read_score_rows(
+    path: str,
+    side: Side,
+    reading: ScoreReading,
+    format: str,  # noqa: A002
+) -> ScorePart:
+    """The samples of one file, of which there may be none; otherwise as `read_score_file`."""
     file = open_score_rows(path, reading, format)
     rows = ScoreRows(file, side, layout_of(file, side, reading))
     rows.read()
-    return rows.file()
+    return rows.part()
 
 
 def open_score_rows(path: str, reading: ScoreReading, format: str) -> RowFile:  # noqa: A002

@@ -19,13 +19,12 @@ from numpy.typing import NDArray
 from valor_cli.data.column_names import listed, quoted
 from valor_cli.data.partition.pieces import Span
 from valor_cli.data.partition.shards import NOTHING, SkippedFiles, minority_parts
-from valor_cli.data.shapes.scores.assembly import absent_metadata, check_metadata, check_some
 from valor_cli.data.shapes.scores.columns import too_wide
-from valor_cli.data.shapes.scores.layout import unread_column_warnings
+from valor_cli.data.shapes.scores.layout import ScoreLayout, unread_column_warnings
 from valor_cli.data.shapes.scores.score_file import ScoreFile, Side
 from valor_cli.data.table import Columns, Table, places_in
 from valor_cli.data.tape import Ints
-from valor_cli.errors import LISTED, DataError, Problem
+from valor_cli.errors import LISTED, DataError, Problem, did_you_mean
 from valor_cli.kernels.columns.texts import begins, order_of
 from valor_cli.kernels.ranking.scores import Scores, joined_scores
 from valor_cli.kernels.ranking.sparse_scores import SparseScores, joined_sparse
@@ -250,35 +249,28 @@ class ScorePart(Struct, frozen=True):
     facts: ScoreFacts
 
 
-def score_part(
-    file: ScoreFile,
-    *,
-    span: Span | None = None,
-    lines: int = 0,
-    long: bool = False,
-    names: Sequence[str] | None = None,
-    unread: Sequence[str] = (),
-) -> ScorePart:
-    """The samples of a piece, with their facts."""
+def score_part(file: ScoreFile, layout: ScoreLayout, span: Span | None, lines: int) -> ScorePart:
+    """The samples of a piece, with their facts; arguments as in `ScoreFacts`."""
     seen = np.zeros(len(file.labels), np.bool_)
     true = file.true_labels
     seen[true[true >= 0]] = True
+    unsaid = (name for name, said in file.metadata.items() if all(one is None for one in said))
     facts = ScoreFacts(
         span=span,
         lines=lines,
         samples=len(file.samples),
         records=sum(one.rows or 0 for one in file.files),
         skipped=file.samples.skipped,
-        long=long,
+        long=layout.long,
         labels=file.labels,
         keys=file.keys if len(file.samples) or file.keys != (None,) else (),
         classes=file.classes,
         true_classes=frozenset(
             name for name, true in zip(file.classes, seen.tolist(), strict=False) if true
         ),
-        unsaid=frozenset(absent_metadata(file.metadata)),
-        names=None if names is None else tuple(names),
-        unread=tuple(unread),
+        unsaid=frozenset(unsaid),
+        names=None if layout.there is None else tuple(layout.there),
+        unread=tuple(layout.unread),
     )
     return ScorePart(file, facts)
 
@@ -297,9 +289,23 @@ def file_warnings(path: str, side: Side, facts: Sequence[ScoreFacts]) -> list[st
     Raises:
         DataError: There are no samples; no sample has metadata of a name.
     """
-    check_some(path, sum(one.samples for one in facts), sum(one.skipped for one in facts))
-    nowhere = [name for name in facts[0].unsaid if all(name in one.unsaid for one in facts)]
-    check_metadata(path, sorted(nowhere), facts[0].names)
+    if not any(one.samples for one in facts):
+        skipped = sum(one.skipped for one in facts)
+        left = f"; {skipped:,} were left out" if skipped else ""
+        raise DataError(Problem(path, f"there are no samples; at least one is needed{left}"))
+    names = facts[0].names
+    nowhere = facts[0].unsaid.intersection(*(one.unsaid for one in facts))
+    if names is not None and nowhere:
+        raise DataError(
+            [
+                Problem(
+                    path,
+                    f"no sample has the metadata '{name}'{did_you_mean(name, names)}; "
+                    f"there is: {listed(names)}",
+                )
+                for name in sorted(nowhere)
+            ]
+        )
     keyed = {None in one.keys for one in facts if one.keys}
     if len(keyed) > 1:
         return None

@@ -11,21 +11,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from msgspec.structs import replace
 
 from valor_cli.data.batch import Batch, Fault, FaultyRow, Part, RowFile, TypedReading
 from valor_cli.data.json_records import json_cell
-from valor_cli.data.shapes.scores.assembly import score_file
+from valor_cli.data.partition.pieces import Span
 from valor_cli.data.shapes.scores.columns import GatheredScores, ScoreColumns
 from valor_cli.data.shapes.scores.faults import CellFaults, RecordFaults
-from valor_cli.data.shapes.scores.layout import INNER, ScoreLayout, unread_column_warnings
+from valor_cli.data.shapes.scores.joined import ScorePart, score_part
+from valor_cli.data.shapes.scores.layout import INNER, ScoreLayout
 from valor_cli.data.shapes.scores.parse import ScoreFields, ScoreParser
-from valor_cli.data.shapes.scores.samples import Named
+from valor_cli.data.shapes.scores.samples import Named, one_a_sample
 from valor_cli.data.shapes.scores.score_file import ScoreFile, Side
-from valor_cli.data.table import LINE, RowProblems
+from valor_cli.data.table import LINE, SKIP_HINT, Columns, RowProblems, Table
 from valor_cli.data.tape import ABSENT, OBJECT, TEXT, Column
 from valor_cli.data.value_rows import batch_of
+from valor_cli.data.values import stop_on
 from valor_cli.kernels.columns.spans import Vocabulary
+from valor_cli.results import InputFile
+
+
+class Unsettled(Exception):  # noqa: N818 - nothing is wrong
+    """Raised if only the whole file can tell whether the rows of a part are wrong."""
 
 
 class ScoreRows:
@@ -89,37 +95,53 @@ class ScoreRows:
         """The valid rows in file order; empties this object."""
         return self._gathered.columns()
 
-    def file(self, *, part: bool = False) -> ScoreFile:
-        """The samples; empties this object.
+    def part(self, span: Span | None = None, lines: int = 0) -> ScorePart:
+        """The samples, one row for each sample and label key; empties this object.
+
+        Args:
+            span: The bytes that were read; None for all of the file.
+            lines: How many lines that is.
 
         Raises:
-            DataError: As `score_file` does.
+            Unsettled: Rows of a part contradict each other, or lack what other parts may have.
+            DataError: Rows are wrong and not to be left out.
         """
-        layout, path, place = self._layout, self._file.path, self._file.place
-        file = score_file(
-            path,
-            self._gathered,
-            Named(
-                self._labels.names,
-                self._keys.names,
-                truth=layout.name("label"),
-                key=layout.name("label_key"),
-                place="line {row}" if place == LINE else place,
-            ),
-            self._problems,
-            faulty=self._faulty,
-            sha256="" if part else self._file.sha256,
-            long=layout.long,
-            classes=layout.classes,
-            invalid=layout.reading.invalid,
-            place=place,
-            there=layout.there,
-            part=part,
+        layout, problems = self._layout, self._problems
+        path, place = self._file.path, self._file.place
+        records, found = self._gathered.lines + self._faulty, problems.total
+        named = Named(
+            self._labels.names,
+            self._keys.names,
+            truth=layout.name("label"),
+            key=layout.name("label_key"),
+            place="line {row}" if place == LINE else place,
         )
-        if part:
-            return file
-        warnings = unread_column_warnings(path, self._side, layout.unread, file.labels)
-        return replace(file, warnings=[*file.warnings, *warnings])
+        samples = one_a_sample(self._gathered.columns(), named, problems, long=layout.long)
+        if span is not None and layout.long and problems.total > found:
+            raise Unsettled
+        if layout.reading.invalid == "error":
+            stop_on([problems], SKIP_HINT)
+        rows, skipped = samples.columns, self._faulty + samples.dropped
+        columns: Columns = {
+            "sample_id": rows.sample_id,
+            "key": np.zeros(len(rows), np.int64) if rows.key is None else rows.key.astype(np.int64),
+        }
+        if rows.truth is not None and rows.truths is None:
+            columns["truth"] = rows.truth.astype(np.int64)
+        file = ScoreFile(
+            path=path,
+            samples=Table(
+                path, columns, place=place, rows=rows.line.astype(np.int64), skipped=skipped
+            ),
+            keys=(None,) if rows.key is None else tuple(named.keys),
+            labels=tuple(named.labels),
+            scores=samples.scores,
+            truths=rows.truths,
+            classes=layout.classes,
+            metadata={name: column.tolist() for name, column in rows.metadata.items()},
+            files=[InputFile(path, self._file.sha256 if span is None else "", records, skipped)],
+        )
+        return score_part(file, layout, span, lines)
 
     def _of_json(self, batch: Batch, wrong: list[FaultyRow]) -> Batch:
         """Rows of cells of which one column holds JSON, as rows of JSON."""
