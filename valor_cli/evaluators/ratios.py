@@ -7,15 +7,15 @@ the mean weighted by ground truth, micro the ratio of the summed counts.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from annotated_types import Interval
 from numpy.typing import NDArray
 
 from valor_cli.kernels.columns.grouping import quotient
-from valor_cli.results import Findings, LabelMean, MetricValue, Resampled, Scalar
-from valor_cli.statistics.label_means import joined, unshifted, value_and_shift
+from valor_cli.results import Findings, LabelMean, MetricValue, Scalar
+from valor_cli.statistics.label_means import alike, by_replica, chosen, means_where
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -45,7 +45,7 @@ class Words(NamedTuple):
 
 
 class Ratios(NamedTuple):
-    """(labels,) columns.
+    """(labels,) or (replicas, labels) columns.
 
     Attributes:
         part, whole: The value of a label is part / whole.
@@ -54,6 +54,8 @@ class Ratios(NamedTuple):
         seen: The labels that averages run over; without ground truth, part is 0.
         instead: The value of a 0/0.
         needs_truth: Whether a label without ground truth has no value in any case.
+        stands_in: Whether such a label, where it may have one and others have ground truth, has
+            the substitute for 0/0.
     """
 
     part: Ints
@@ -63,6 +65,7 @@ class Ratios(NamedTuple):
     seen: Bools
     instead: float = 0.0
     needs_truth: bool = True
+    stands_in: bool = True
 
     @classmethod
     def of_truth(cls, part: Ints, whole: Ints, truth: Ints) -> Ratios:
@@ -71,18 +74,30 @@ class Ratios(NamedTuple):
 
     @property
     def present(self) -> Bools:
-        """(labels,) whether a value is defined; false where 0/0 is substituted."""
+        """Whether a value is defined; false where 0/0 is substituted."""
         there = self.truth > 0
         return there if self.needs_truth else there & self.defined
 
     @property
     def values(self) -> NDArray[np.float64]:
-        """(labels,) part / whole, or the substitute for 0/0."""
+        """Part / whole, or the substitute for 0/0."""
         return quotient(self.part, np.where(self.defined, self.whole, 0), self.instead)
+
+    def by_replica(self) -> Ratios:
+        """The same as (replicas, labels)."""
+        return self._each(np.atleast_2d)
+
+    def rows(self, some: Ints) -> Ratios:
+        """Those of some replicas."""
+        return self._each(lambda column: column[some])
+
+    def _each(self, change: Callable[[Any], Any]) -> Ratios:
+        part, whole, truth, defined, seen = map(change, self[:5])
+        return Ratios(part, whole, truth, defined, seen, *self[5:])
 
 
 class Margins(NamedTuple):
-    """(labels,) counts of true positives, predictions and ground truth.
+    """(labels,) or (replicas, labels) counts of true positives, predictions and ground truth.
 
     Attributes:
         seen: The labels that averages run over.
@@ -137,60 +152,61 @@ def per_label(
         words: Of the wing.
         at: For the name of a label, what its row says of its own parameters.
     """
-    found: list[MetricValue] = []
-    some = bool(ratios.truth.any())
+    ratios = ratios.by_replica()
+    values, no_truth = ratios.values, ratios.truth == 0
+    nothing = ~ratios.truth.any(axis=1, keepdims=True)
+    no_substitute = nothing | (not ratios.stands_in)
+    undefined = no_truth & (ratios.needs_truth | ~ratios.defined & no_substitute)
+    columns = by_replica(np.where(undefined, np.nan, values))
     rows = zip(
-        labels, ratios.values.tolist(), ratios.defined.tolist(), ratios.truth.tolist(), strict=True
+        labels,
+        values[0].tolist(),
+        undefined[0].tolist(),
+        ratios.defined[0].tolist(),
+        ratios.truth[0].tolist(),
+        columns,
+        strict=True,
     )
-    for label, value, defined, n in rows:
-        if not n and (ratios.needs_truth or not (defined or some)):
-            why = words.no_ground_truth
-            found.append(MetricValue(None, why, label=label, n=n, at=at(label)))
-        else:
-            stands_in = None if defined else words.no_predictions
-            found.append(MetricValue(value, stands_in, label=label, n=n, at=at(label)))
+    found: list[MetricValue] = []
+    for label, value, no, defined, n, replicas in rows:
+        why = words.no_ground_truth if no else None if defined else words.no_predictions
+        said = None if no else value
+        found.append(MetricValue(said, why, label=label, n=n, at=at(label), replicas=replicas))
     return found
 
 
 def over_labels(ratios: Ratios, how: Average, words: Words) -> MetricValue:
     """One average over the labels that occur, at least one of which has ground truth."""
-    seen = ratios.seen
-    n = int(ratios.truth.sum())
-    if not n:
-        return MetricValue(None, words.no_label, n=n)
+    ratios = ratios.by_replica()
+    n = int(ratios.truth[0].sum())
+    means = _averages(ratios, how)
+    (replicas,) = by_replica(means[:, None])
+    value, why = (float(means[0]), None) if n else (None, words.no_label)
+    if n and not (ratios.defined & ratios.seen)[0].any():
+        why = words.nothing_predicted
     over = None
+    if how == "macro" and (n or replicas is not None):
+        each, present = np.where(ratios.seen, ratios.values, np.nan), ratios.present
+        over = LabelMean(each[0], present[0]) if replicas is None else LabelMean(each, present)
+    return MetricValue(value, why, n=n, over=over, replicas=replicas)
+
+
+def _averages(ratios: Ratios, how: Average) -> NDArray[np.float64]:
+    """(replicas,) averages; NaN where no label has ground truth."""
+    some = ratios.truth.any(axis=1)
+    means = np.where(some, ratios.instead, np.nan)
+    rows = np.flatnonzero(some & (ratios.defined & ratios.seen).any(axis=1))
+    own = ratios.rows(rows)
     if how == "macro":
-        over = LabelMean(np.where(seen, ratios.values, np.nan), ratios.present)
-    if not ratios.defined[seen].any():
-        return MetricValue(ratios.instead, words.nothing_predicted, n=n, over=over)
-    if how == "micro":
-        return MetricValue(int(ratios.part[seen].sum()) / int(ratios.whole[seen].sum()), n=n)
-    weights = ratios.truth[seen] if how == "weighted" else None
-    return MetricValue(float(np.average(ratios.values[seen], weights=weights)), n=n, over=over)
-
-
-def labels_and_average_replicas(
-    ratios: Ratios, all_data: Ratios, how: Average, words: Words
-) -> Resampled:
-    """The values of `labels_and_average` on each resample.
-
-    Args:
-        ratios: (resamples, labels) columns.
-        all_data: The same of all data, (labels,).
-        how, words: As `over_labels`.
-    """
-    nothing = ~ratios.truth.any(axis=1, keepdims=True)
-    undefined = (ratios.truth == 0) & (ratios.needs_truth | ~ratios.defined & nothing)
-    by_label = unshifted(np.where(undefined, np.nan, ratios.values))
-    average = unshifted(np.empty((len(ratios.truth), 1)))
-    over = over_labels(all_data, how, words).over
-    for resample in range(len(ratios.truth)):
-        part, whole, truth, defined, seen = (column[resample] for column in ratios[:5])
-        mine = Ratios(part, whole, truth, defined, seen, ratios.instead, ratios.needs_truth)
-        mean = over_labels(mine, how, words)
-        pair = value_and_shift(mean.value, mean.over, over)
-        average.values[resample], average.shifts[resample] = pair
-    return joined([by_label, average], axis=1)
+        means[rows] = means_where(own.values, own.seen)
+    elif how == "micro":
+        part, whole = (np.where(own.seen, one, 0).sum(axis=1) for one in (own.part, own.whole))
+        means[rows] = part / whole
+    else:
+        for at, seen in alike(own.seen):
+            weights, values = chosen(own.truth[at], seen), chosen(own.values[at], seen)
+            means[rows[at]] = np.average(values, axis=1, weights=weights)
+    return means
 
 
 def labels_and_average(
@@ -212,11 +228,12 @@ def mean_over_images(
     Args:
         output: The output that it is.
         column: (units,) the values; NaN where an image has none.
-        weights: (units,) how often each image counts.
+        weights: (replicas, units) how often each image counts.
     """
     defined = ~np.isnan(column)
-    counted = weights[defined]
-    if not counted.sum():
-        return MetricValue(None, "no image has one", output, n=0)
-    mean = float(np.average(column[defined], weights=counted))
-    return MetricValue(mean, output=output, n=int(counted.sum()))
+    counted = np.ascontiguousarray(weights[:, defined])
+    total = counted.sum(axis=1)
+    means = quotient((counted * column[defined]).sum(axis=1), total, np.nan)
+    (replicas,) = by_replica(means[:, None])
+    value, why = (float(means[0]), None) if total[0] else (None, "no image has one")
+    return MetricValue(value, why, output, n=int(total[0]), replicas=replicas)

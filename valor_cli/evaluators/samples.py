@@ -22,6 +22,7 @@ from valor_cli.evaluators.agreements import agreements_of
 from valor_cli.evaluators.memo import Memo
 from valor_cli.evaluators.packed_values import ValueColumn, packed_details, packed_marks
 from valor_cli.kernels.columns.text_columns import TextColumn
+from valor_cli.kernels.ranking.exact_sums import exact_parts, weighted_sums
 from valor_cli.kernels.secrets.spans import Span, masked
 from valor_cli.metric import Call, Metric, Wing
 from valor_cli.results import (
@@ -38,7 +39,6 @@ from valor_cli.results import (
     Status,
     Verdict,
 )
-from valor_cli.statistics.exact_sums import exact_parts, weighted_sums
 
 _AT_ONCE: Final = 1 << 12
 

@@ -109,6 +109,31 @@ class Kernel(Protocol):
         at: Column,
         /,
     ) -> None: ...
+    def interpolate_resamples(
+        self,
+        segment: Column,
+        counted_span: Column,
+        corrected_span: Column,
+        hit_image: Column,
+        counted_image: Column,
+        corrected_image: Column,
+        sign: Column,
+        weights: Column,
+        ground_truths: Column,
+        recalls: Column,
+        shape: Column,
+        best: Column,
+        /,
+    ) -> None: ...
+    def tally_resamples(
+        self,
+        group: Column,
+        image: Column,
+        weights: Column,
+        shape: Column,
+        found: Column,
+        /,
+    ) -> None: ...
     def match(
         self,
         start: Column,

@@ -7,12 +7,10 @@ from collections.abc import Callable, Mapping
 from textwrap import dedent
 from typing import Any, Concatenate, Generic, Literal, NamedTuple, get_type_hints
 
-import numpy as np
 from msgspec import Struct, field
-from numpy.typing import NDArray
 
 from valor_cli.metric.evidence import R
-from valor_cli.results import Direction, Findings, MetricValue, Resampled
+from valor_cli.results import Direction, Findings, MetricValue
 
 _SECTIONS = ("Formula:", "Pitfalls:", "Example:", "Args:", "Returns:", "Raises:")
 """The headings of a docstring's parts: those of the catalogue, and those for callers."""
@@ -73,10 +71,7 @@ class Metric(Struct, Generic[R], frozen=True):
     parameters are; `by_parameters` adds what depends on them.
     `evidence` names what the metric reads of its wing's evidence beyond what all of them read.
     `prompts` names those that it asks judges with.
-    A metric that is not `resampled` gets no intervals. `replicas` finds its values at several
-    resamples at once: it takes what `compute` takes, the weights (resamples, units) and the
-    parameters, and finds, bit for bit and in its order, what `compute` finds in each; without it
-    they are computed one after the other.
+    A metric that is not `resampled` gets no intervals.
     `condensed` says that it reads sums of its evidence alone, which the wing's `condense` keeps.
     `reference` is the implementation whose numbers it has, `citation` where it was defined.
     """
@@ -95,7 +90,6 @@ class Metric(Struct, Generic[R], frozen=True):
     evidence: tuple[str, ...] = ()
     prompts: tuple[str, ...] = ()
     resampled: bool = True
-    replicas: Callable[..., Resampled] | None = None
     threshold: float | None = None
     condensed: bool = False
 
@@ -200,11 +194,3 @@ class Call(Struct, frozen=True):
         if self.metric.measure is None:
             return self.metric.compute(evidence, **self.parameters)
         return self.metric.compute(evidence.of(self))
-
-    def replicas(self, evidence: Any, weights: NDArray[np.int64]) -> Resampled:
-        """Compute the metric on every resample, for metrics that have `replicas`."""
-        if self.metric.replicas is None:
-            raise ValueError(f"{self.metric.name} is computed of one resample after the other")
-        if self.metric.measure is None:
-            return self.metric.replicas(evidence, weights, **self.parameters)
-        return self.metric.replicas(evidence.of(self), weights)

@@ -22,7 +22,11 @@ class Evidence(Protocol):
         """Select units by a mask over all units."""
 
     def resamples(self, weights: NDArray[np.int64]) -> Iterable[Self]:
-        """For each row b of `weights`, the evidence in which unit i counts weights[b, i] times."""
+        """For each row b of `weights`, the evidence in which unit i counts weights[b, i] times.
+
+        Evidence may have the replicas of several rows, the next ones in order: its metrics then
+        find `MetricValue.replicas`.
+        """
 
 
 class Dataset(Protocol):

@@ -31,8 +31,9 @@ class LabelMean(Record, frozen=True, eq=False):
     """The per-label values behind an unweighted mean over labels.
 
     Attributes:
-        values: (labels,) the value of each label; NaN if it is left out of the mean.
-        present: (labels,) whether the evidence has the data it needs: ground truth, or for
+        values: (labels,) or (replicas, labels) the value of each label; NaN if it is left out of
+            the mean.
+        present: Of that shape, whether the evidence has the data it needs: ground truth, or for
             precision predictions.
     """
 
@@ -68,7 +69,9 @@ class MetricValue(Record, frozen=True):
         proportion: Whether it is a share of `n` units, each counted once, so that
             Wilson's interval applies.
         over: The values it averages, if it is a plain mean over labels: resamples use the
-            labels of all data.
+            labels of all data. None too where no replica lacks any of these.
+        replicas: (replicas,) the value in each replica of the evidence, NaN for none, where it has
+            several; `value` and `n` are those of the first.
     """
 
     value: float | None
@@ -79,9 +82,10 @@ class MetricValue(Record, frozen=True):
     at: Mapping[str, Scalar] = {}
     proportion: bool = False
     over: LabelMean | None = None
+    replicas: NDArray[np.float64] | None = None
 
     def __eq__(self, other: object) -> bool:
-        """Whether all fields but `over` are equal, which has arrays."""
+        """Whether all fields are equal but those with arrays."""
         if type(other) is not MetricValue:
             return NotImplemented
         return _compared(self) == _compared(other)
@@ -93,7 +97,9 @@ def _compared(value: MetricValue) -> tuple[object, ...]:
     return tuple(getattr(value, name) for name in _COMPARED)
 
 
-_COMPARED = tuple(name for name in MetricValue.__struct_fields__ if name != "over")
+_COMPARED = tuple(
+    name for name in MetricValue.__struct_fields__ if name not in ("over", "replicas")
+)
 
 
 class MetricCurve(Record, frozen=True):

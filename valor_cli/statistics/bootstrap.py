@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.statistics.exact_sums import exact_parts, weighted_sums
+from valor_cli.kernels.ranking.exact_sums import exact_parts, weighted_sums
 
 LEAST_DEFINED = 0.95
 """Smallest share of resamples with a value for which an interval is given."""

@@ -9,19 +9,17 @@ certain.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.results import LabelMean, Resampled
 
+Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
-
-
-def unshifted(values: NDArray[np.float64] | NDArray[np.int64]) -> Resampled:
-    """(resamples, values) without correction: not means over labels, or no labels missing."""
-    return Resampled(np.asarray(values, np.float64), np.zeros(values.shape))
+Ints = NDArray[np.int64]
 
 
 def joined(blocks: Sequence[Resampled], axis: int) -> Resampled:
@@ -29,27 +27,73 @@ def joined(blocks: Sequence[Resampled], axis: int) -> Resampled:
     return Resampled(*(np.concatenate(both, axis) for both in zip(*blocks, strict=True)))
 
 
-def value_and_shift(
-    value: float | None, labels: LabelMean | None, whole: LabelMean | None
-) -> tuple[float, float]:
-    """The value of a resample, NaN if undefined, and the shift due to missing labels.
+def by_replica(values: NDArray[Any]) -> Sequence[Floats | None]:
+    """(replicas, values) as a column for each value; None of a single replica."""
+    if len(values) == 1:
+        return [None] * values.shape[1]
+    return list(np.ascontiguousarray(values.T, np.float64))
 
-    That is the difference to the mean in which a missing label has the value it has in all data.
+
+def alike(seen: Bools) -> Iterator[tuple[Ints, Ints]]:
+    """The rows of (n, labels) flags, those with as many set together.
+
+    Yields:
+        (k,) the rows, and (k, m) the numbers of the labels that each has set, m of them.
+    """
+    counts = np.count_nonzero(seen, axis=1)
+    for count in np.unique(counts).tolist():
+        rows = np.flatnonzero(counts == count)
+        yield rows, np.nonzero(seen[rows])[1].reshape(len(rows), count)
+
+
+def chosen(values: NDArray[Any], labels: Ints) -> NDArray[Any]:
+    """(k, …, m) the values of (k, …, labels) at (k, m) labels, one after the other in memory."""
+    if labels.shape[1] == values.shape[-1]:
+        return np.ascontiguousarray(values)
+    between = (1,) * (values.ndim - 2)
+    return np.take_along_axis(values, labels.reshape(len(labels), *between, -1), axis=-1)
+
+
+def means_where(values: Floats, seen: Bools) -> Floats:
+    """(replicas,) means over the labels seen and all that is before the labels; NaN of none.
+
+    All numbers of a replica are added in one pass, in their order.
 
     Args:
-        value: What the metric finds in the resample; None: nothing.
-        labels: What that is the mean of.
+        values: (replicas, …, labels).
+        seen: (replicas, labels).
+    """
+    means = np.full(len(values), np.nan)
+    for rows, labels in alike(seen):
+        if labels.size:
+            own = values if len(rows) == len(values) else values[rows]
+            means[rows] = chosen(own, labels).reshape(len(rows), -1).mean(axis=1)
+    return means
+
+
+def shifted(values: Floats, labels: LabelMean | None, whole: LabelMean | None) -> Resampled:
+    """(replicas,) values, and the shift of each due to missing labels.
+
+    That is the difference to the mean in which a missing label has the value it has in all data. A
+    mean over labels none of which is present is no value.
+
+    Args:
+        values: What the metric finds in each replica; NaN: nothing.
+        labels: What that is the mean of; None: no label is missing.
         whole: Likewise of all data; None: the value is no mean over labels.
     """
-    if value is None or (labels is not None and not labels.present.any()):
-        return np.nan, 0.0
-    if whole is None or labels is None:
-        return value, 0.0
-    wanted = ~np.isnan(whole.values)
-    if labels.present[wanted].all():
-        return value, 0.0
-    filled = np.where(labels.present, labels.values, whole.values)[wanted].mean()
-    return value, value - float(filled)
+    shifts = np.zeros(len(values))
+    if labels is None:
+        return Resampled(values, shifts)
+    each, present = np.atleast_2d(labels.values), np.atleast_2d(labels.present)
+    values = np.where(present.any(axis=1), values, np.nan)
+    if whole is not None:
+        wanted = ~np.isnan(whole.values)
+        rows = np.flatnonzero(~present[:, wanted].all(axis=1) & ~np.isnan(values))
+        if len(rows):
+            filled = np.where(present[rows], each[rows], whole.values)[:, wanted]
+            shifts[rows] = values[rows] - np.ascontiguousarray(filled).mean(axis=1)
+    return Resampled(values, shifts)
 
 
 def centred(found: Resampled, bounds: Sequence[tuple[float, float | None]]) -> Floats:

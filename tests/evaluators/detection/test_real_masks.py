@@ -111,7 +111,7 @@ def test_arrays_equal_pycocotools_bit_for_bit(name: str) -> None:
     for at, area in enumerate(AREAS):
         part = matches.within(area)
         precision = reference.eval["precision"][:, :, kept, at, 2]
-        assert np.array_equal(np.nan_to_num(part.precision(COCO_IOUS), nan=-1), precision)
+        assert np.array_equal(np.nan_to_num(part.precision(COCO_IOUS)[0], nan=-1), precision)
         scores = reference.eval["scores"][:, :, kept, at, 2]
         assert np.array_equal(np.nan_to_num(part.scores(COCO_IOUS), nan=-1), scores)
     values = {value.output: value.value for value in coco(matches).values}

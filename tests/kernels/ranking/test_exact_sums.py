@@ -12,7 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from valor_cli.kernels.ranking import exact_sums as module
-from valor_cli.kernels.ranking.exact_sums import ExactSums, exact_sums
+from valor_cli.kernels.ranking.exact_sums import (
+    ExactSums,
+    exact_parts,
+    exact_sums,
+    weighted_sums,
+)
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 LEAST = Fraction(1, 2**1074)
@@ -94,3 +99,46 @@ def test_groups_and_parts_in_any_order(rows: list[tuple[int, float]], seed: int)
 def test_what_is_no_number_is_refused(value: float) -> None:
     with pytest.raises(ValueError, match="finite"):
         exact_sums(np.array([1.0, value]))
+
+
+_RNG = np.random.default_rng(7)
+
+
+@pytest.mark.parametrize("scale", [1e-290, 1e-12, 1.0, 12345.678, 1e280])
+def test_the_parts_add_up_to_the_values(scale: float) -> None:
+    values = _RNG.standard_normal((50, 3)) * scale
+    parts = exact_parts(values)
+    assert len(parts) == 3
+    rows = zip(*(part.ravel().tolist() for part in parts), values.ravel().tolist(), strict=True)
+    for *own, value in rows:
+        least = 2.0**-71 * float(np.abs(values).max())
+        assert math.fsum(own) == pytest.approx(value, rel=1e-16, abs=least)
+
+
+def test_whole_numbers_are_one_part() -> None:
+    values = np.array([3.0, 0.0, 1.0])
+    assert [part.tolist() for part in exact_parts(values)] == [[3.0, 0.0, 1.0]]
+    assert [part.tolist() for part in exact_parts(np.zeros(0))] == [[]]
+    assert weighted_sums(np.zeros(0), exact_parts(np.zeros(0))) == 0.0
+
+
+@pytest.mark.parametrize("spread", [1, 1e3, 1e9])
+def test_sums_are_those_of_fsum(spread: float) -> None:
+    values = _RNG.random(1000) ** 3 * spread ** _RNG.random(1000)
+    weights = _RNG.poisson(1, 1000).astype(np.float64)
+    repeated = np.repeat(values, weights.astype(np.int64))
+    found = float(weighted_sums(weights, exact_parts(values)))
+    assert found == pytest.approx(math.fsum(repeated), rel=2.3e-16)
+
+
+def test_order_makes_no_difference() -> None:
+    values = _RNG.standard_normal((300, 4))
+    weights = _RNG.poisson(1, (5, 300)).astype(np.float64)
+    order = _RNG.permutation(300)
+    found = weighted_sums(weights, exact_parts(values))
+    again = weighted_sums(weights[:, order], exact_parts(values[order]))
+    one_by_one = [
+        [weighted_sums(row, exact_parts(column)) for column in values.T] for row in weights
+    ]
+    assert found.tolist() == again.tolist()
+    assert np.allclose(found, one_by_one, rtol=1e-15, atol=0)

@@ -23,7 +23,7 @@
 #endif
 
 /* Raised whenever a function takes or fills other columns; engine.py names the one it knows. */
-#define REVISION 2
+#define REVISION 3
 
 /* The most columns that a function takes. */
 #define MOST_COLUMNS 24
@@ -72,6 +72,9 @@ static inline bool are_starts(const int64_t *starts, int64_t n, int64_t most) {
     return sound;
 }
 
+/* The fewest true positives k, at least 1, with k / truths >= recall. */
+int64_t needed_hits(double recall, int64_t truths);
+
 /* What becomes of a detection; 0 is unmatched. */
 enum { MATCHED = 1, IGNORED = 2 };
 
@@ -90,6 +93,8 @@ FUNCTION(valor_overlapping_boxes);
 FUNCTION(valor_match);
 FUNCTION(valor_meet);
 FUNCTION(valor_interpolate);
+FUNCTION(valor_interpolate_resamples);
+FUNCTION(valor_tally_resamples);
 FUNCTION(valor_order_hits);
 FUNCTION(valor_reaching);
 FUNCTION(valor_decoded_counts);

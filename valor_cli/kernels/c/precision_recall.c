@@ -12,8 +12,7 @@ typedef struct {
     int64_t hits, segments, levels;
 } Curves;
 
-/* The fewest true positives k, at least 1, with k / truths >= recall. */
-static int64_t needed(double recall, int64_t truths) {
+int64_t needed_hits(double recall, int64_t truths) {
     double positives = truths > 1 ? (double)truths : 1;
     double k = ceil(recall * positives);
     /* The product may round either way; the comparison that decides is on the quotient. */
@@ -33,7 +32,7 @@ static void one_curve(const Curves *curves, int64_t segment, int64_t begin, int6
         /* The distance from 1 to the next double keeps 0/0 away in the reference, and stays in the
            last bit of the quotient. */
         precision[hit - begin] = (double)tp / ((double)curves->seen[hit] + DBL_EPSILON);
-        for (; level < curves->levels && needed(curves->recalls[level], truths) <= tp; level++)
+        for (; level < curves->levels && needed_hits(curves->recalls[level], truths) <= tp; level++)
             at[level] = hit;
     }
     for (int64_t hit = end - 2; hit >= begin; hit--)

@@ -78,22 +78,20 @@ def reaching(
     group: Ints,
     levels: NDArray[np.float64],
     groups: int,
-    weights: NDArray[np.int64] | None = None,
 ) -> NDArray[np.int64]:
-    """Number or summed weight of each group's values at or above each level.
+    """Number of each group's values at or above each level.
 
     Args:
         values: (n,) values to compare with the levels.
         group: (n,) the group of each, from 0.
         levels: (k,) ascending.
         groups: How many groups there are.
-        weights: (replicas, n); None for 1 each.
 
     Returns:
-        (replicas, levels, groups); a single replica without weights.
+        (levels, groups).
     """
-    if engine.compiled is not None and weights is None:
-        counts = np.zeros((1, len(levels), groups), np.int64)
+    if engine.compiled is not None:
+        counts = np.zeros((len(levels), groups), np.int64)
         engine.compiled.reaching(
             np.ascontiguousarray(values, np.float64),
             np.ascontiguousarray(group, np.int64),
@@ -104,10 +102,8 @@ def reaching(
     # Bin i holds values that reach i levels; those that reach level i are in the bins above.
     width = len(levels) + 1
     reached = np.searchsorted(levels, values, side="right")
-    bins = tallies(group * width + reached, groups * width, weights)
-    bins = bins.reshape(len(bins), groups, width)
-    above = bins[:, :, :0:-1].cumsum(axis=2)[:, :, ::-1]
-    return np.ascontiguousarray(above.swapaxes(1, 2))
+    bins = summed(group * width + reached, None, groups * width).reshape(groups, width)
+    return np.ascontiguousarray(bins[:, :0:-1].cumsum(axis=1)[:, ::-1].T)
 
 
 def positions_of(values: NDArray[Any], keys: NDArray[Any]) -> NDArray[np.int64]:

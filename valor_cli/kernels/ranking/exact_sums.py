@@ -8,6 +8,9 @@ numbers so rounded that their sum fits in 53 bits are added by ordinary floating
 which are then exact in any order, and the remainders are summed in the same way. After Demmel and
 Hida, Accurate and efficient floating point summation, SIAM J. Sci. Comput. 25, 2004; Rump, Ogita
 and Oishi, Accurate floating-point summation, SIAM J. Sci. Comput. 31, 2008.
+
+Products with weights are cut in the same way: BLAS adds in an order of its own for each processor,
+so that the last digits of a product of matrices differ between machines.
 """
 
 from __future__ import annotations
@@ -34,6 +37,13 @@ BITS: Final = 39
 
 HUGE: Final = 2.0**960
 """From here on the constant that cuts would be infinite: such numbers are added one by one."""
+
+
+WEIGHTED_BITS: Final = 24
+"""Bits of a weighted number over the grid: with weights that add up to less than 2**29 they fit."""
+
+PARTS: Final = 3
+"""So many parts keep what is above 2**-72 of the largest number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +103,7 @@ def _add(totals: list[int], rest: Floats, group: Ints) -> None:
         highest = float(np.abs(rest).max())
     while highest:
         grid = max(math.frexp(highest)[1] - BITS, SMALLEST)
-        # 1.5 keeps the sum with a negative number, too, at the same distance from its neighbours.
-        constant = math.ldexp(1.5, grid + 52)
-        cut = (rest + constant) - constant
+        cut = _cut(rest, grid)
         sums = [float(cut.sum())] if len(totals) == 1 else np.bincount(group, cut).tolist()
         for at, value in enumerate(sums):
             if value:
@@ -105,3 +113,46 @@ def _add(totals: list[int], rest: Floats, group: Ints) -> None:
         if len(left) < len(rest) // 2:
             rest, group = rest[left], group[left]
         highest = float(np.abs(rest).max(initial=0.0))
+
+
+def _cut(rest: Floats, grid: int) -> Floats:
+    """Round numbers to multiples of 2**grid; none is 2**52 times that."""
+    # 1.5 keeps the sum with a negative number, too, at the same distance from its neighbours.
+    constant = math.ldexp(1.5, grid + 52)
+    return np.asarray((rest + constant) - constant)
+
+
+def exact_parts(values: Floats) -> list[Floats]:
+    """Split numbers into parts whose weighted sums are exact, in any order.
+
+    Args:
+        values: Finite numbers below `HUGE`, of any shape.
+
+    Returns:
+        Arrays of that shape that add up to the values, the largest first; one at least.
+    """
+    grid = math.frexp(float(np.abs(values).max(initial=0.0)))[1]
+    parts, left = [], values
+    for _ in range(PARTS):
+        grid = max(grid - WEIGHTED_BITS, SMALLEST)
+        parts.append(_cut(left, grid))
+        left = left - parts[-1]
+        if not left.any():
+            break
+    return parts
+
+
+def weighted_sums(weights: Floats, parts: Sequence[Floats]) -> Floats:
+    """The sums of numbers times weights: a product of matrices.
+
+    Args:
+        weights: (n,) or (m, n) whole numbers that add up to less than 2**29 in each row.
+        parts: `exact_parts` of (n,) or (n, k) numbers.
+
+    Returns:
+        (), (m,), (k,) or (m, k).
+    """
+    total = weights @ parts[0]
+    for part in parts[1:]:
+        total = total + weights @ part
+    return np.asarray(total)

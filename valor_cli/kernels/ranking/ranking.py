@@ -41,6 +41,11 @@ class HitOrder(NamedTuple):
     counted_span: Rows
     corrected_span: Rows
 
+    @property
+    def corrections(self) -> tuple[Rows, Rows]:
+        """The corrections that count all the same, and those that do not count."""
+        return self.corrected[self.sign == 1], self.corrected[self.sign == -1]
+
 
 def order_hits(
     label: Rows,

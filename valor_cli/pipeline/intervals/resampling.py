@@ -19,12 +19,12 @@ from valor_cli.results import (
     Resampled,
     Scalar,
 )
-from valor_cli.statistics.label_means import centred, joined, value_and_shift
+from valor_cli.statistics.label_means import centred, joined, shifted
 
 Parts = Callable[[Any], Sequence[tuple[Mapping[str, Scalar], Any]]]
 
-TOGETHER = 24
-"""Resamples whose values are found at once, by metrics that can: three machine words of bytes."""
+TOGETHER = 48
+"""Resamples whose values evidence may find at once."""
 
 R = TypeVar("R", MetricValue, MetricCurve, MetricTable, MetricExample)
 
@@ -91,13 +91,20 @@ def columns_of(
     return centred(joined(batches, axis=0), bounds)
 
 
-def one_resample(found: Findings, whole: Findings) -> Resampled:
-    """The values of one resample as a row; `whole` is from all data."""
-    pairs = [
-        value_and_shift(one.value, one.over, every.over)
+def values_of(found: Findings, whole: Findings) -> Resampled:
+    """The values of the replicas of evidence, a row each; `whole` is from all data."""
+    columns = [
+        shifted(_column(one), one.over, every.over)
         for one, every in zip(found.values, whole.values, strict=True)
     ]
-    return Resampled(*np.array(pairs, np.float64).reshape(1, -1, 2).transpose(2, 0, 1))
+    return Resampled(*(np.stack(own, axis=1) for own in zip(*columns, strict=True)))
+
+
+def _column(value: MetricValue) -> NDArray[np.float64]:
+    """(replicas,) the value in each; NaN where it is undefined."""
+    if value.replicas is not None:
+        return value.replicas
+    return np.array([np.nan if value.value is None else value.value], np.float64)
 
 
 def _together(
@@ -108,20 +115,11 @@ def _together(
     weights: NDArray[np.int64],
 ) -> Resampled:
     """`resampled` of neighbouring resamples."""
-    alone = [
-        (call, whole)
-        for call, whole in zip(calls, findings, strict=True)
-        if call.metric.replicas is None
-    ]
-    found: list[list[Resampled]] = [[] for _ in alone]
-    for again in evidence.resamples(weights) if alone else ():
-        for rows, (call, whole) in zip(found, alone, strict=True):
-            rows.append(one_resample(findings_of(call, again, parts), whole))
-    one_by_one = iter(found)
+    pairs = [one for one in zip(calls, findings, strict=True) if one[1].values]
+    if not pairs:
+        return Resampled(*np.zeros((2, len(weights), 0)))
     blocks = [
-        joined(next(one_by_one), axis=0)
-        if call.metric.replicas is None
-        else joined([call.replicas(part, weights) for _, part in parts(evidence)], axis=1)
-        for call in calls
+        joined([values_of(findings_of(call, again, parts), whole) for call, whole in pairs], axis=1)
+        for again in evidence.resamples(weights)
     ]
-    return joined(blocks, axis=1)
+    return joined(blocks, axis=0)

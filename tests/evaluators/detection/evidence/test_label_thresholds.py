@@ -77,7 +77,9 @@ def test_resamples_equal_each_by_itself(matches: Matches, metric: Any) -> None:
         more["average"] = "macro"
     if metric in (PRECISION, F1):
         more["zero_division"] = 0.0
-    found = metric.replicas(matches, weights, **more)
-    for row, one in zip(found.values, matches.resamples(weights), strict=True):
-        expected = [value.value for value in metric.compute(one, **more).values]
-        assert np.array_equal(row, np.array(expected, float), equal_nan=True)
+    (together,) = matches.resamples(weights)
+    found = np.array([value.replicas for value in metric.compute(together, **more).values]).T
+    for row, own in zip(weights, found, strict=True):
+        (alone,) = matches.resamples(row[None])
+        expected = [value.value for value in metric.compute(alone, **more).values]
+        assert np.array_equal(own, np.array(expected, float), equal_nan=True)

@@ -66,10 +66,10 @@ def assert_equal_to(matches: Matches, reference: COCOeval) -> None:
     for at, area in enumerate(AREAS):
         part = matches.within(area)
         for limit, most in enumerate((1, 10, 100)):
-            precision, scores = part.precision(COCO_IOUS, most), part.scores(COCO_IOUS, most)
+            (precision,), scores = part.precision(COCO_IOUS, most), part.scores(COCO_IOUS, most)
             assert np.array_equal(bits(precision), reference.eval["precision"][..., at, limit])
             assert np.array_equal(bits(scores), reference.eval["scores"][..., at, limit])
-            recalls = bits(part.recalls(COCO_IOUS, most))
+            recalls = bits(part.recalls(COCO_IOUS, most)[0])
             assert np.array_equal(recalls, reference.eval["recall"][..., at, limit])
     values = {value.output: value.value for value in coco(matches).values}
     names = (
@@ -91,7 +91,7 @@ def test_counts_equal_those_of_evaluate_img(score: float) -> None:
             right = image["dtMatches"][0] > 0
             tp[image["category_id"] - 1] += (passing & right).sum()
             fp[image["category_id"] - 1] += (passing & ~right).sum()
-    counts = matches.counts(0.5, [score])
+    counts = matches.counts(0.5, score)
     assert counts.tp[0].tolist() == tp.tolist()
     assert counts.fp[0].tolist() == fp.tolist()
 
@@ -99,7 +99,7 @@ def test_counts_equal_those_of_evaluate_img(score: float) -> None:
 def test_more_detections_than_the_limit() -> None:
     dataset = random_dataset(1, images=3, labels=3, per_image=400)
     reference = pycocotools(*coco_files(dataset))
-    found = match_detections(dataset, PLAN).precision(COCO_IOUS, 100)
+    (found,) = match_detections(dataset, PLAN).precision(COCO_IOUS, 100)
     assert np.array_equal(bits(found), reference.eval["precision"][..., 0, 2])
 
 
@@ -184,17 +184,21 @@ def test_resampling_equals_evaluating_copies_of_images(
 ) -> None:
     dataset = problem(seed, matching, images=15, digits=digits)
     weights = np.random.default_rng(seed).integers(0, 4, (3, 15))
-    for number, again in enumerate(match_detections(dataset, PLAN).resamples(weights)):
-        whole = match_detections(copied(dataset, weights[number]), PLAN)
+    (again,) = match_detections(dataset, PLAN).resamples(weights)
+    for number, row in enumerate(weights):
+        whole = match_detections(copied(dataset, row), PLAN)
         for area in AREAS:
             one, two = whole.within(area), again.within(area)
-            assert np.array_equal(one.ground_truth_count, two.ground_truth_count)
             for mine, theirs in (
+                (one.ground_truth_count, two.ground_truth_count),
                 (one.precision(COCO_IOUS), two.precision(COCO_IOUS)),
                 (one.recalls(COCO_IOUS, 1), two.recalls(COCO_IOUS, 1)),
-                *zip(one.counts(0.5, [0.3, 0.7]), two.counts(0.5, [0.3, 0.7]), strict=True),
+                *zip(one.counts(0.5, 0.3), two.counts(0.5, 0.3), strict=True),
             ):
-                assert np.array_equal(bits(mine), bits(theirs))
+                assert np.array_equal(bits(mine[0]), bits(theirs[number]))
+            # Areas of copies are added one by one, or times their number.
+            areas = [part.precision((0.5,), 100, "every_point") for part in (one, two)]
+            assert bits(areas[0][0]) == pytest.approx(bits(areas[1][number]), rel=1e-14)
 
 
 def copied(dataset: DetectionDataset, weights: np.ndarray) -> DetectionDataset:
@@ -233,8 +237,8 @@ def copied(dataset: DetectionDataset, weights: np.ndarray) -> DetectionDataset:
 def test_counts_add_up(seed: int, iou: float, scores: list[float], area: str) -> None:
     dataset = random_dataset(seed, images=8)
     matches = match_detections(dataset, PLAN).within(area)
-    counts = matches.counts(iou, scores)
-    truths = matches.ground_truth_count
+    counts = matches.counts_by_score(iou, scores)
+    (truths,) = matches.ground_truth_count
     low, high = AREAS[area]
     inside = (dataset.ground_truths.area >= low) & (dataset.ground_truths.area <= high)
     counted = inside & ~dataset.ground_truths.crowd
@@ -244,6 +248,10 @@ def test_counts_add_up(seed: int, iou: float, scores: list[float], area: str) ->
     assert (counts.tp >= 0).all()
     assert (counts.fp >= 0).all()
     for score, tp, fp in zip(scores, counts.tp, counts.fp, strict=True):
+        assert [one.tolist() for one in matches.counts(iou, score)[:2]] == [
+            [tp.tolist()],
+            [fp.tolist()],
+        ]
         passing = dataset.detections.score >= score
         most = np.bincount(dataset.detections.label[passing], minlength=len(dataset.labels))
         assert (tp + fp <= most).all()
@@ -251,9 +259,9 @@ def test_counts_add_up(seed: int, iou: float, scores: list[float], area: str) ->
 
 def test_thresholds_in_any_order_and_repeated() -> None:
     matches = match_detections(random_dataset(2), PLAN)
-    counts = matches.counts(0.5, [0.9, 0.1, 0.9])
+    counts = matches.counts_by_score(0.5, [0.9, 0.1, 0.9])
     assert np.array_equal(counts.tp[0], counts.tp[2])
-    assert np.array_equal(counts.tp[1], matches.counts(0.5, [0.1]).tp[0])
+    assert np.array_equal(counts.tp[1], matches.counts(0.5, 0.1).tp[0])
 
 
 def test_the_plan_gathers_what_parameters_and_slices_name() -> None:
@@ -297,8 +305,9 @@ def test_no_labels_at_all() -> None:
     nothing = replace(dataset.shard(np.zeros(dataset.unit_count, bool)), labels=())
     matches = match_detections(nothing, PLAN)
     assert coco(matches).values[0].value is None
-    assert matches.counts(0.5, [0.5]).tp.shape == (1, 0)
-    assert matches.recalls(COCO_IOUS).shape == (10, 0)
+    assert matches.counts(0.5, 0.5).tp.shape == (1, 0)
+    assert matches.counts_by_score(0.5, [0.5, 0.6]).tp.shape == (2, 0)
+    assert matches.recalls(COCO_IOUS).shape == (1, 10, 0)
 
 
 def test_no_images_no_boxes() -> None:
@@ -306,5 +315,16 @@ def test_no_images_no_boxes() -> None:
     nothing = dataset.shard(np.zeros(dataset.unit_count, bool))
     matches = match_detections(nothing, PLAN)
     assert np.isnan(matches.precision(COCO_IOUS)).all()
-    assert matches.counts(0.5, [0.5]).tp.tolist() == [[0] * 6]
+    assert matches.counts(0.5, 0.5).tp.tolist() == [[0] * 6]
     assert matches.unit_count == 0
+
+
+def test_what_all_data_say_no_resample_says() -> None:
+    matches = match_detections(random_dataset(0), PLAN)
+    (again,) = matches.resamples(np.ones((2, matches.unit_count), np.int64))
+    with pytest.raises(ValueError, match="all data"):
+        again.scores(COCO_IOUS)
+    with pytest.raises(ValueError, match="all data"):
+        again.counts_by_score(0.5, [0.5])
+    with pytest.raises(ValueError, match="not from a resample"):
+        next(again.resamples(np.ones((2, 3), np.int64)))

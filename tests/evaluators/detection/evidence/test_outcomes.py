@@ -97,7 +97,7 @@ def test_outcomes_are_those_of_the_oracle(
     assert not (found.right & found.wrong).any()
     assert np.array_equal(found.right | found.wrong, found.counted)
     assert not (found.counted & ~found.kept).any()
-    counts = matches.counts(iou, [score], most)
+    counts = matches.counts(iou, score, most)
     assert found.right.sum() == counts.tp.sum()
     assert found.wrong.sum() == counts.fp.sum()
     assert found.missed.sum() == counts.fn.sum()
@@ -266,9 +266,8 @@ def test_resamples_count_images_as_often_as_they_stand_there() -> None:
     dataset = confused_dataset(3, images=10, digits=None)
     weights = np.random.default_rng(0).integers(0, 3, (4, 10))
     plan = plan_of(*CALLS)
-    for weight, again in zip(
-        weights, match_detections(dataset, plan).resamples(weights), strict=True
-    ):
+    for weight in weights:
+        (again,) = match_detections(dataset, plan).resamples(weight[None])
         copies = copied(dataset, weight)
         whole = match_detections(copies, plan)
         for metric in (BEST_F1, IMAGE_SCORES):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,27 +9,30 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from msgspec.structs import replace
 
 from tests.evaluators.detection.asking import asked, confused_dataset, small_dataset
 from tests.oracles.federations import with_federation
 from tests.oracles.keypoints import keypoint_problem
 from tests.oracles.problems import random_dataset
 from valor_cli.evaluators.detection import OBJECT_DETECTION, WING
-from valor_cli.evaluators.detection.evidence import resamples as replicas
 from valor_cli.evaluators.detection.evidence.parameters import MatchingPlan
-from valor_cli.evaluators.detection.evidence.resamples import Replicas
 from valor_cli.evaluators.detection.evidence.shards import match_detections
 from valor_cli.evaluators.detection.metrics.coco import COCO
 from valor_cli.evaluators.detection.metrics.coco_keypoints import KEYPOINTS_WING
 from valor_cli.evaluators.detection.metrics.lvis import LVIS_WING
+from valor_cli.kernels.ranking import resamples as kernel
 from valor_cli.metric import Call, Metric, Wing
-from valor_cli.pipeline.intervals.resampling import findings_of, one_resample, resampled
+from valor_cli.pipeline.intervals.resampling import TOGETHER, findings_of, resampled
 from valor_cli.results import Resampled
 from valor_cli.statistics.label_means import joined
 
-QUICK = [one for wing in OBJECT_DETECTION.wings for one in wing.metrics if one.replicas]
-PLAIN = [one for one in WING.metrics if one.replicas]
+RESAMPLED = [
+    one
+    for wing in OBJECT_DETECTION.wings
+    for one in wing.metrics
+    if one.resampled and one.draws is None
+]
+PLAIN = [one for one in WING.metrics if one in RESAMPLED]
 
 PARAMETERS: dict[str, list[dict[str, Any]]] = {
     "coco": [{}, {"iou_thresholds": (0.5,)}, {"areas": ("large",)}],
@@ -53,13 +55,13 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
 }
 
 
-def one_by_one(call: Call, evidence: Any, weights: np.ndarray) -> Resampled:
+def at_once(call: Call, evidence: Any, weights: np.ndarray) -> Resampled:
     whole = findings_of(call, evidence, WING.parts)
-    rows = [
-        one_resample(findings_of(call, again, WING.parts), whole)
-        for again in evidence.resamples(weights)
-    ]
-    return joined(rows, axis=0)
+    return resampled([call], [whole], evidence, WING.parts, weights)
+
+
+def one_by_one(call: Call, evidence: Any, weights: np.ndarray) -> Resampled:
+    return joined([at_once(call, evidence, row[None]) for row in weights], axis=0)
 
 
 def assert_same_bits(mine: Resampled, expected: Resampled) -> None:
@@ -68,25 +70,23 @@ def assert_same_bits(mine: Resampled, expected: Resampled) -> None:
 
 
 def same_bits(call: Call, evidence: Any, weights: np.ndarray) -> None:
-    mine = call.replicas(evidence, weights)
+    mine = at_once(call, evidence, weights)
+    assert mine.values.shape[0] == len(weights)
     assert mine.values.shape[1] > 0
-    assert_same_bits(mine, one_by_one(call, evidence, weights))
+    expected = one_by_one(call, evidence, weights)
+    assert np.array_equal(mine.values, expected.values, equal_nan=True)
+    # Shifts are corrections, summed in another order where there are several.
+    assert np.allclose(mine.shifts, expected.shifts, rtol=0, atol=1e-12)
 
 
 def calls_of(metrics: Sequence[Metric[Any]]) -> list[Call]:
     return [asked(one, **more) for one in metrics for more in PARAMETERS.get(one.name, [{}])]
 
 
-def test_calls_go_to_other_processes_with_what_they_are_computed_by() -> None:
-    for call in calls_of(QUICK):
-        again = pickle.loads(pickle.dumps(call))  # noqa: S301
-        assert again.metric.name == call.metric.name
-
-
-def test_metrics_of_every_wing_are_quick() -> None:
-    names = {one.name for one in QUICK}
+def test_metrics_of_every_wing_are_resampled() -> None:
+    names = {one.name for one in RESAMPLED}
     assert set(OBJECT_DETECTION.defaults) - names == {"pr_curve"}
-    assert {"lvis", "coco_keypoints", "mean_average_precision"} <= names
+    assert {"lvis", "coco_keypoints", "best_f1", "image_scores"} <= names
 
 
 @given(
@@ -137,41 +137,31 @@ def test_keypoints(seed: int) -> None:
     same_bits(asked(metric), evidence, weights)
 
 
-def test_counts_wider_than_32_bits_come_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    evidence = match_detections(random_dataset(1), MatchingPlan())
-    weights = np.random.default_rng(1).integers(0, 3, (3, 20))
-    monkeypatch.setattr(replicas, "LARGEST", 10)
-    same_bits(asked(COCO), evidence, weights)
-
-
 def test_no_objects_at_all() -> None:
-    evidence = match_detections(small_dataset(["cat"], [], []), MatchingPlan())
     for call in calls_of(PLAIN):
+        evidence = match_detections(small_dataset(["cat"], [], []), WING.plan([call], ["area"]))
         same_bits(call, evidence, np.array([[1, 0], [2, 3]]))
 
 
 def test_metrics_that_ask_alike_share_what_is_found() -> None:
     evidence = match_detections(random_dataset(2), MatchingPlan())
-    weights = np.random.default_rng(2).integers(0, 3, (3, 20))
-    one, two = Replicas.of(evidence, weights), Replicas.of(evidence, weights)
-    whole = one.precision((0.5, 0.75), 100)
-    assert two.precision((0.5, 0.75), 100) is whole
-    assert np.array_equal(two.precision((0.75,), 100), whole[:, 1:], equal_nan=True)
-    assert Replicas.of(evidence, weights.copy()) is not one
+    (again,) = evidence.resamples(np.random.default_rng(2).integers(0, 3, (3, 20)))
+    whole = again.precision((0.5, 0.75), 100)
+    assert again.precision((0.5, 0.75), 100) is whole
+    assert np.array_equal(again.precision((0.75,), 100), whole[:, 1:], equal_nan=True)
 
 
-def test_resampled_mixes_quick_metrics_and_others() -> None:
-    # More resamples than are taken together, twice, and a rest.
-    slow = replace(COCO, replicas=None)
-    quick = next(one for one in WING.metrics if one.name == "counts")
-    best = next(one for one in WING.metrics if one.name == "best_f1")
+def test_more_resamples_than_are_taken_together(monkeypatch: pytest.MonkeyPatch) -> None:
     evidence = match_detections(random_dataset(3, images=6), MatchingPlan())
-    weights = np.random.default_rng(3).integers(0, 3, (70, 6))
-    calls = [asked(best), asked(COCO), asked(quick), asked(slow)]
+    # More than are asked for together, and more than fit the cache together.
+    weights = np.random.default_rng(3).integers(0, 3, (TOGETHER + 9, 6))
+    monkeypatch.setattr(kernel, "AT_ONCE", 1000)
+    calls = [asked(one) for one in PLAIN if one.name in ("coco", "best_f1", "counts")]
     whole = [findings_of(call, evidence, WING.parts) for call in calls]
     found = resampled(calls, whole, evidence, WING.parts, weights)
-    expected = [one_by_one(call, evidence, weights) for call in calls]
-    assert_same_bits(found, joined(expected, axis=1))
+    assert len(list(evidence.resamples(weights))) > 1
+    expected = joined([one_by_one(call, evidence, weights) for call in calls], axis=1)
+    assert np.array_equal(found.values, expected.values, equal_nan=True)
 
 
 def test_resampled_has_the_values_of_every_part() -> None:
@@ -186,7 +176,5 @@ def test_resampled_has_the_values_of_every_part() -> None:
     weights = np.random.default_rng(4).integers(0, 3, (3, 20))
     whole = findings_of(asked(COCO), evidence, areas.parts)
     found = resampled([asked(COCO)], [whole], evidence, areas.parts, weights)
-    expected = [
-        one_by_one(asked(COCO), evidence.within(size), weights) for size in ("small", "large")
-    ]
+    expected = [at_once(asked(COCO), evidence.within(size), weights) for size in ("small", "large")]
     assert_same_bits(found, joined(expected, axis=1))

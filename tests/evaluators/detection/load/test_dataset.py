@@ -239,5 +239,5 @@ def test_what_voc_marks_difficult_is_neither_found_nor_missed(
     inputs = DetectionInputs(ground_truth=str(truth), predictions=str(found))
     options = DetectionOptions(matching=matching, difficult=difficult)
     (dataset,) = load_detections(inputs, options, Selection()).datasets.values()
-    counts = match_detections(dataset, MatchingPlan((0.5,))).counts(0.5, [0.5])
+    counts = match_detections(dataset, MatchingPlan((0.5,))).counts(0.5, 0.5)
     assert tuple(int(column[0, 0]) for column in counts) == expected

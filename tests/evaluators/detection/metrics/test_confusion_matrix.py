@@ -165,7 +165,7 @@ def test_rows_columns_and_diagonal_add_up(
     tp, fp, fn = (np.array(list(numbers(counted, name).values())) for name in ("tp", "fp", "fn"))
     assert np.array_equal(matrix.diagonal(), tp)
     assert np.array_equal(matrix.sum(axis=1) + truths, tp + fn)
-    assert np.array_equal(matrix.sum(axis=1) + truths, matches.ground_truth_count)
+    assert np.array_equal(matrix.sum(axis=1) + truths, matches.ground_truth_count[0])
     assert np.array_equal(matrix.sum(axis=0) + predictions, tp + fp)
 
 

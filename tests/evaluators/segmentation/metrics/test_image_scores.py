@@ -105,7 +105,11 @@ def test_equals_scikit_learn_image_by_image() -> None:
 def test_resamples_have_means_alone() -> None:
     evidence = count_confusions(DATASET, CountingPlan())
     weights = np.array([[0, 3, 0, 1, 0, 2], [0, 0, 0, 0, 0, 6]])
-    first, second = (findings(again, asked(IMAGE_SCORES)) for again in evidence.resamples(weights))
+    first, second = (
+        findings(again, asked(IMAGE_SCORES))
+        for row in weights
+        for again in evidence.resamples(row[None])
+    )
     assert numbers(first, "mean_iou") == {None: 0.5}
     assert [value.n for value in first.values] == [3, 4]
     assert (first.samples, list(first.curves), list(first.examples)) == (None, [], [])

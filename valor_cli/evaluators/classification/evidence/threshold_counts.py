@@ -82,7 +82,7 @@ def _counted(scored: Scored, levels: Floats) -> ThresholdCounts:
     for label, score in enumerate(scored.scores.ascending(count)):
         positive[:, label] = len(score) - score.searchsorted(levels)
     if scored.truths is None:
-        (tp,) = reaching(true_scores(scored), scored.truth, levels, count)
+        tp = reaching(true_scores(scored), scored.truth, levels, count)
         truths = np.bincount(scored.truth, minlength=count)
     else:
         tp = np.zeros_like(positive)

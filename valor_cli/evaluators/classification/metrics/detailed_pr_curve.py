@@ -88,7 +88,7 @@ def detailed_pr_curve(
     own = true_scores(scored)
     _, best = highest_scores(scored)
     # Where the true label passes, so does the best; else the best is another label.
-    (answered,) = reaching(best, scored.truth, levels, len(scored.labels))
+    answered = reaching(best, scored.truth, levels, len(scored.labels))
     columns = {
         "tp": counts.tp,
         "fp": counts.fp,

@@ -58,7 +58,7 @@ class KeypointMatches(Struct, frozen=True):
         )
 
     def resamples(self, weights: NDArray[np.int64]) -> Iterator[KeypointMatches]:
-        """For each b, the evidence in which image i counts weights[b, i] times."""
+        """As `Matches.resamples`."""
         each = [matches.resamples(weights) for matches in self.by_sigmas.values()]
         for again in zip(*each, strict=True):
             yield KeypointMatches(dict(zip(self.by_sigmas, again, strict=True)))

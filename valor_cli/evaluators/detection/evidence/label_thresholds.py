@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.evaluators.detection.evidence.matches import Counts, Matches
+from valor_cli.evaluators.detection.evidence.matches import Matches
 from valor_cli.evaluators.detection.evidence.parameters import UNNAMED
 from valor_cli.evaluators.parameters import ScoreThreshold
 from valor_cli.results import Scalar
@@ -24,18 +24,6 @@ def each_detection(matches: Matches, threshold: ScoreThreshold) -> float | NDArr
     """The score threshold of each detection: one number, or (n,)."""
     levels = levels_of(matches.labels, threshold)
     return np.array(levels)[matches.label] if isinstance(levels, tuple) else levels
-
-
-def counts_at(
-    matches: Matches, iou: float, threshold: ScoreThreshold, max_detections: int | None
-) -> Counts:
-    """(labels,) true positives, false positives and false negatives."""
-    levels = levels_of(matches.labels, threshold)
-    if not isinstance(levels, tuple):
-        return Counts(*(part[0] for part in matches.counts(iou, [levels], max_detections)))
-    some = sorted(set(levels))
-    at = np.searchsorted(some, levels), np.arange(len(levels))
-    return Counts(*(part[at] for part in matches.counts(iou, some, max_detections)))
 
 
 def own_threshold(threshold: ScoreThreshold, label: str) -> Mapping[str, Scalar]:

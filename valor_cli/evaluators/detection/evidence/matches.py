@@ -22,11 +22,17 @@ from valor_cli.kernels.ranking.precision_recall import (
     ELEVEN_RECALLS,
     RECALLS,
     Hits,
-    Interpolated,
     area_under,
     interpolate,
 )
 from valor_cli.kernels.ranking.ranking import HitOrder, order_hits, running_hits
+from valor_cli.kernels.ranking.resamples import (
+    LANES,
+    HitImages,
+    batches,
+    interpolate_resamples,
+    tally_resamples,
+)
 from valor_cli.kernels.ranking.tie_breaking import break_ties, tied_groups
 
 T = TypeVar("T")
@@ -34,21 +40,34 @@ T = TypeVar("T")
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-POINTS_AT_ONCE = 1 << 17
-"""Detections, or points of curves, of as many resamples as are computed together."""
+
+_CURVES = 8
+"""Times as many numbers of curves as of others are computed together."""
 
 
 class Counts(NamedTuple):
-    """(thresholds, labels) true positives, false positives and false negatives."""
+    """(…, labels) true positives, false positives and false negatives."""
 
     tp: NDArray[np.int64]
     fp: NDArray[np.int64]
     fn: NDArray[np.int64]
 
 
-class Ranking(NamedTuple):
-    """(r,) distinct scores of each label, with cumulative true and false positives."""
+class Tally(NamedTuple):
+    """Objects to count: their groups and their images."""
 
+    group: Ints
+    image: Ints
+
+
+class Ranking(NamedTuple):
+    """(r,) distinct scores of each label, with (replicas, r) cumulative true and false positives.
+
+    Attributes:
+        replicas: Which replicas of the evidence these are.
+    """
+
+    replicas: slice
     label: NDArray[np.int64]
     score: NDArray[np.float64]
     tp: NDArray[np.int64]
@@ -57,6 +76,9 @@ class Ranking(NamedTuple):
 
 class Matches(Struct, frozen=True):
     """Detections ranked by label and score, with their matches.
+
+    The evidence of all data is one replica, in which each image counts once; resamples of it are
+    several. What metrics read has the replicas first.
 
     Attributes:
         plan: The thresholds and areas decided.
@@ -78,7 +100,6 @@ class Matches(Struct, frozen=True):
             favourite (`shards.nearest`); None where the matching does not rank by it.
         area: The area range that metrics read.
         weights: (replicas, units) how often each image counts; None for once each.
-        replica: The row of `weights` that metrics read.
     """
 
     plan: MatchingPlan
@@ -101,7 +122,6 @@ class Matches(Struct, frozen=True):
     nearest: NDArray[np.float64] | None = None
     area: str = "all"
     weights: NDArray[np.int64] | None = None
-    replica: int = 0
     # What was computed already: of the matches, and of the matches with these weights.
     _shared: Memo = field(default_factory=Memo)
     _known: Memo = field(default_factory=Memo)
@@ -116,17 +136,16 @@ class Matches(Struct, frozen=True):
         return replace(self, area=area)
 
     def resamples(self, weights: NDArray[np.int64]) -> Iterator[Matches]:
-        """For each b, the evidence in which image i counts weights[b, i] times.
+        """The evidence whose replica b has image i weights[b, i] times, a few replicas at a time.
 
-        Several are computed together, as many as fit the processor's cache.
+        Raises:
+            ValueError: This is a resample already.
         """
-        points = len(self.plan.ious) * len(self.labels) * len(RECALLS)
-        at_once = max(POINTS_AT_ONCE // max(len(self.label), points, 1), 1)
-        for first in range(0, len(weights), at_once):
-            batch = weights[first : first + at_once]
-            known = Memo()
-            for replica in range(len(batch)):
-                yield replace(self, weights=batch, replica=replica, _known=known)
+        if self.weights is not None:
+            raise ValueError("resamples are drawn from all data, not from a resample")
+        cells = len(self.plan.ious) * len(RECALLS) * self.count
+        for some in batches(len(weights), cells // _CURVES, LANES):
+            yield replace(self, weights=weights[some], _known=Memo())
 
     def select(self, units: NDArray[np.bool_]) -> Matches:
         """Select images."""
@@ -157,31 +176,68 @@ class Matches(Struct, frozen=True):
 
     @property
     def ground_truth_count(self) -> NDArray[np.int64]:
-        """(labels,) ground truth counts in the area range."""
-        return np.asarray(self.replica_truths[self.replica])
+        """(replicas, labels) ground truth counts in the area range."""
+        return self._known.once(
+            (self.area, "ground truths"), lambda: self._tallied(self._ground_truths, 1)
+        )
+
+    @property
+    def known_labels(self) -> NDArray[np.bool_]:
+        """(labels,) which labels have ground truth in the area range in all data."""
+        return self.once(
+            "known labels", lambda: tallies(self._ground_truths.group, self.count)[0] > 0
+        )
 
     def counts(
+        self,
+        iou_threshold: float,
+        score_threshold: float | tuple[float, ...],
+        max_detections: int | None = None,
+    ) -> Counts:
+        """(replicas, labels) counts at one pair of thresholds.
+
+        Args:
+            iou_threshold: One of the plan's.
+            score_threshold: Of all labels, or of each; a detection is positive when its score is
+                >= it.
+            max_detections: The best so many per image and label; None for all.
+        """
+        asked = (iou_threshold, score_threshold, self.limit(max_detections))
+        of_all = self.once(("tallies of counts", asked), lambda: self._positive(*asked))
+        tp, counted, added, removed = self._known.once(
+            (self.area, "counts", asked), lambda: [self._tallied(one, 1) for one in of_all]
+        )
+        return Counts(tp, counted + added - removed - tp, self.ground_truth_count - tp)
+
+    def counts_by_score(
         self,
         iou_threshold: float,
         score_thresholds: Sequence[float],
         max_detections: int | None = None,
     ) -> Counts:
-        """True and false positives and false negatives at each score threshold, per label.
+        """(thresholds, labels) counts of all data at each of several score thresholds.
 
         Args:
-            iou_threshold: One of the plan's.
-            score_thresholds: In any order; a detection is positive when its score is >= one.
-            max_detections: The best so many per image and label; None for all.
+            iou_threshold, max_detections: As in `counts`.
+            score_thresholds: In any order.
+
+        Raises:
+            ValueError: The evidence is a resample.
         """
+        self._of_all_data()
         # Not np.unique, whose plain form imports all of numpy.ma: 4 ms.
         levels = np.array(sorted(set(score_thresholds)), np.float64)
-        both = self._known.once(
-            (self.area, "counts", iou_threshold, levels.tobytes(), max_detections),
-            lambda: _positives(self, iou_threshold, levels, max_detections),
+        order = self.order([iou_threshold], max_detections)
+        # Counted ones are right or wrong; corrections say who is counted against the rule.
+        tp, counted, added, removed = (
+            reaching(self.score[rows], self.label[rows], levels, self.count)
+            for rows in (order.rows, np.flatnonzero(order.counted), *order.corrections)
         )
-        tp, fp = (part[self.replica] for part in both)
-        chosen = np.searchsorted(levels, score_thresholds)
-        return Counts(tp[chosen], fp[chosen], self.ground_truth_count - tp[chosen])
+        tp, fp = (
+            part[np.searchsorted(levels, score_thresholds)]
+            for part in (tp, counted + added - removed - tp)
+        )
+        return Counts(tp, fp, self.ground_truth_count[0] - tp)
 
     def precision(
         self,
@@ -189,16 +245,16 @@ class Matches(Struct, frozen=True):
         max_detections: int | None = 100,
         interpolation: Interpolation = "101_point",
     ) -> NDArray[np.float64]:
-        """(ious, points, labels) interpolated precision; its mean over points is average precision.
+        """(replicas, ious, points, labels) interpolated precision.
 
-        Interpolated precision at 101 or 11 recalls, or a single point: the area under all of the
-        curve. NaN without ground truth.
+        Its mean over points is average precision. Points are 101 or 11 recalls, or a single one:
+        the area under all of the curve. NaN without ground truth.
         """
-        precision = self._known.once(
-            (self.area, "precision", tuple(iou_thresholds), max_detections, interpolation),
-            lambda: _precisions(self, iou_thresholds, max_detections, interpolation),
+        limit = self.limit(max_detections)
+        curves = self._known.once((self.area, "curves", limit, interpolation), Curves)
+        return curves.at(
+            tuple(iou_thresholds), lambda: self._precision(iou_thresholds, limit, interpolation)
         )
-        return np.asarray(precision[self.replica])
 
     def scores(
         self, iou_thresholds: Sequence[float], max_detections: int | None = 100
@@ -211,17 +267,17 @@ class Matches(Struct, frozen=True):
         Raises:
             ValueError: The evidence is a resample.
         """
-        if self.weights is not None:
-            raise ValueError("scores are those of the evidence itself, not of a resample")
+        self._of_all_data()
         order = self.order(iou_thresholds, max_detections)
-        at = _interpolated(self, iou_thresholds, max_detections, RECALLS).at
+        hits = self._hits(iou_thresholds, self.limit(max_detections))
+        at = interpolate(*hits, RECALLS).at
         reached = np.append(self.score[order.rows], 0.0)[at]
-        shape = (len(iou_thresholds), len(self.labels), len(RECALLS))
+        shape = (len(iou_thresholds), self.count, len(RECALLS))
         scores = reached.reshape(shape).swapaxes(1, 2).copy()
         # Recall 0 is reached by the first detection, right or wrong.
         named, first = np.unique(self.label, return_index=True)
         scores[:, 0, named] = self.score[first]
-        scores[:, :, self.ground_truth_count == 0] = np.nan
+        scores[:, :, self.ground_truth_count[0] == 0] = np.nan
         return np.asarray(scores)
 
     def recalls(
@@ -230,30 +286,36 @@ class Matches(Struct, frozen=True):
         max_detections: int | None = None,
         score_threshold: float = -np.inf,
     ) -> NDArray[np.float64]:
-        """(ious, labels) recall; NaN without ground truth."""
-        recalls = self._known.once(
-            (self.area, "recalls", tuple(iou_thresholds), max_detections, score_threshold),
-            lambda: _recalls(self, iou_thresholds, max_detections, score_threshold),
+        """(replicas, ious, labels) recall; NaN without ground truth."""
+        asked = (tuple(iou_thresholds), self.limit(max_detections), score_threshold)
+        tally = self.once(("tally of recalls", asked), lambda: self._found(*asked))
+        found = self._known.once(
+            (self.area, "found", asked), lambda: self._tallied(tally, len(iou_thresholds))
         )
-        return np.asarray(recalls[self.replica])
+        found = found.reshape(len(found), len(iou_thresholds), self.count)
+        return quotient(found, self.ground_truth_count[:, None], np.nan)
 
-    def ranking(self, iou_threshold: float, max_detections: int | None = None) -> Ranking:
-        """Cumulative true and false positives at each score of a label."""
+    def rankings(
+        self, iou_threshold: float, max_detections: int | None = None
+    ) -> Iterator[Ranking]:
+        """Cumulative true and false positives at each score of a label, some replicas at a time."""
         order = self.order([iou_threshold], max_detections)
-        weight = self.unit_weights[self.image]
-        change = np.where(order.counted, weight, 0)
-        np.add.at(change, order.corrected, order.sign * weight[order.corrected])
-        right = np.zeros(len(self.label), np.int64)
-        right[order.rows] = weight[order.rows]
         # Equal scores pass a threshold together, so only the last of them says what it gives.
         last = np.ones(len(self.label), bool)
         last[:-1] = (self.label[1:] != self.label[:-1]) | (self.score[1:] != self.score[:-1])
         before = np.searchsorted(self.label, self.label[last])
-        tp, seen = (
-            total[1:][last] - total[before]
-            for total in (np.append(0, np.cumsum(column)) for column in (right, change))
-        )
-        return Ranking(self.label[last], self.score[last], tp, seen - tp)
+        for some in batches(len(self.unit_weights), len(self.label)):
+            weight = self.unit_weights[some][:, self.image]
+            change = np.where(order.counted, weight, 0)
+            np.add.at(change.T, order.corrected, (order.sign * weight[:, order.corrected]).T)
+            right = np.zeros_like(weight)
+            right[:, order.rows] = weight[:, order.rows]
+            tp, seen = (_running(column, last, before) for column in (right, change))
+            yield Ranking(some, self.label[last], self.score[last], tp, seen - tp)
+
+    def once_for_all(self, key: object, make: Callable[[], T]) -> T:
+        """As `once`, of what is the same in all area ranges."""
+        return self._shared.once(key, make)
 
     def once(self, key: object, make: Callable[[], T]) -> T:
         """Compute a value that does not depend on image weights, once for all resamples.
@@ -264,16 +326,6 @@ class Matches(Struct, frozen=True):
         """
         return self._shared.once((self.area, key), make)
 
-    def latest(self, key: object, of: object, make: Callable[[], T]) -> T:
-        """Compute a value for these matches and another object (`Memo.latest`).
-
-        Args:
-            key: As in `once`.
-            of: What else it is made of.
-            make: Makes it.
-        """
-        return self._shared.latest((self.area, key), of, make)
-
     def order(self, iou_thresholds: Sequence[float], max_detections: int | None) -> HitOrder:
         """True positives in ranked order at each threshold; `max_detections` as in `precision`."""
         max_detections = self.limit(max_detections)
@@ -282,44 +334,104 @@ class Matches(Struct, frozen=True):
             lambda: self._ordered(iou_thresholds, max_detections),
         )
 
-    def with_copies(self, weights: NDArray[np.int64]) -> tuple[Matches, NDArray[np.int64]]:
-        """The same detections, and weights, to rank those of copies of an image as copies are.
-
-        Detections of an image that have one label and score, and `nearest`, are tied: each copy of
-        the image has rows of its own for them, and stands behind all images as one that counts
-        once or not at all (`copies`).
-        """
-        groups = self._shared.once("tied groups", lambda: _tied_of(self))
-        if groups is None:
-            return self, weights
-        # Of a few sizes only, for most resamples to share what is made of them.
-        most = max(8, 1 << (int(weights.max(initial=1)) - 1).bit_length())
-        images = np.unique(self.image[groups >= 0])
-        apart = self._shared.once(("apart", most), lambda: _stood_apart(self, groups, images, most))
-        copies = weights[:, images, None] > np.arange(most)
-        return apart.within(self.area), np.hstack([weights, copies.reshape(len(weights), -1)])
-
     def limit(self, max_detections: int | None) -> int | None:
         """The detection limit; None if no image and label exceeds it."""
         most = self.once("most of a label", lambda: int(self.rank.max(initial=-1)) + 1)
         return None if max_detections is None or most <= max_detections else max_detections
 
     @property
+    def count(self) -> int:
+        """Number of labels."""
+        return len(self.labels)
+
+    @property
     def unit_weights(self) -> NDArray[np.int64]:
-        """(units,) weight of each image."""
+        """(replicas, units) weight of each image."""
         if self.weights is None:
-            return np.ones(self.unit_count, np.int64)
-        return np.asarray(self.weights[self.replica])
+            return np.ones((1, self.unit_count), np.int64)
+        return self.weights
 
     @property
-    def replica_count(self) -> int:
-        """Number of rows of `weights`; 1 if there are none."""
-        return 1 if self.weights is None else len(self.weights)
+    def _ground_truths(self) -> Tally:
+        """The ground truths that count in the area range."""
+        return self.once("tally of ground truths", self._counted_truths)
 
-    @property
-    def replica_truths(self) -> NDArray[np.int64]:
-        """(replicas, labels) ground truth counts in the area range."""
-        return self._known.once((self.area, "ground truths"), lambda: _ground_truths(self))
+    def _of_all_data(self) -> None:
+        if self.weights is not None:
+            raise ValueError("this is said of all data, not of resamples")
+
+    def _tallied(self, tally: Tally, thresholds: int) -> Ints:
+        """(replicas, thresholds * labels) how many there are of each group."""
+        length = thresholds * self.count
+        if self.weights is None:
+            return tallies(tally.group, length)
+        return tally_resamples(tally.group, tally.image, self.weights, length)
+
+    def _counted_truths(self) -> Tally:
+        counted = np.flatnonzero(~self.gt_ignored[self.plan.areas.index(self.area)])
+        counted = counted[np.argsort(self.gt_label[counted], kind="stable")]
+        return Tally(self.gt_label[counted], self.gt_image[counted])
+
+    def _found(self, ious: Sequence[float], limit: int | None, score: float) -> Tally:
+        order = self.order(ious, None)
+        kept = self.score[order.rows] >= score
+        if limit is not None:
+            kept &= self.rank[order.rows] < limit
+        return Tally(order.segment[kept], self.image[order.rows[kept]])
+
+    def _positive(
+        self, iou: float, score: float | tuple[float, ...], limit: int | None
+    ) -> list[Tally]:
+        """True positives, counted detections, and those that count, or do not, against the rule."""
+        least = np.array(score)[self.label] if isinstance(score, tuple) else score
+        reached = self.score >= least
+        order = self.order([iou], limit)
+        return [
+            Tally(self.label[passing], self.image[passing])
+            for rows in (order.rows, np.flatnonzero(order.counted), *order.corrections)
+            for passing in [rows[reached[rows]]]
+        ]
+
+    def _precision(
+        self, iou_thresholds: Sequence[float], limit: int | None, interpolation: Interpolation
+    ) -> Floats:
+        """(replicas, ious, points, labels) as in `precision`."""
+        if interpolation == "every_point":
+            found = [
+                area_under(*self._hits(iou_thresholds, limit, some))
+                for some in batches(len(self.unit_weights), len(self.label))
+            ]
+            shape = (-1, len(iou_thresholds), 1, self.count)
+            return np.concatenate([one.reshape(shape) for one in found])
+        recalls = ELEVEN_RECALLS if interpolation == "11_point" else RECALLS
+        if self.weights is not None:
+            apart, weights = self._with_copies()
+            hits = apart.once(
+                ("images of hits", tuple(iou_thresholds), limit),
+                lambda: HitImages.of(apart.order(iou_thresholds, limit), apart.image),
+            )
+            return interpolate_resamples(hits, weights, self.ground_truth_count, recalls)
+        precision = interpolate(*self._hits(iou_thresholds, limit), recalls).precision
+        points = precision.reshape(len(recalls), 1, len(iou_thresholds), self.count)
+        # In the reference's order of axes, for sums to be added in the same order.
+        return np.ascontiguousarray(np.moveaxis(points, 0, 2))
+
+    def _hits(
+        self, iou_thresholds: Sequence[float], limit: int | None, some: slice = slice(None)
+    ) -> tuple[Hits, Ints]:
+        """True positives and ground truths of some replicas, all IoU thresholds and labels."""
+        truths = np.repeat(self.ground_truth_count[some, None], len(iou_thresholds), axis=1)
+        apart, weights = self._with_copies()
+        order = apart.order(iou_thresholds, limit)
+        some_weights = None if self.weights is None else weights[some]
+        return running_hits(order, some_weights, apart.image), truths.ravel()
+
+    def _with_copies(self) -> tuple[Matches, Ints]:
+        """The matches without weights, and weights, to rank copies of an image as copies are."""
+        if self.weights is None:
+            return self, self.unit_weights
+        apart, weights = self._known.once("copies", lambda: with_copies(self, self.unit_weights))
+        return apart.within(self.area), weights
 
     def _ordered(self, iou_thresholds: Sequence[float], max_detections: int | None) -> HitOrder:
         area = self.plan.areas.index(self.area)
@@ -330,98 +442,35 @@ class Matches(Struct, frozen=True):
             self.codes[area, ious],
             self.out_of_range[area],
             None if max_detections is None else self.rank < max_detections,
-            len(self.labels),
+            self.count,
         )
 
 
-def _ground_truths(matches: Matches) -> Ints:
-    """(replicas, labels) ground truths that count in the area range."""
-    counted = ~matches.gt_ignored[matches.plan.areas.index(matches.area)]
-    weights = None if matches.weights is None else matches.weights[:, matches.gt_image[counted]]
-    return tallies(matches.gt_label[counted], len(matches.labels), weights)
+def _running(column: Ints, last: NDArray[np.bool_], before: Ints) -> Ints:
+    """(replicas, r) sums of (replicas, n) from the first of a label up to the last of a score."""
+    total = np.zeros((len(column), column.shape[1] + 1), np.int64)
+    np.cumsum(column, axis=1, out=total[:, 1:])
+    return np.asarray(total[:, 1:][:, last] - total[:, before])
 
 
-def _positives(
-    matches: Matches, iou_threshold: float, levels: Floats, max_detections: int | None
-) -> tuple[Ints, Ints]:
-    """(replicas, levels, labels) true positives, and false ones, at ascending scores."""
-    order = matches.order([iou_threshold], max_detections)
-    # Counted ones are right or wrong; corrections say who is counted against the rule.
-    tp = _at_least(matches, levels, order.rows)
-    counted = _at_least(matches, levels, np.flatnonzero(order.counted))
-    for sign in (1, -1):
-        counted += sign * _at_least(matches, levels, order.corrected[order.sign == sign])
-    return tp, counted - tp
+def with_copies(matches: Matches, weights: Ints) -> tuple[Matches, Ints]:
+    """The same detections, and weights, to rank those of copies of an image as copies are.
 
-
-def _precisions(
-    matches: Matches,
-    iou_thresholds: Sequence[float],
-    max_detections: int | None,
-    interpolation: Interpolation,
-) -> Floats:
-    """(replicas, ious, points, labels) as in `Matches.precision`."""
-    if interpolation == "every_point":
-        found = area_under(*_hits(matches, iou_thresholds, max_detections))[None]
-    else:
-        levels = RECALLS if interpolation == "101_point" else ELEVEN_RECALLS
-        found = _interpolated(matches, iou_thresholds, max_detections, levels).precision
-    shape = (len(found), matches.replica_count, len(iou_thresholds), len(matches.labels))
-    # In the reference's order of axes, for sums to be added in the same order.
-    return np.ascontiguousarray(np.moveaxis(found.reshape(shape), 0, 2))
-
-
-def _recalls(
-    matches: Matches,
-    iou_thresholds: Sequence[float],
-    max_detections: int | None,
-    score_threshold: float,
-) -> Floats:
-    """(replicas, ious, labels) as in `Matches.recalls`."""
-    order = matches.order(iou_thresholds, None)
-    kept = matches.score[order.rows] >= score_threshold
-    if max_detections is not None:
-        kept &= matches.rank[order.rows] < max_detections
-    found = tallies(
-        order.segment[kept],
-        len(iou_thresholds) * len(matches.labels),
-        _weights_of(matches, order.rows[kept]),
-    ).reshape(matches.replica_count, len(iou_thresholds), len(matches.labels))
-    return quotient(found, matches.replica_truths[:, None], np.nan)
-
-
-def _interpolated(
-    matches: Matches, iou_thresholds: Sequence[float], max_detections: int | None, levels: Floats
-) -> Interpolated:
-    """Curves of all replicas, IoU thresholds and labels, in this order of segments."""
-    return interpolate(*_hits(matches, iou_thresholds, max_detections), levels)
-
-
-def _hits(
-    matches: Matches, iou_thresholds: Sequence[float], max_detections: int | None
-) -> tuple[Hits, Ints]:
-    """True positives and ground truths of all replicas, IoU thresholds and labels."""
-    truths = np.repeat(matches.replica_truths[:, None], len(iou_thresholds), axis=1)
-    apart, weights = matches, matches.weights
-    if weights is not None:
-        apart, weights = matches.with_copies(weights)
-    order = apart.order(iou_thresholds, max_detections)
-    return running_hits(order, weights, apart.image), truths.ravel()
-
-
-def _at_least(matches: Matches, levels: Floats, rows: Ints) -> Ints:
-    """(replicas, levels, labels) how many of `rows` score at least each ascending level."""
-    return reaching(
-        matches.score[rows],
-        matches.label[rows],
-        levels,
-        len(matches.labels),
-        _weights_of(matches, rows),
+    Detections of an image that have one label and score, and `nearest`, are tied: each copy of the
+    image has rows of its own for them, and stands behind all images as one that counts once or not
+    at all.
+    """
+    groups = matches.once_for_all("tied groups", lambda: _tied_of(matches))
+    if groups is None:
+        return replace(matches, weights=None, _known=Memo()), weights
+    # Of a few sizes only, for most resamples to share what is made of them.
+    most = max(8, 1 << (int(weights.max(initial=1)) - 1).bit_length())
+    images = np.unique(matches.image[groups >= 0])
+    apart = matches.once_for_all(
+        ("apart", most), lambda: _stood_apart(matches, groups, images, most)
     )
-
-
-def _weights_of(matches: Matches, rows: Ints) -> Ints | None:
-    return None if matches.weights is None else matches.weights[:, matches.image[rows]]
+    copies = weights[:, images, None] > np.arange(most)
+    return apart.within(matches.area), np.hstack([weights, copies.reshape(len(weights), -1)])
 
 
 def _tied_of(matches: Matches) -> NDArray[np.int64] | None:
@@ -465,10 +514,26 @@ def _stood_apart(
         overlap_pairs=None,
         nearest=None if matches.nearest is None else matches.nearest[row],
         weights=None,
-        replica=0,
         _shared=Memo(),
         _known=Memo(),
     )
+
+
+class Curves:
+    """Precision at several IoU thresholds, computed once for all metrics."""
+
+    def __init__(self) -> None:
+        self._known: list[tuple[tuple[float, ...], Floats]] = []
+
+    def at(self, thresholds: tuple[float, ...], make: Callable[[], Floats]) -> Floats:
+        """(resamples, thresholds, …) cached values, computed with `make` if missing."""
+        for known, values in self._known:
+            if known == thresholds:
+                return values
+            if set(thresholds) <= set(known):
+                return values[:, [known.index(one) for one in thresholds]]
+        self._known.append((thresholds, make()))
+        return self._known[-1][1]
 
 
 STORED = (Matches, MatchingPlan, Closeness, OverlapPairs)

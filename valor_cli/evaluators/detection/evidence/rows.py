@@ -12,6 +12,10 @@ from valor_cli.evaluators.detection.evidence.matches import Matches
 from valor_cli.evaluators.ratios import NO_GROUND_TRUTH, NO_LABEL
 from valor_cli.kernels.columns.grouping import nulls
 from valor_cli.results import LabelMean, MetricValue, Scalar
+from valor_cli.statistics.label_means import by_replica, means_where
+
+_AT_ONCE = 1 << 17
+"""Numbers whose means are found at once."""
 
 
 def per_label(
@@ -25,7 +29,7 @@ def per_label(
 
     Args:
         matches: The evidence the values come from.
-        values: (labels,) numbers.
+        values: (replicas, labels) numbers.
         output: Which of the metric's outputs they are.
         at: The list parameters' elements they were computed at.
     """
@@ -37,9 +41,14 @@ def per_label(
             label,
             n,
             at or {},
+            replicas=replicas,
         )
-        for label, value, n in zip(
-            matches.labels, nulls(values), matches.ground_truth_count.tolist(), strict=True
+        for label, value, n, replicas in zip(
+            matches.labels,
+            nulls(values[0]),
+            matches.ground_truth_count[0].tolist(),
+            by_replica(values),
+            strict=True,
         )
     ]
 
@@ -50,30 +59,58 @@ def over_labels(
     *,
     output: str = "value",
     at: Mapping[str, Scalar] | None = None,
+    among: NDArray[np.bool_] | None = None,
+    none: str = NO_LABEL,
 ) -> MetricValue:
-    """Mean over labels with ground truth; `values` has labels last.
+    """Mean over labels with ground truth; `values` has replicas first and labels last.
 
     All numbers are added in one pass, in the order thresholds, recalls, labels, as pycocotools
     adds them: the mean of means would differ in the last bit.
+
+    Args:
+        matches: The evidence the values come from.
+        values: (replicas, …, labels) numbers.
+        output, at: As in `per_label`.
+        among: (labels,) which labels may enter it; None for all.
+        none: Why there is no value where none of these has ground truth.
     """
     truths = matches.ground_truth_count
-    seen = truths > 0
-    if not seen.any():
-        return MetricValue(None, NO_LABEL, output, n=0, at=at or {})
-    mean = float(np.ascontiguousarray(values[..., seen]).ravel().mean())
-    over = label_mean(values, seen)
-    return MetricValue(mean, output=output, n=int(truths.sum()), at=at or {}, over=over)
+    seen = truths > 0 if among is None else (truths > 0) & among
+    means = means_where(values, seen)
+    (replicas,) = by_replica(means[:, None])
+    n = int(truths[0, seen[0]].sum())
+    value, why = (float(means[0]), None) if n else (None, none)
+    wanted = matches.known_labels if among is None else matches.known_labels & among
+    over = None
+    complete = np.asarray(seen[:, wanted].all(axis=1))
+    if replicas is None:
+        over = LabelMean(np.where(seen[0], means_by_label(values)[0], np.nan), seen[0])
+    elif not complete.all():
+        over = _label_means(values, seen, complete)
+    return MetricValue(value, why, output, n=n, at=at or {}, over=over, replicas=replicas)
 
 
-def label_mean(values: NDArray[np.float64], seen: NDArray[np.bool_]) -> LabelMean:
-    """The per-label values behind a mean over labels; `values` has labels last."""
-    return LabelMean(np.where(seen, means_by_label(values), np.nan), seen)
+def _label_means(
+    values: NDArray[np.float64], seen: NDArray[np.bool_], complete: NDArray[np.bool_]
+) -> LabelMean:
+    """The per-label values behind means over labels; those of complete replicas are not needed."""
+    by_label, short = np.zeros(seen.shape), values[~complete]
+    # Summed as it lies in memory: what is missing is a correction, not a value.
+    by_label[~complete] = short.mean(axis=tuple(range(1, short.ndim - 1)))
+    return LabelMean(by_label, seen | complete[:, None])
 
 
 def means_by_label(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(labels,) mean over all leading axes; `values` has labels last."""
-    by_label = values.reshape(math.prod(values.shape[:-1]), values.shape[-1]).T
-    return np.asarray(np.ascontiguousarray(by_label).mean(axis=1))
+    """(replicas, labels) mean over all axes between; `values` has replicas first, labels last."""
+    means = np.empty((len(values), values.shape[-1]))
+    # A few at a time: a copy of all of them would not fit the cache.
+    at_once = max(_AT_ONCE // max(math.prod(values.shape[1:]), 1), 1)
+    for first in range(0, len(values), at_once):
+        own = values[first : first + at_once]
+        shape = (len(own), math.prod(values.shape[1:-1]), values.shape[-1])
+        by_label = own.reshape(shape).swapaxes(1, 2)
+        means[first : first + at_once] = np.ascontiguousarray(by_label).mean(axis=2)
+    return means
 
 
 def at_thresholds(
@@ -83,7 +120,7 @@ def at_thresholds(
 
     Args:
         matches: The evidence the values come from.
-        values: Thresholds first, labels last.
+        values: (replicas, thresholds, …, labels).
         thresholds: Their thresholds.
         output: "AP" gives AP, AP50 and AP75.
     """
@@ -91,7 +128,7 @@ def at_thresholds(
     for name, threshold in (("50", 0.5), ("75", 0.75)):
         if threshold in thresholds:
             at = thresholds.index(threshold)
-            found.append(over_labels(matches, values[at], output=f"{output}{name}"))
+            found.append(over_labels(matches, values[:, at], output=f"{output}{name}"))
     return found
 
 

@@ -9,12 +9,6 @@ detection has 0.
 
 from __future__ import annotations
 
-from functools import partial
-
-import numpy as np
-from numpy.typing import NDArray
-
-from valor_cli.evaluators.detection.evidence import replica_rows
 from valor_cli.evaluators.detection.evidence.matches import Matches
 from valor_cli.evaluators.detection.evidence.parameters import (
     COCO_IOUS,
@@ -22,11 +16,9 @@ from valor_cli.evaluators.detection.evidence.parameters import (
     IouThresholds,
     MaxDetections,
 )
-from valor_cli.evaluators.detection.evidence.resamples import Replicas
 from valor_cli.evaluators.detection.evidence.rows import means_by_label, over_labels, per_label
 from valor_cli.metric import Metric
-from valor_cli.results import Findings, MetricValue, Resampled
-from valor_cli.statistics.label_means import joined
+from valor_cli.results import Findings, MetricValue
 
 REFERENCE = "pycocotools.cocoeval.COCOeval"
 CITATION = "Lin et al., Microsoft COCO: Common Objects in Context, ECCV 2014"
@@ -58,8 +50,10 @@ def average_precision(
     return Findings(
         [
             value
-            for curve, iou in zip(precision, iou_thresholds, strict=True)
-            for value in per_label(matches, means_by_label(curve), at={"iou_threshold": iou})
+            for at, iou in enumerate(iou_thresholds)
+            for value in per_label(
+                matches, means_by_label(precision[:, at]), at={"iou_threshold": iou}
+            )
         ]
     )
 
@@ -112,8 +106,8 @@ def mean_average_precision(
     precision = matches.precision(iou_thresholds, max_detections, interpolation)
     return Findings(
         [
-            over_labels(matches, curve, at={"iou_threshold": iou})
-            for curve, iou in zip(precision, iou_thresholds, strict=True)
+            over_labels(matches, precision[:, at], at={"iou_threshold": iou})
+            for at, iou in enumerate(iou_thresholds)
         ]
     )
 
@@ -142,36 +136,9 @@ def mean_average_precision_over_ious(
     return over_labels(matches, matches.precision(iou_thresholds, max_detections, interpolation))
 
 
-def average_precision_replicas(
-    matches: Matches,
-    weights: NDArray[np.int64],
-    *,
-    over_ious: bool,
-    over_labels: bool,
-    iou_thresholds: IouThresholds,
-    max_detections: MaxDetections,
-    interpolation: Interpolation,
-) -> Resampled:
-    """(resamples, values) of the mean average precision metrics."""
-    replicas = Replicas.of(matches, weights)
-    precision = replicas.precision(iou_thresholds, max_detections, interpolation)
-    parts = [precision] if over_ious else precision.swapaxes(0, 1)
-    if over_labels:
-        whole = matches.precision(iou_thresholds, max_detections, interpolation)
-        wholes = [whole] if over_ious else whole
-        found = [
-            replica_rows.over_labels(replicas, part, of_all)
-            for part, of_all in zip(parts, wholes, strict=True)
-        ]
-    else:
-        found = [replica_rows.means_by_label(part) for part in parts]
-    return joined(found, axis=1)
-
-
 AVERAGE_PRECISION = Metric(
     name="average_precision",
     compute=average_precision,
-    replicas=partial(average_precision_replicas, over_ious=False, over_labels=False),
     reference=REFERENCE,
     citation=CITATION,
     aliases=("AP",),
@@ -179,7 +146,6 @@ AVERAGE_PRECISION = Metric(
 AVERAGE_PRECISION_OVER_IOUS = Metric(
     name="average_precision_over_ious",
     compute=average_precision_over_ious,
-    replicas=partial(average_precision_replicas, over_ious=True, over_labels=False),
     reference=REFERENCE,
     citation=CITATION,
     aliases=("APAveragedOverIOUs",),
@@ -187,7 +153,6 @@ AVERAGE_PRECISION_OVER_IOUS = Metric(
 MEAN_AVERAGE_PRECISION = Metric(
     name="mean_average_precision",
     compute=mean_average_precision,
-    replicas=partial(average_precision_replicas, over_ious=False, over_labels=True),
     reference=REFERENCE,
     citation=CITATION,
     aliases=("mAP",),
@@ -195,7 +160,6 @@ MEAN_AVERAGE_PRECISION = Metric(
 MEAN_AVERAGE_PRECISION_OVER_IOUS = Metric(
     name="mean_average_precision_over_ious",
     compute=mean_average_precision_over_ious,
-    replicas=partial(average_precision_replicas, over_ious=True, over_labels=True),
     reference=REFERENCE,
     citation=CITATION,
     aliases=("mAPAveragedOverIOUs",),

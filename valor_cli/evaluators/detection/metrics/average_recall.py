@@ -9,7 +9,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.evaluators.detection.evidence import replica_rows
 from valor_cli.evaluators.detection.evidence.matches import Matches
 from valor_cli.evaluators.detection.evidence.parameters import (
     COCO_IOUS,
@@ -17,10 +16,9 @@ from valor_cli.evaluators.detection.evidence.parameters import (
     MaxDetections,
     RecallScores,
 )
-from valor_cli.evaluators.detection.evidence.resamples import Replicas
 from valor_cli.evaluators.detection.evidence.rows import means_by_label, over_labels, per_label
 from valor_cli.metric import Metric
-from valor_cli.results import Findings, MetricValue, Resampled
+from valor_cli.results import Findings, MetricValue
 
 REFERENCE = "pycocotools.cocoeval.COCOeval"
 CITATION = "Hosang et al., What makes for effective detection proposals?, TPAMI 2016"
@@ -82,50 +80,20 @@ def mean_average_recall(
 
 
 def _recalls(
-    evidence: Matches | Replicas,
+    matches: Matches,
     ious: tuple[float, ...],
     scores: RecallScores,
     max_detections: int | None,
 ) -> NDArray[np.float64]:
-    """(…, scores * ious, labels) recalls, of all score thresholds."""
+    """(replicas, scores * ious, labels) recalls, of all score thresholds."""
     levels = scores if isinstance(scores, tuple) else (scores,)
-    each = [evidence.recalls(ious, max_detections, level) for level in levels]
-    return each[0] if len(each) == 1 else np.concatenate(each, axis=-2)
-
-
-def average_recall_replicas(
-    matches: Matches,
-    weights: NDArray[np.int64],
-    *,
-    iou_thresholds: IouThresholds,
-    recall_score_threshold: RecallScores,
-    max_detections: MaxDetections,
-) -> Resampled:
-    """(resamples, values) of `average_recall`."""
-    replicas = Replicas.of(matches, weights)
-    recalls = _recalls(replicas, iou_thresholds, recall_score_threshold, max_detections)
-    return replica_rows.means_by_label(recalls)
-
-
-def mean_average_recall_replicas(
-    matches: Matches,
-    weights: NDArray[np.int64],
-    *,
-    iou_thresholds: IouThresholds,
-    recall_score_threshold: RecallScores,
-    max_detections: MaxDetections,
-) -> Resampled:
-    """(resamples, values) of `mean_average_recall`."""
-    replicas = Replicas.of(matches, weights)
-    at = (iou_thresholds, recall_score_threshold, max_detections)
-    recalls, whole = _recalls(replicas, *at), _recalls(matches, *at)
-    return replica_rows.over_labels(replicas, recalls, whole)
+    each = [matches.recalls(ious, max_detections, level) for level in levels]
+    return each[0] if len(each) == 1 else np.concatenate(each, axis=1)
 
 
 AVERAGE_RECALL = Metric(
     name="average_recall",
     compute=average_recall,
-    replicas=average_recall_replicas,
     reference=REFERENCE,
     citation=CITATION,
     aliases=("AR", "ARAveragedOverIOUs"),
@@ -133,7 +101,6 @@ AVERAGE_RECALL = Metric(
 MEAN_AVERAGE_RECALL = Metric(
     name="mean_average_recall",
     compute=mean_average_recall,
-    replicas=mean_average_recall_replicas,
     reference=REFERENCE,
     citation=CITATION,
     aliases=("mAR", "mARAveragedOverIOUs"),

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from valor_cli.evaluators.detection.evidence.matches import Matches
+from valor_cli.evaluators.detection.evidence.matches import Matches, Ranking
 from valor_cli.evaluators.detection.evidence.parameters import IouThreshold, MaxDetections
 from valor_cli.evaluators.detection.evidence.rows import over_labels, per_label
-from valor_cli.evaluators.ratios import NO_GROUND_TRUTH
 from valor_cli.kernels.columns.grouping import quotient
 from valor_cli.metric import Metric, Output
 from valor_cli.results import Findings, MetricValue
@@ -43,58 +43,54 @@ def best_f1(
         2 objects; detections score 0.9 (right), 0.8 (wrong), 0.7 (right). F1 is 2/3 from 0.9 on,
         2/4 from 0.8 on, 4/5 from 0.7 on: f1 0.8, `score_threshold` 0.7, precision 2/3, recall 1.
     """
-    label, score, tp, fp = matches.ranking(iou_threshold, max_detections)
     truths = matches.ground_truth_count
-    f1 = quotient(2 * tp, tp + fp + truths[label], 0.0)
-    best, at = _best_of_each(f1, label, len(matches.labels))
-    found = best > 0
-    none = np.zeros(len(matches.labels))
-    threshold, precision, recall = none.copy(), none.copy(), none.copy()
-    rows = at[found]
-    threshold[found] = score[rows]
-    precision[found] = tp[rows] / (tp[rows] + fp[rows])
-    recall[found] = tp[rows] / truths[found]
-    value = np.where(truths > 0, np.where(found, best, 0.0), np.nan)
+    parts = [
+        _best_of_each(one, truths[one.replicas])
+        for one in matches.rankings(iou_threshold, max_detections)
+    ]
+    f1, threshold, precision, recall = map(np.concatenate, zip(*parts, strict=True))
     return Findings(
         [
-            over_labels(matches, value, output="f1"),
-            *per_label(matches, value, output="f1"),
-            *_where_found(matches, found, threshold, "score_threshold"),
-            *_where_found(matches, found, precision, "precision"),
-            *_where_found(matches, found, recall, "recall"),
+            over_labels(matches, f1, output="f1"),
+            *per_label(matches, f1, output="f1"),
+            *_where_found(matches, threshold, "score_threshold"),
+            *_where_found(matches, precision, "precision"),
+            *_where_found(matches, recall, "recall"),
         ]
     )
 
 
-def _best_of_each(
-    f1: Floats, label: NDArray[np.int64], labels: int
-) -> tuple[Floats, NDArray[np.int64]]:
-    """(labels,) the highest F1 and the first row that has it; 0 for a label without rows."""
-    best, at = np.zeros(labels), np.zeros(labels, np.int64)
-    order = np.lexsort((np.arange(len(f1)), -f1, label))
-    named, first = np.unique(label[order], return_index=True)
-    best[named], at[named] = f1[order[first]], order[first]
-    return best, at
+def _best_of_each(ranking: Ranking, truths: NDArray[np.int64]) -> tuple[Floats, ...]:
+    """(replicas, labels) the highest F1; its threshold, precision and recall, NaN of none.
+
+    Args:
+        ranking: Of some replicas.
+        truths: (replicas, labels) their ground truths.
+    """
+    label, score, tp, fp = ranking[1:]
+    best = np.where(truths > 0, 0.0, np.nan)
+    threshold, precision, recall = (np.full(truths.shape, np.nan) for _ in range(3))
+    if len(label):
+        f1 = quotient(2 * tp, tp + fp + truths[:, label], 0.0)
+        starts = np.flatnonzero(np.append(True, label[1:] != label[:-1]))
+        highest = np.maximum.reduceat(f1, starts, axis=1)
+        group = np.cumsum(np.append(False, label[1:] != label[:-1]))
+        first = np.where(f1 == highest[:, group], np.arange(len(label)), len(label))
+        at = np.minimum.reduceat(first, starts, axis=1)
+        row, place = np.nonzero(highest > 0)
+        own, named = at[row, place], label[starts[place]]
+        best[row, named] = highest[row, place]
+        threshold[row, named] = score[own]
+        precision[row, named] = tp[row, own] / (tp[row, own] + fp[row, own])
+        recall[row, named] = tp[row, own] / truths[row, named]
+    return best, threshold, precision, recall
 
 
-def _where_found(
-    matches: Matches, found: NDArray[np.bool_], values: Floats, output: str
-) -> list[MetricValue]:
+def _where_found(matches: Matches, values: Floats, output: str) -> list[MetricValue]:
+    """As `per_label`, of labels of which something is found."""
     return [
-        MetricValue(
-            value if some else None,
-            None if some else (NOTHING_FOUND if n else NO_GROUND_TRUTH),
-            output,
-            label,
-            n,
-        )
-        for label, value, some, n in zip(
-            matches.labels,
-            values.tolist(),
-            found.tolist(),
-            matches.ground_truth_count.tolist(),
-            strict=True,
-        )
+        replace(one, undefined=NOTHING_FOUND) if one.value is None and one.n else one
+        for one in per_label(matches, values, output=output)
     ]
 
 

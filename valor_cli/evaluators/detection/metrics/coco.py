@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
-from valor_cli.evaluators.detection.evidence import replica_rows
 from valor_cli.evaluators.detection.evidence.matches import Matches
 from valor_cli.evaluators.detection.evidence.parameters import COCO_IOUS, IouThresholds, Sizes
-from valor_cli.evaluators.detection.evidence.resamples import Replicas
 from valor_cli.evaluators.detection.evidence.rows import at_thresholds, in_areas, over_labels
 from valor_cli.metric import Metric, Output
-from valor_cli.results import Findings, Resampled
-from valor_cli.statistics.label_means import joined
+from valor_cli.results import Findings
 
 MAX_DETECTIONS = 100
 
@@ -54,31 +48,9 @@ def coco(
     return Findings(values)
 
 
-def coco_replicas(
-    matches: Matches,
-    weights: NDArray[np.int64],
-    *,
-    iou_thresholds: IouThresholds,
-    areas: Sizes,
-) -> Resampled:
-    """(resamples, values) of `coco`."""
-    replicas = Replicas.of(matches, weights)
-    precision = replicas.precision(iou_thresholds, MAX_DETECTIONS)
-    whole = matches.precision(iou_thresholds, MAX_DETECTIONS)
-    values = replica_rows.at_thresholds(replicas, precision, whole, iou_thresholds)
-    for limit in (1, 10, MAX_DETECTIONS):
-        recalls = replicas.recalls(iou_thresholds, limit)
-        whole = matches.recalls(iou_thresholds, limit)
-        values.append(replica_rows.over_labels(replicas, recalls, whole))
-    if matches.area == "all":
-        values += replica_rows.in_areas(replicas, areas, iou_thresholds, MAX_DETECTIONS)
-    return joined(values, axis=1)
-
-
 COCO = Metric(
     name="coco",
     compute=coco,
-    replicas=coco_replicas,
     reference="pycocotools.cocoeval.COCOeval.summarize",
     citation="Lin et al., Microsoft COCO: Common Objects in Context, ECCV 2014",
     outputs=tuple(

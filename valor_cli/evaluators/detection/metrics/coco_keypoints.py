@@ -8,12 +8,9 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-import numpy as np
 from annotated_types import Interval, MinLen
-from numpy.typing import NDArray
 from pydantic import AfterValidator
 
-from valor_cli.evaluators.detection.evidence import replica_rows
 from valor_cli.evaluators.detection.evidence.keypoint_matching import (
     KeypointMatches,
     match_keypoints,
@@ -26,11 +23,9 @@ from valor_cli.evaluators.detection.evidence.parameters import (
     IouThresholds,
     MaxDetections,
 )
-from valor_cli.evaluators.detection.evidence.resamples import Replicas
 from valor_cli.evaluators.detection.evidence.rows import at_thresholds, in_areas
 from valor_cli.metric import Metric, Output, Wing
-from valor_cli.results import Findings, Resampled
-from valor_cli.statistics.label_means import joined
+from valor_cli.results import Findings
 
 # Divided as pycocotools divides them: the last bit of 0.026 depends on it.
 COCO_SIGMAS: tuple[float, ...] = tuple(
@@ -92,34 +87,9 @@ def coco_keypoints(
     )
 
 
-def coco_keypoints_replicas(
-    poses: KeypointMatches,
-    weights: NDArray[np.int64],
-    *,
-    oks_thresholds: IouThresholds,
-    areas: PoseSizes,
-    max_detections: MaxDetections,
-    sigmas: Sigmas,
-) -> Resampled:
-    """(resamples, values) of `coco_keypoints`."""
-    matches = poses.by_sigmas[sigmas]
-    replicas = Replicas.of(matches, weights)
-    precision = replicas.precision(oks_thresholds, max_detections)
-    recalls = replicas.recalls(oks_thresholds, max_detections)
-    whole = matches.precision(oks_thresholds, max_detections)
-    whole_recalls = matches.recalls(oks_thresholds, max_detections)
-    blocks = [
-        *replica_rows.at_thresholds(replicas, precision, whole, oks_thresholds),
-        *replica_rows.at_thresholds(replicas, recalls, whole_recalls, oks_thresholds),
-        *replica_rows.in_areas(replicas, areas, oks_thresholds, max_detections),
-    ]
-    return joined(blocks, axis=1)
-
-
 COCO_KEYPOINTS = Metric(
     name="coco_keypoints",
     compute=coco_keypoints,
-    replicas=coco_keypoints_replicas,
     reference="pycocotools.cocoeval.COCOeval.summarize",
     citation="Lin et al., Microsoft COCO: Common Objects in Context, ECCV 2014",
     needs=("ground_truth", "predictions", "keypoints"),

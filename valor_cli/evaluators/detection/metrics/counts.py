@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import numpy as np
 from msgspec.structs import replace
-from numpy.typing import NDArray
 
-from valor_cli.evaluators.detection.evidence.label_thresholds import (
-    counts_at,
-    levels_of,
-    own_threshold,
-)
+from valor_cli.evaluators.detection.evidence.label_thresholds import levels_of, own_threshold
 from valor_cli.evaluators.detection.evidence.matches import Matches
 from valor_cli.evaluators.detection.evidence.parameters import IouThreshold, MaxDetections
-from valor_cli.evaluators.detection.evidence.resamples import Replicas
 from valor_cli.evaluators.detection.evidence.rows import per_label
 from valor_cli.evaluators.parameters import ScoreThreshold
 from valor_cli.metric import Metric, Output
-from valor_cli.results import Findings, Resampled
-from valor_cli.statistics.label_means import unshifted
+from valor_cli.results import Findings
 
 
 def counts(
@@ -48,7 +40,8 @@ def counts(
     Example:
         3 cats; two detections lie on the first, one on the second, one on a bush: TP 2, FP 2, FN 1.
     """
-    found = counts_at(matches, iou_threshold, score_threshold, max_detections)
+    levels = levels_of(matches.labels, score_threshold)
+    found = matches.counts(iou_threshold, levels, max_detections)
     return Findings(
         [
             replace(value, at=own_threshold(score_threshold, label))
@@ -60,25 +53,9 @@ def counts(
     )
 
 
-def counts_replicas(
-    matches: Matches,
-    weights: NDArray[np.int64],
-    *,
-    iou_threshold: IouThreshold,
-    score_threshold: ScoreThreshold,
-    max_detections: MaxDetections,
-) -> Resampled:
-    """(resamples, values) of `counts`."""
-    replicas = Replicas.of(matches, weights)
-    levels = levels_of(matches.labels, score_threshold)
-    tallies = replicas.counts(iou_threshold, levels, max_detections)
-    return unshifted(np.concatenate(tallies, axis=1))
-
-
 COUNTS = Metric(
     name="counts",
     compute=counts,
-    replicas=counts_replicas,
     reference="pycocotools.cocoeval.COCOeval.evaluateImg",
     citation="Lin et al., Microsoft COCO: Common Objects in Context, ECCV 2014",
     outputs=(

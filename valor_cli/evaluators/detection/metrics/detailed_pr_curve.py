@@ -62,7 +62,7 @@ def detailed_pr_curve(
     # A ground truth is found, or overlapped by another label, up to these scores.
     reached = np.append(matches.score, -np.inf)[found.found_by]
     wrong, real = found.wrong, found.real
-    truths = matches.ground_truth_count
+    truths = matches.ground_truth_count[0]
     columns = _columns(matches, found, crossed, crossing, reached, levels)
     seen = np.flatnonzero((truths > 0) | columns["fp"].any(axis=0))
     return Findings(
@@ -96,13 +96,13 @@ def _columns(
     """(levels, labels) each count of the curve."""
 
     def upto(score: Floats, label: Ints, kept: NDArray[np.bool_]) -> Ints:
-        (counts,) = reaching(score[kept], label[kept], levels, len(matches.labels))
+        counts = reaching(score[kept], label[kept], levels, len(matches.labels))
         return np.asarray(counts)
 
     tp = upto(matches.score, matches.label, found.right)
     mistaken = upto(matches.score, matches.label, found.wrong & crossed)
     invented = upto(matches.score, matches.label, found.wrong & ~crossed)
-    fn = matches.ground_truth_count - tp
+    fn = matches.ground_truth_count[0] - tp
     confused = upto(crossing, matches.gt_label, found.real)
     confused -= upto(np.minimum(crossing, reached), matches.gt_label, found.real)
     return {

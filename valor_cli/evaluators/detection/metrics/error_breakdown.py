@@ -93,7 +93,7 @@ def error_breakdown(
 
 
 def _counts(matches: Matches, counts: Ints) -> Iterator[MetricValue]:
-    truths = matches.ground_truth_count.tolist()
+    truths = matches.ground_truth_count[0].tolist()
     for kind, by_label in zip(KINDS, counts.tolist(), strict=True):
         yield MetricValue(sum(by_label), output=kind, n=sum(truths))
         for label, count, n in zip(matches.labels, by_label, truths, strict=True):
@@ -101,7 +101,7 @@ def _counts(matches: Matches, counts: Ints) -> Iterator[MetricValue]:
 
 
 def _costs(matches: Matches, found: ErrorTypes) -> Iterator[MetricValue]:
-    truths = matches.ground_truth_count
+    truths = matches.ground_truth_count[0]
     n = int(truths.sum())
     names = (*KINDS, FALSE_POSITIVE, FALSE_NEGATIVE)
     if not n:
@@ -125,7 +125,7 @@ class _Ranking:
         self.found = found
         self.counted = found.outcomes.counted
         self.right = found.outcomes.right
-        self.truths = matches.ground_truth_count
+        self.truths = matches.ground_truth_count[0]
 
     def without(self, reason: int) -> float:
         """With the errors of one reason fixed."""

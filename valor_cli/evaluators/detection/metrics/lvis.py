@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 from valor_cli.data.shapes.objects.dataset import DetectionDataset, Detections, Federation
 from valor_cli.errors import DataError, Problem
-from valor_cli.evaluators.detection.evidence import replica_rows
 from valor_cli.evaluators.detection.evidence.matches import STORED, Matches
 from valor_cli.evaluators.detection.evidence.parameters import (
     COCO_IOUS,
@@ -30,19 +29,16 @@ from valor_cli.evaluators.detection.evidence.parameters import (
     Sizes,
     plan_matching,
 )
-from valor_cli.evaluators.detection.evidence.resamples import Replicas
 from valor_cli.evaluators.detection.evidence.rows import (
     at_thresholds,
     in_areas,
-    label_mean,
     over_labels,
 )
 from valor_cli.evaluators.detection.evidence.shards import match_detections, merge_matches
 from valor_cli.kernels.columns.grouping import places_in_runs, ranked
 from valor_cli.kernels.geometry.conversion import areas
 from valor_cli.metric import Metric, Output, Wing
-from valor_cli.results import Findings, MetricValue, Resampled
-from valor_cli.statistics.label_means import joined
+from valor_cli.results import Findings, MetricValue
 
 FREQUENCIES: Mapping[str, str] = {"r": "rare", "c": "common", "f": "frequent"}
 """LVIS's groups of labels: in up to 10, up to 100, or more images of the training set."""
@@ -70,7 +66,7 @@ class FederatedMatches(Struct, frozen=True):
         return replace(self, matches=self.matches.select(units))
 
     def resamples(self, weights: NDArray[np.int64]) -> Iterator[FederatedMatches]:
-        """For each b, the evidence in which image i counts weights[b, i] times."""
+        """As `Matches.resamples`."""
         for again in self.matches.resamples(weights):
             yield replace(self, matches=again)
 
@@ -167,52 +163,22 @@ def lvis(
     return Findings(values)
 
 
-def lvis_replicas(
-    federated: FederatedMatches,
-    weights: NDArray[np.int64],
-    *,
-    iou_thresholds: IouThresholds,
-    areas: Sizes,
-    max_detections: MaxDetections,
-) -> Resampled:
-    """(resamples, values) of `lvis`."""
-    matches = federated.matches
-    replicas = Replicas.of(matches, weights)
-    frequency = np.array(federated.frequency, "U1")
-    precision = replicas.precision(iou_thresholds, max_detections)
-    recalls = replicas.recalls(iou_thresholds, max_detections)
-    whole = matches.precision(iou_thresholds, max_detections)
-    whole_recalls = matches.recalls(iou_thresholds, max_detections)
-    blocks = [
-        *replica_rows.at_thresholds(replicas, precision, whole, iou_thresholds),
-        *(
-            replica_rows.over_labels(replicas, precision, whole, among=frequency == group)
-            for group in FREQUENCIES
-        ),
-        replica_rows.over_labels(replicas, recalls, whole_recalls),
-        *replica_rows.in_areas(replicas, areas, iou_thresholds, max_detections),
-    ]
-    return joined(blocks, axis=1)
-
-
 def _over_group(
     federated: FederatedMatches, precision: NDArray[np.float64], group: str
 ) -> MetricValue:
-    """The mean over the labels of one frequency, added as `over_labels` adds."""
-    truths = federated.matches.ground_truth_count
-    seen = (truths > 0) & (np.array(federated.frequency, "U1") == group)
-    output = f"AP{group}"
-    if not seen.any():
-        return MetricValue(None, f"no {FREQUENCIES[group]} label has ground truth", output, n=0)
-    mean = float(np.ascontiguousarray(precision[..., seen]).ravel().mean())
-    over = label_mean(precision, seen)
-    return MetricValue(mean, output=output, n=int(truths[seen].sum()), over=over)
+    """The mean over the labels of one frequency."""
+    return over_labels(
+        federated.matches,
+        precision,
+        output=f"AP{group}",
+        among=np.array(federated.frequency, "U1") == group,
+        none=f"no {FREQUENCIES[group]} label has ground truth",
+    )
 
 
 LVIS = Metric(
     name="lvis",
     compute=lvis,
-    replicas=lvis_replicas,
     reference="lvis.LVISEval",
     citation="Gupta et al., LVIS: A Dataset for Large Vocabulary Instance Segmentation, CVPR 2019",
     needs=("ground_truth", "predictions", "federated"),

@@ -50,7 +50,7 @@ def pr_curve(
 
 
 def _by_score(matches: Matches, iou: float, max_detections: int | None) -> Findings:
-    tp, fp, fn = matches.counts(iou, SCORES, max_detections)
+    tp, fp, fn = matches.counts_by_score(iou, SCORES, max_detections)
     columns = {
         "tp": tp,
         "fp": fp,
@@ -59,7 +59,7 @@ def _by_score(matches: Matches, iou: float, max_detections: int | None) -> Findi
         "recall": quotient(tp, tp + fn, np.nan),
         "f1": quotient(2 * tp, np.where(tp + fn, 2 * tp + fp + fn, 0), np.nan),
     }
-    seen = np.flatnonzero((matches.ground_truth_count > 0) | (fp[0] > 0))
+    seen = np.flatnonzero((matches.ground_truth_count[0] > 0) | (fp[0] > 0))
     return Findings(
         curves=[
             MetricCurve(
@@ -75,7 +75,7 @@ def _by_score(matches: Matches, iou: float, max_detections: int | None) -> Findi
 
 
 def _by_recall(matches: Matches, iou: float, max_detections: int | None) -> Findings:
-    precision = matches.precision([iou], max_detections)[0]
+    precision = matches.precision([iou], max_detections)[0, 0]
     # Precision is 0 exactly where a recall is never reached: a true positive has more.
     scores = np.where(precision > 0, matches.scores([iou], max_detections)[0], np.nan)
     return Findings(
@@ -88,7 +88,7 @@ def _by_recall(matches: Matches, iou: float, max_detections: int | None) -> Find
                 },
                 label=matches.labels[at],
             )
-            for at in np.flatnonzero(matches.ground_truth_count).tolist()
+            for at in np.flatnonzero(matches.ground_truth_count[0]).tolist()
         ]
     )
 

@@ -9,17 +9,9 @@ from __future__ import annotations
 
 from functools import partial
 
-import numpy as np
-from numpy.typing import NDArray
-
-from valor_cli.evaluators.detection.evidence.label_thresholds import (
-    counts_at,
-    levels_of,
-    own_threshold,
-)
+from valor_cli.evaluators.detection.evidence.label_thresholds import levels_of, own_threshold
 from valor_cli.evaluators.detection.evidence.matches import Matches
 from valor_cli.evaluators.detection.evidence.parameters import IouThreshold, MaxDetections
-from valor_cli.evaluators.detection.evidence.resamples import Replicas
 from valor_cli.evaluators.parameters import ScoreThreshold
 from valor_cli.evaluators.ratios import (
     Average,
@@ -27,10 +19,9 @@ from valor_cli.evaluators.ratios import (
     Words,
     ZeroDivision,
     labels_and_average,
-    labels_and_average_replicas,
 )
 from valor_cli.metric import Metric
-from valor_cli.results import Findings, Resampled
+from valor_cli.results import Findings
 
 REFERENCE = "pycocotools.cocoeval.COCOeval.evaluateImg, its matches counted"
 CITATION = "van Rijsbergen, Information Retrieval, 1979"
@@ -132,75 +123,13 @@ def f1(
 def _margins(
     matches: Matches, iou: float, score: ScoreThreshold, max_detections: int | None
 ) -> Margins:
-    tp, fp, fn = counts_at(matches, iou, score, max_detections)
-    return Margins(tp, tp + fp, tp + fn, tp + fn > 0)
-
-
-def precision_replicas(
-    matches: Matches,
-    weights: NDArray[np.int64],
-    *,
-    iou_threshold: IouThreshold,
-    score_threshold: ScoreThreshold,
-    max_detections: MaxDetections,
-    average: Average,
-    zero_division: ZeroDivision,
-) -> Resampled:
-    """(resamples, values) of `precision`."""
-    at = (iou_threshold, score_threshold, max_detections)
-    mine, whole = _replicated(matches, weights, at), _margins(matches, *at)
-    return labels_and_average_replicas(
-        mine.precision(zero_division), whole.precision(zero_division), average, WORDS
-    )
-
-
-def recall_replicas(
-    matches: Matches,
-    weights: NDArray[np.int64],
-    *,
-    iou_threshold: IouThreshold,
-    score_threshold: ScoreThreshold,
-    max_detections: MaxDetections,
-    average: Average,
-) -> Resampled:
-    """(resamples, values) of `recall`."""
-    at = (iou_threshold, score_threshold, max_detections)
-    mine, whole = _replicated(matches, weights, at), _margins(matches, *at)
-    return labels_and_average_replicas(mine.recall(), whole.recall(), average, WORDS)
-
-
-def f1_replicas(
-    matches: Matches,
-    weights: NDArray[np.int64],
-    *,
-    iou_threshold: IouThreshold,
-    score_threshold: ScoreThreshold,
-    max_detections: MaxDetections,
-    average: Average,
-    zero_division: ZeroDivision,
-) -> Resampled:
-    """(resamples, values) of `f1`."""
-    at = (iou_threshold, score_threshold, max_detections)
-    mine, whole = _replicated(matches, weights, at), _margins(matches, *at)
-    return labels_and_average_replicas(
-        mine.f1(zero_division), whole.f1(zero_division), average, WORDS
-    )
-
-
-def _replicated(
-    matches: Matches, weights: NDArray[np.int64], at: tuple[float, ScoreThreshold, int | None]
-) -> Margins:
-    """Margins with a row for each resample."""
-    iou, score, limit = at
-    levels = levels_of(matches.labels, score)
-    tp, fp, fn = Replicas.of(matches, weights).counts(iou, levels, limit)
+    tp, fp, fn = matches.counts(iou, levels_of(matches.labels, score), max_detections)
     return Margins(tp, tp + fp, tp + fn, tp + fn > 0)
 
 
 PRECISION = Metric(
     name="precision",
     compute=precision,
-    replicas=precision_replicas,
     reference=REFERENCE,
     citation=CITATION,
     aliases=("Precision",),
@@ -208,7 +137,6 @@ PRECISION = Metric(
 RECALL = Metric(
     name="recall",
     compute=recall,
-    replicas=recall_replicas,
     reference=REFERENCE,
     citation=CITATION,
     aliases=("Recall",),
@@ -216,7 +144,6 @@ RECALL = Metric(
 F1 = Metric(
     name="f1",
     compute=f1,
-    replicas=f1_replicas,
     reference=REFERENCE,
     citation=CITATION,
     aliases=("F1",),

@@ -113,8 +113,7 @@ class Confusions(Struct, frozen=True):
         labels: Names of the labels.
         cells: What pixels are and what they are predicted as.
         boundaries: Boundary pixels, for each dilation ratio of the plan.
-        weights: (replicas, units) how often each image counts; None for once each.
-        replica: The row of `weights` that metrics read.
+        weights: (replicas, units) how often each image counts; None for once each, in one replica.
     """
 
     plan: CountingPlan
@@ -123,7 +122,6 @@ class Confusions(Struct, frozen=True):
     cells: Cells
     boundaries: tuple[ImageLabels, ...] = ()
     weights: Ints | None = None
-    replica: int = 0
     # What was computed already: of the cells, and of the cells with these weights.
     _shared: Memo = field(default_factory=Memo)
     _known: Memo = field(default_factory=Memo)
@@ -135,10 +133,10 @@ class Confusions(Struct, frozen=True):
 
     @property
     def unit_weights(self) -> Ints:
-        """(units,) weight of each image."""
+        """(replicas, units) weight of each image."""
         if self.weights is None:
-            return np.ones(self.unit_count, np.int64)
-        return np.asarray(self.weights[self.replica])
+            return np.ones((1, self.unit_count), np.int64)
+        return self.weights
 
     def select(self, units: NDArray[np.bool_]) -> Confusions:
         """Select images."""
@@ -156,9 +154,8 @@ class Confusions(Struct, frozen=True):
         )
 
     def resamples(self, weights: Ints) -> Iterator[Confusions]:
-        """For each b, the evidence in which image i counts weights[b, i] times."""
-        for replica in range(len(weights)):
-            yield replace(self, weights=weights, replica=replica, _known=Memo())
+        """The evidence whose replica b has image i weights[b, i] times."""
+        yield replace(self, weights=weights, _known=Memo())
 
     def image_labels(self) -> ImageLabels:
         """Pixel counts of each label in each image, unweighted."""
@@ -169,11 +166,11 @@ class Confusions(Struct, frozen=True):
         return self.once("images", self._images)
 
     def overlaps(self) -> Overlaps:
-        """(labels,) pixel counts of each label."""
+        """(replicas, labels) pixel counts of each label."""
         return self._known.once("overlaps", lambda: self._over_images(self.image_labels()))
 
     def boundary_overlaps(self, dilation_ratio: float) -> Overlaps:
-        """(labels,) boundary pixel counts of each label.
+        """(replicas, labels) boundary pixel counts of each label.
 
         Args:
             dilation_ratio: One of the plan's.
@@ -182,16 +179,19 @@ class Confusions(Struct, frozen=True):
         return self._over_images(self.boundaries[at])
 
     def matrix(self) -> Ints:
-        """(labels + 1, labels + 1) pixel counts, ground truth in rows; the last is no label."""
+        """(labels + 1, labels + 1) pixel counts, ground truth in rows; the last is no label.
+
+        They are those of the first replica.
+        """
         width = len(self.labels) + 1
         image, truth, prediction, pixels = self.cells
         column = np.minimum(prediction, width - 1)
         sums = self._sums(truth * width + column, image, pixels, width * width)
-        return sums.reshape(width, width)
+        return np.asarray(sums[0].reshape(width, width))
 
     def one_sided(self) -> OneSided:
         """Labels that occur on one side only."""
-        truth, prediction, _ = self.overlaps()
+        truth, prediction = (part[0] for part in self.overlaps()[:2])
         return OneSided(
             tuple(compress(self.labels, ((truth > 0) & (prediction == 0)).tolist())),
             tuple(compress(self.labels, ((truth == 0) & (prediction > 0)).tolist())),
@@ -212,9 +212,10 @@ class Confusions(Struct, frozen=True):
         )
 
     def _sums(self, group: Ints, image: Ints, pixels: Ints, length: int) -> Ints:
-        """Pixels of each group, as often as the image of each row counts."""
-        weighted = pixels if self.weights is None else self.weights[self.replica][image] * pixels
-        return summed(group, weighted, length)
+        """(replicas, length) pixels of each group, as often as the image of each row counts."""
+        if self.weights is None:
+            return summed(group, pixels, length)[None]
+        return np.array([summed(group, row[image] * pixels, length) for row in self.weights])
 
     def _image_labels(self) -> ImageLabels:
         image, truth, prediction, pixels = self.cells

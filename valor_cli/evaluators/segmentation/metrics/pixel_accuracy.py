@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from valor_cli.evaluators.segmentation.evidence.confusions import Confusions
+from valor_cli.kernels.columns.grouping import quotient
 from valor_cli.metric import Metric
 from valor_cli.results import MetricValue
+from valor_cli.statistics.label_means import by_replica
 
 NO_PIXELS = "no pixel that counts"
 
@@ -27,10 +31,12 @@ def pixel_accuracy(confusions: Confusions) -> MetricValue:
         0.9.
     """
     images, weights = confusions.images(), confusions.unit_weights
-    pixels, right = int(images.pixels @ weights), int(images.right @ weights)
-    if not pixels:
-        return MetricValue(None, NO_PIXELS, n=0)
-    return MetricValue(right / pixels, n=pixels)
+    pixels, right = weights @ images.pixels, weights @ images.right
+    shares = quotient(right, pixels, np.nan)
+    (replicas,) = by_replica(shares[:, None])
+    n = int(pixels[0])
+    value, why = (float(shares[0]), None) if n else (None, NO_PIXELS)
+    return MetricValue(value, why, n=n, replicas=replicas)
 
 
 PIXEL_ACCURACY = Metric(

@@ -6,17 +6,14 @@ has 0.
 
 from __future__ import annotations
 
-from msgspec.structs import replace
-
 from valor_cli.evaluators.ratios import Average, ZeroDivision, labels_and_average
 from valor_cli.evaluators.segmentation.evidence.confusions import (
-    NO_GROUND_TRUTH,
     WORDS,
     Confusions,
     margins,
 )
 from valor_cli.metric import Metric
-from valor_cli.results import Findings, MetricValue
+from valor_cli.results import Findings
 
 CITATION = "van Rijsbergen, Information Retrieval, 1979"
 REFERENCE = "sklearn.metrics.precision_recall_fscore_support"
@@ -44,16 +41,8 @@ def precision(
     Example:
         80 pixels are predicted as road, and 60 of them are road: 60 / 80 = 0.75.
     """
-    ratios = margins(confusions).precision(zero_division)
-    found = labels_and_average(confusions.labels, ratios, average, WORDS)
-    return replace(found, values=[_of_seen(value) for value in found.values])
-
-
-def _of_seen(value: MetricValue) -> MetricValue:
-    """None for a label that has no pixel on either side: it has nothing that is counted."""
-    if value.n or value.label is None or value.undefined is None:
-        return value
-    return replace(value, value=None, undefined=NO_GROUND_TRUTH)
+    ratios = margins(confusions).precision(zero_division)._replace(stands_in=False)
+    return labels_and_average(confusions.labels, ratios, average, WORDS)
 
 
 def recall(confusions: Confusions, *, average: Average = "macro") -> Findings:

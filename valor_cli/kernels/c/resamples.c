@@ -1,0 +1,337 @@
+/* Sums and curves of resamples. Weights of LANES resamples stand side by side, and are added
+   together. */
+
+#include <math.h>
+
+#include "kernel.h"
+
+enum { LANES = 8 };
+
+/* The weights of some resamples by image; 0 where there are fewer than LANES. */
+static void stand_side_by_side(const int64_t *weights, int64_t images, int64_t first,
+                               int64_t width, int32_t (*found)[LANES]) {
+    memset(found, 0, (size_t)images * sizeof *found);
+    for (int64_t lane = 0; lane < width; lane++)
+        for (int64_t image = 0; image < images; image++)
+            found[image][lane] = (int32_t)weights[(first + lane) * images + image];
+}
+
+static int64_t width_from(int64_t first, int64_t resamples) {
+    return resamples - first < LANES ? resamples - first : LANES;
+}
+
+/* tally_resamples(group, image, weights, shape, found): summed weights of each group.
+
+   group, image: (n,) int64. weights: (resamples, images) int64, that fit 32 bits. shape: (2,)
+   int64, images and groups. found: (resamples, groups) int64, filled. */
+FUNCTION(valor_tally_resamples) {
+    (void)self;
+    static const Wanted wanted[] = {
+        {"group", INTS, false}, {"image", INTS, false}, {"weights", INTS, false},
+        {"shape", INTS, false}, {"found", INTS, true},
+    };
+    Columns columns;
+    if (!open_columns(&columns, args, given, wanted, 5)) return NULL;
+    const int64_t *group = columns.views[0].buf, *image = columns.views[1].buf;
+    const int64_t *weights = columns.views[2].buf, *shape = columns.views[3].buf;
+    int64_t *found = columns.views[4].buf, count = items(&columns, 0), resamples = 0;
+    PyObject *done = NULL;
+    int32_t (*weight)[LANES] = NULL;
+    int64_t (*sum)[LANES] = NULL;
+    bool sound = items(&columns, 3) == 2 && shape[0] > 0 && shape[1] >= 0;
+    if (sound) {
+        resamples = items(&columns, 2) / shape[0];
+        sound = items(&columns, 1) == count && items(&columns, 2) == resamples * shape[0] &&
+                items(&columns, 4) == resamples * shape[1];
+    }
+    for (int64_t i = 0; sound && i < count; i++)
+        sound = (uint64_t)group[i] < (uint64_t)shape[1] &&
+                (uint64_t)image[i] < (uint64_t)shape[0];
+    if (!sound) {
+        refused("groups or images outside of their columns, or columns of other lengths");
+        goto end;
+    }
+    weight = malloc((size_t)shape[0] * sizeof *weight);
+    sum = malloc(((size_t)shape[1] + 1) * sizeof *sum);
+    if (!weight || !sum) {
+        PyErr_NoMemory();
+        goto end;
+    }
+    Py_BEGIN_ALLOW_THREADS;
+    for (int64_t first = 0; first < resamples; first += LANES) {
+        int64_t width = width_from(first, resamples);
+        stand_side_by_side(weights, shape[0], first, width, weight);
+        memset(sum, 0, (size_t)shape[1] * sizeof *sum);
+        for (int64_t i = 0; i < count; i++)
+            for (int lane = 0; lane < LANES; lane++) sum[group[i]][lane] += weight[image[i]][lane];
+        for (int64_t lane = 0; lane < width; lane++)
+            for (int64_t at = 0; at < shape[1]; at++)
+                found[(first + lane) * shape[1] + at] = sum[at][lane];
+    }
+    Py_END_ALLOW_THREADS;
+    done = Py_NewRef(Py_None);
+end:
+    free(weight);
+    free(sum);
+    close_columns(&columns);
+    return done;
+}
+
+typedef struct {
+    const int64_t *segment, *counted_begin, *counted_end, *corrected_begin, *corrected_end;
+    const int64_t *hit_image, *counted_image, *corrected_image, *sign, *weights, *truths;
+    const double *recalls;
+    double *best;
+    int64_t hits, counted, corrections, images, resamples, labels, thresholds, levels;
+} Resamples;
+
+/* What is computed in, for LANES resamples from `first` on; a row is that of one image, counted
+   detection, correction or hit. */
+typedef struct {
+    int32_t (*weight)[LANES], (*seen)[LANES], (*tp)[LANES], (*need)[LANES];
+    double (*precision)[LANES];
+    int64_t first, width;
+} Work;
+
+/* The highest precision from each hit of a segment on, and its true positives up to each.
+
+   Hits without another detection between them, or a correction, are a block: each raises precision
+   or leaves it, whatever it weighs, so that from the first on the highest is at least the last's. */
+static void envelope(const Resamples *all, Work *work, int64_t begin, int64_t end,
+                     int64_t counted_from) {
+    int32_t tp[LANES] = {0}, corrected[LANES] = {0};
+    int64_t correction = all->corrected_begin[begin];
+    for (int64_t hit = begin; hit < end; hit++) {
+        int64_t steps = 0;
+        for (; correction < all->corrected_end[hit]; correction++) {
+            const int32_t *weight = work->weight[all->corrected_image[correction]];
+            int32_t sign = (int32_t)all->sign[correction];
+            for (int lane = 0; lane < LANES; lane++) corrected[lane] += sign * weight[lane];
+        }
+        const int32_t *weight = work->weight[all->hit_image[hit]];
+        const int32_t *seen = work->seen[all->counted_end[hit] - counted_from];
+        int32_t *row = work->tp[hit - begin];
+        for (int lane = 0; lane < LANES; lane++) row[lane] = tp[lane] += weight[lane];
+        double *precision = work->precision[hit - begin];
+        if (hit + 1 < end)
+            steps = all->counted_end[hit + 1] - all->counted_end[hit] +
+                    2 * (all->corrected_end[hit + 1] - all->corrected_end[hit]);
+        if (steps == 1)
+            for (int lane = 0; lane < LANES; lane++) precision[lane] = 0;
+        else
+            for (int lane = 0; lane < LANES; lane++)
+                precision[lane] =
+                    (double)row[lane] / ((double)(seen[lane] + corrected[lane]) + DBL_EPSILON);
+    }
+    for (int64_t hit = end - 2; hit >= begin; hit--) {
+        double *own = work->precision[hit - begin], *next = work->precision[hit + 1 - begin];
+        for (int lane = 0; lane < LANES; lane++)
+            if (next[lane] > own[lane]) own[lane] = next[lane];
+    }
+}
+
+/* The precision at each recall level of one segment. */
+static void at_levels(const Resamples *all, const Work *work, int64_t threshold, int64_t label,
+                      int64_t hits) {
+    for (int64_t lane = 0; lane < work->width; lane++) {
+        int64_t resample = work->first + lane, hit = 0;
+        if (!all->truths[resample * all->labels + label]) continue;
+        double *best = all->best + label +
+                       (resample * all->thresholds + threshold) * all->levels * all->labels;
+        for (int64_t level = 0; level < all->levels; level++, best += all->labels) {
+            while (hit < hits && work->tp[hit][lane] < work->need[level][lane]) hit++;
+            if (hit == hits) break;
+            *best = work->precision[hit][lane];
+        }
+    }
+}
+
+/* Add up the weights of a label's counted detections, from one to below another. */
+static void add_up(const Resamples *all, Work *work, int64_t from, int64_t to) {
+    memset(work->seen[0], 0, sizeof work->seen[0]);
+    for (int64_t at = from; at < to; at++) {
+        const int32_t *weight = work->weight[all->counted_image[at]];
+        const int32_t *before = work->seen[at - from];
+        int32_t *sum = work->seen[at - from + 1];
+        for (int lane = 0; lane < LANES; lane++) sum[lane] = before[lane] + weight[lane];
+    }
+}
+
+/* All curves of LANES resamples; `starts` says where the hits of each segment begin. */
+static void curves_of(const Resamples *all, Work *work, const int64_t *starts) {
+    stand_side_by_side(all->weights, all->images, work->first, work->width, work->weight);
+    int64_t rows = all->thresholds * all->levels;
+    for (int64_t resample = work->first; resample < work->first + work->width; resample++) {
+        double *best = all->best + resample * rows * all->labels;
+        for (int64_t label = 0; label < all->labels; label++)
+            best[label] = all->truths[resample * all->labels + label] ? 0 : NAN;
+        for (int64_t row = 1; row < rows; row++)
+            memcpy(best + row * all->labels, best, (size_t)all->labels * sizeof *best);
+    }
+    for (int64_t label = 0; label < all->labels; label++) {
+        int64_t from = all->counted, to = 0;
+        for (int64_t threshold = 0; threshold < all->thresholds; threshold++) {
+            const int64_t *own = starts + threshold * all->labels + label;
+            if (own[0] == own[1]) continue;
+            from = all->counted_begin[own[0]];
+            if (all->counted_end[own[1] - 1] > to) to = all->counted_end[own[1] - 1];
+        }
+        if (from >= to) from = to;
+        add_up(all, work, from, to);
+        for (int64_t lane = 0; lane < work->width; lane++) {
+            int64_t resample = work->first + lane;
+            int64_t truths = all->truths[resample * all->labels + label];
+            for (int64_t level = 0; level < all->levels; level++)
+                work->need[level][lane] = (int32_t)needed_hits(all->recalls[level], truths);
+        }
+        for (int64_t threshold = 0; threshold < all->thresholds; threshold++) {
+            const int64_t *own = starts + threshold * all->labels + label;
+            if (own[0] == own[1]) continue;
+            envelope(all, work, own[0], own[1], from);
+            at_levels(all, work, threshold, label, own[1] - own[0]);
+        }
+    }
+}
+
+/* Whether all places are inside of their columns, and those of a label's hits in one order. */
+static bool are_places(const Resamples *all, const int64_t *starts) {
+    for (int64_t at = 0; at < all->counted; at++)
+        if ((uint64_t)all->counted_image[at] >= (uint64_t)all->images) return false;
+    for (int64_t at = 0; at < all->corrections; at++)
+        if ((uint64_t)all->corrected_image[at] >= (uint64_t)all->images) return false;
+    for (int64_t segment = 0; segment < all->labels * all->thresholds; segment++)
+        for (int64_t hit = starts[segment]; hit < starts[segment + 1]; hit++) {
+            int64_t first = starts[segment], before = hit > first ? hit - 1 : hit;
+            bool sound = (uint64_t)all->hit_image[hit] < (uint64_t)all->images &&
+                         all->counted_begin[hit] == all->counted_begin[first] &&
+                         all->corrected_begin[hit] == all->corrected_begin[first] &&
+                         all->counted_begin[hit] >= 0 && all->corrected_begin[hit] >= 0 &&
+                         all->counted_end[hit] >= all->counted_begin[hit] &&
+                         all->corrected_end[hit] >= all->corrected_begin[hit] &&
+                         all->counted_end[hit] <= all->counted &&
+                         all->corrected_end[hit] <= all->corrections &&
+                         all->counted_end[before] <= all->counted_end[hit] &&
+                         all->corrected_end[before] <= all->corrected_end[hit];
+            /* Segments of one label begin at one detection. */
+            for (int64_t other = segment % all->labels; sound && hit == first && other < segment;
+                 other += all->labels)
+                sound = starts[other] == starts[other + 1] ||
+                        all->counted_begin[starts[other]] == all->counted_begin[first];
+            if (!sound) return false;
+        }
+    return true;
+}
+
+/* Run all resamples, LANES at a time; false without memory. */
+static bool run_resamples(const Resamples *all, const int64_t *starts) {
+    int64_t longest = 0;
+    for (int64_t segment = 0; segment < all->labels * all->thresholds; segment++)
+        if (starts[segment + 1] - starts[segment] > longest)
+            longest = starts[segment + 1] - starts[segment];
+    size_t row = sizeof(int32_t[LANES]);
+    Work work = {
+        .weight = malloc(((size_t)all->images + 1) * row),
+        .seen = malloc(((size_t)all->counted + 1) * row),
+        .tp = malloc(((size_t)longest + 1) * row),
+        .need = malloc(((size_t)all->levels + 1) * row),
+        .precision = malloc(((size_t)longest + 1) * sizeof(double[LANES])),
+    };
+    bool room = work.weight && work.seen && work.tp && work.need && work.precision;
+    for (int64_t first = 0; room && first < all->resamples; first += LANES) {
+        work.first = first;
+        work.width = width_from(first, all->resamples);
+        curves_of(all, &work, starts);
+    }
+    free(work.weight);
+    free(work.seen);
+    free(work.tp);
+    free(work.need);
+    free(work.precision);
+    return room;
+}
+
+/* interpolate_resamples(segment, counted_span, corrected_span, hit_image, counted_image,
+   corrected_image, sign, weights, ground_truths, recalls, shape, best): curves of precision of
+   resamples.
+
+   segment, hit_image: (h,) int64, counted_span, corrected_span: (2, h) int64, sign: (k,) int64,
+   `kernels.ranking.HitOrder`. hit_image, counted_image (c,), corrected_image (k,) int64: images of
+   the hits, of what is counted, of the corrections. weights: (resamples, images) int64.
+   ground_truths: (resamples, labels) int64. recalls: (r,) float64, ascending. shape: (2,) int64,
+   thresholds and images. best: (resamples, thresholds, r, labels) float64, filled; NaN without ground truth. All sums
+   of weights fit 32 bits. */
+FUNCTION(valor_interpolate_resamples) {
+    (void)self;
+    static const Wanted wanted[] = {
+        {"segment", INTS, false},        {"counted_span", INTS, false},
+        {"corrected_span", INTS, false}, {"hit_image", INTS, false},
+        {"counted_image", INTS, false},  {"corrected_image", INTS, false},
+        {"sign", INTS, false},           {"weights", INTS, false},
+        {"ground_truths", INTS, false},  {"recalls", FLOATS, false},
+        {"shape", INTS, false},          {"best", FLOATS, true},
+    };
+    Columns columns;
+    if (!open_columns(&columns, args, given, wanted, 12)) return NULL;
+    Resamples all = {
+        .segment = columns.views[0].buf,
+        .counted_begin = columns.views[1].buf,
+        .corrected_begin = columns.views[2].buf,
+        .hit_image = columns.views[3].buf,
+        .counted_image = columns.views[4].buf,
+        .corrected_image = columns.views[5].buf,
+        .sign = columns.views[6].buf,
+        .weights = columns.views[7].buf,
+        .truths = columns.views[8].buf,
+        .recalls = columns.views[9].buf,
+        .best = columns.views[11].buf,
+        .hits = items(&columns, 0),
+        .counted = items(&columns, 4),
+        .corrections = items(&columns, 5),
+        .levels = items(&columns, 9),
+    };
+    const int64_t *shape = columns.views[10].buf;
+    int64_t *starts = NULL, segments = 0;
+    PyObject *done = NULL;
+    bool sound = items(&columns, 10) == 2 && shape[0] > 0 && shape[1] > 0;
+    if (sound) {
+        all.thresholds = shape[0];
+        all.images = shape[1];
+        all.resamples = items(&columns, 7) / all.images;
+        all.labels = all.resamples ? items(&columns, 8) / all.resamples : 0;
+        segments = all.thresholds * all.labels;
+        sound = items(&columns, 1) == 2 * all.hits && items(&columns, 2) == 2 * all.hits &&
+                items(&columns, 3) == all.hits && items(&columns, 6) == all.corrections &&
+                items(&columns, 7) == all.resamples * all.images &&
+                items(&columns, 8) == all.resamples * all.labels &&
+                items(&columns, 11) == all.resamples * segments * all.levels;
+    }
+    for (int64_t i = 0; sound && i < all.hits; i++)
+        sound = all.segment[i] >= (i ? all.segment[i - 1] : 0) && all.segment[i] < segments;
+    if (!sound) {
+        refused("segments in another order, or columns of other lengths");
+        goto end;
+    }
+    all.counted_end = all.counted_begin + all.hits;
+    all.corrected_end = all.corrected_begin + all.hits;
+    starts = malloc(((size_t)segments + 1) * sizeof *starts);
+    if (!starts) {
+        PyErr_NoMemory();
+        goto end;
+    }
+    for (int64_t segment = 0, hit = 0; segment <= segments; segment++) {
+        while (hit < all.hits && all.segment[hit] < segment) hit++;
+        starts[segment] = hit;
+    }
+    bool room = true;
+    Py_BEGIN_ALLOW_THREADS;
+    sound = are_places(&all, starts);
+    if (sound) room = run_resamples(&all, starts);
+    Py_END_ALLOW_THREADS;
+    if (!sound) refused("places outside of their columns, or in another order");
+    else if (!room) PyErr_NoMemory();
+    else done = Py_NewRef(Py_None);
+end:
+    free(starts);
+    close_columns(&columns);
+    return done;
+}
