@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from msgspec.structs import replace
@@ -25,6 +26,7 @@ from valor_cli.data.table import LINE, SKIP_HINT, InvalidRows, Parts
 from valor_cli.data.values import LARGEST_COORDINATE, LineProblems, describe, stop_on
 from valor_cli.errors import DataError, Problem
 from valor_cli.kernels.geometry.rle import LARGEST_SIDE
+from valor_cli.kernels.geometry.shapes import BOX, POLYGON, ROTATED_BOX
 from valor_cli.results import InputFile
 
 
@@ -175,15 +177,14 @@ class AnnotatedImages:
                 message = f"expected {axis}max of at least {axis}min ({low!r}), found {high!r}"
                 self.problems.add(*(place or (line, "")), message)
         if self.problems.total == before:
-            self._rows.shapes.add_box([left, top, right - left, bottom - top])
-            self._add(label, line, score, difficult, crowd=crowd)
+            box = [left, top, right - left, bottom - top]
+            self._add(BOX, box, label, line, score, difficult, crowd=crowd)
 
     def add_rotated_box(
         self, label: str, sides: Sequence[float], line: int, score: float = 0.0
     ) -> None:
         """Add a rotated box of the last image: centre x, centre y, width, height, degrees."""
-        self._rows.shapes.add_rotated_box(sides)
-        self._add(label, line, score, False)
+        self._add(ROTATED_BOX, sides, label, line, score)
 
     def add_polygon(
         self,
@@ -209,17 +210,23 @@ class AnnotatedImages:
                 message = f"expected at least 3 points, found {len(one) // 2}"
                 self.problems.add(*(place or (line, "")), message)
                 return
-        self._rows.shapes.add_polygon([[one] for one in rings])
-        self._add(label, line, score, difficult)
+        self._add(POLYGON, [[one] for one in rings], label, line, score, difficult)
 
     def _add(
-        self, label: str, line: int, score: float, difficult: bool, *, crowd: bool = False
+        self,
+        kind: int,
+        shape: Sequence[Any],
+        label: str,
+        line: int,
+        score: float,
+        difficult: bool = False,
+        *,
+        crowd: bool = False,
     ) -> None:
         self._difficult.append(difficult)
         self._part.append(self._paths.setdefault(self.problems.path, len(self._paths)))
-        self._rows.add(
-            self._image, self._labels[label], line, position=-1, score=score, crowd=crowd
-        )
+        code = self._labels[label]
+        self._rows.add(kind, shape, self._image, code, line, score=score, crowd=crowd)
 
     def object_file(
         self,
