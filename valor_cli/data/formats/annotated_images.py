@@ -15,7 +15,6 @@ from valor_cli.data.shapes.objects.object_file import ObjectFile, Role, text_col
 from valor_cli.data.shapes.objects.rows import (
     Codes,
     ImageRows,
-    Named,
     ObjectRows,
     Ring,
     checked_ids,
@@ -261,7 +260,7 @@ class AnnotatedImages:
             piece,
             images=self._images.table(self.path, "image {row}"),
             image_ids=text_column(self._images.ids),
-            labels=Named.in_order(self._labels),
+            labels=list(self._labels),
             files=[InputFile(self.path, digest, self.found, skipped)],
             skipped=skipped,
             image_names="file",

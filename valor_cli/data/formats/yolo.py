@@ -24,7 +24,7 @@ from valor_cli.data.formats.yolo_dataset import LabelFile, LabelFiles, label_fil
 from valor_cli.data.shapes.objects.known_images import KnownImages, sizes_of
 from valor_cli.data.shapes.objects.object_file import ObjectFile, Piece, Role, text_column
 from valor_cli.data.shapes.objects.reading import Reading
-from valor_cli.data.shapes.objects.rows import Frame, ImageRows, Named, object_file
+from valor_cli.data.shapes.objects.rows import Frame, ImageRows, object_file
 from valor_cli.data.shapes.objects.scene import (
     WriteOptions,
     Written,
@@ -115,7 +115,7 @@ def read_objects(path: str, role: Role, how: Reading) -> ObjectFile:
         piece,
         images=rows.table(path, "image {row}"),
         image_ids=text_column(rows.ids),
-        labels=Named(list(source.names), list(source.names.values()), by_use=False),
+        labels=source.names,
         files=[InputFile(path, digest_of(digests), lines.found, skipped)],
         skipped=skipped,
         image_names="file",

@@ -22,7 +22,6 @@ from valor_cli.data.shapes.objects.parse import ObjectParser
 from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.data.shapes.objects.rows import (
     ImageRows,
-    Named,
     ObjectRows,
     checked_ids,
     in_line_order,
@@ -142,7 +141,7 @@ class ObjectReader(ABC):
             found,
             images=images.table(path, place if images.lines else "[{row}]") if listed else None,
             image_ids=id_column(images.ids),
-            labels=Named.in_order(self.labels.names),
+            labels=self.labels.names,
             files=[InputFile(path, self._file.sha256, self.found, skipped), *masks],
             metadata=metadata(),
             skipped=skipped,

@@ -55,55 +55,35 @@ class Gallery(Struct, frozen=True):
             width, height = self.size_of(file)
         return None if file is None and width is None else Picture(file, width, height)
 
-    def side(
-        self,
-        ids: NDArray[Any] | None,
-        shapes: Shapes,
-        label: NDArray[np.int64],
-        score: NDArray[np.float64] | None = None,
-    ) -> Side:
-        """The objects of one side, prepared for display."""
-        return Side(ids, shapes, label, score)
 
+def shown_objects(
+    refs: Sequence[ObjectRef],
+    labels: Sequence[str],
+    ids: NDArray[Any] | None,
+    shapes: Shapes,
+    label: NDArray[np.int64],
+    score: NDArray[np.float64] | None = None,
+) -> dict[ObjectRef, ExampleObject]:
+    """Objects of one side, as reports show them.
 
-class Side:
-    """Objects of one side, whose geometry is prepared in bulk."""
-
-    def __init__(
-        self,
-        ids: NDArray[Any] | None,
-        shapes: Shapes,
-        label: NDArray[np.int64],
-        score: NDArray[np.float64] | None,
-    ) -> None:
-        self._ids = ids
-        self._shapes = shapes
-        self._label = label
-        self._score = score
-        self._geometry: dict[int, Mapping[str, Any] | None] = {}
-
-    def prepare(self, numbers: Sequence[int]) -> None:
-        """Prepare the outlines of objects."""
-        rows = np.unique(np.asarray(numbers, np.int64))
-        outlines = geojson(self._shapes.take(rows))
-        self._geometry = dict(zip(rows.tolist(), outlines, strict=True))
-
-    def show(self, ref: ObjectRef, labels: Sequence[str]) -> ExampleObject:
-        """A prepared object."""
-        at = ref.number
-        return ExampleObject(
+    Args:
+        refs: Which.
+        labels: All names.
+        ids, shapes, label, score: Of all objects of the side.
+    """
+    rows = np.unique(np.array([ref.number for ref in refs], np.int64))
+    outlines = dict(zip(rows.tolist(), geojson(shapes.take(rows)), strict=True))
+    return {
+        ref: ExampleObject(
             role=ref.role,
-            id=at if self._ids is None else _plain(self._ids[at]),
-            label=labels[self._label[at]],
-            score=None if self._score is None else float(self._score[at]),
+            id=ref.number if ids is None else ids[[ref.number]].tolist()[0],
+            label=labels[label[ref.number]],
+            score=None if score is None else float(score[ref.number]),
             outcome=ref.outcome,
-            geometry=self._geometry[at],
+            geometry=outlines[ref.number],
         )
-
-
-def _plain(value: Any) -> Scalar:
-    found: Scalar = value.item() if isinstance(value, np.generic) else value
-    return found
+        for ref in refs
+    }
 
 
 def geojson(shapes: Shapes) -> list[Mapping[str, Any] | None]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Final, TypeAlias
 
 import numpy as np
-from msgspec import Struct
 from numpy.typing import NDArray
 
 from valor_cli.data.shapes.objects.checks import main_kind, quoted
@@ -182,9 +181,7 @@ def in_line_order(piece: Piece) -> Piece:
     line = piece.columns["line"]
     if not (line[1:] < line[:-1]).any():
         return piece
-    order = np.argsort(line, kind="stable")
-    columns = {name: column[order] for name, column in piece.columns.items()}
-    return Piece(columns, piece.shapes.take(order))
+    return piece.take(np.argsort(line, kind="stable"))
 
 
 def checked_ids(piece: Piece, problems: Problems) -> Piece:
@@ -203,9 +200,9 @@ def checked_ids(piece: Piece, problems: Problems) -> Piece:
         return Piece({**columns, "id": id_column(ids)}, piece.shapes)
     keys = [f"objects[{at}].id" if at >= 0 else "id" for at in columns["position"].tolist()]
     kept = _distinct(ids, columns["line"].tolist(), keys, problems, _DUPLICATE_ID, _NO_ID)
-    rows = np.array(list(kept.values()), np.int64)
-    columns = {name: column[rows] for name, column in columns.items()}
-    return Piece({**columns, "id": id_column(list(kept))}, piece.shapes.take(rows))
+    found = Piece(columns, piece.shapes).take(np.array(list(kept.values()), np.int64))
+    found.columns["id"] = id_column(list(kept))
+    return found
 
 
 def _are_ids(ids: Sequence[Id]) -> bool:
@@ -245,32 +242,13 @@ def _distinct(
     return kept
 
 
-class Named(Struct, frozen=True):
-    """Categories: label codes with their ids and names.
-
-    Attributes:
-        ids, names: By code.
-        by_use: Whether the ids count the labels by name, so that those without objects have none.
-    """
-
-    ids: Sequence[int]
-    names: Sequence[str]
-    by_use: bool = True
-
-    @classmethod
-    def in_order(cls, names: Iterable[str]) -> Named:
-        """Categories with ids from 0."""
-        names = list(names)
-        return cls(range(len(names)), names)
-
-
 def object_file(
     path: str,
     piece: Piece,
     *,
     images: Table | None,
     image_ids: NDArray[Any],
-    labels: Named,
+    labels: Sequence[str] | Mapping[int, str],
     files: Sequence[InputFile],
     part_of: Sequence[str] | None = None,
     parts: Parts | None = None,
@@ -288,7 +266,8 @@ def object_file(
         piece: All objects; of ground truth after `checked_ids`.
         images: The images; None if the input names them through objects alone.
         image_ids: By position, what an object's `image` means.
-        labels: By code, what an object's `label` means.
+        labels: By code, what an object's `label` means; these are numbered anew, by name, and none
+            is left without an object. Or names by class, in the order of codes, which stay.
         files: What was read.
         part_of: Of a folder, the file of each image, by position.
         parts: The file of each object, where an image may be in several.
@@ -301,9 +280,9 @@ def object_file(
     lines = columns.pop("line")
     del columns["position"]
     label = columns.pop("label")
-    if labels.by_use:
+    if not isinstance(labels, Mapping):
         label, labels = _in_use(label, labels)
-    category_ids = np.array(labels.ids, np.int64)
+    category_ids = np.array(list(labels), np.int64)
     image = columns.pop("image")
     if part_of is not None:
         parts = Parts([(file, place) for file in part_of], image)
@@ -318,7 +297,9 @@ def object_file(
         shapes=piece.shapes,
         images=images,
         categories=Table(
-            path, {"id": category_ids, "name": text_column(labels.names)}, "categories[{row}]"
+            path,
+            {"id": category_ids, "name": text_column(list(labels.values()))},
+            "categories[{row}]",
         ),
         metadata=metadata or {},
         files=files,
@@ -329,15 +310,17 @@ def object_file(
     )
 
 
-def _in_use(label: NDArray[np.int64], labels: Named) -> tuple[NDArray[np.int64], Named]:
+def _in_use(
+    label: NDArray[np.int64], names: Sequence[str]
+) -> tuple[NDArray[np.int64], dict[int, str]]:
     """Codes by name, for the order of rows must not matter; without gaps, since labels that only
     skipped objects have are no labels.
     """
-    used = np.bincount(label, minlength=len(labels.names)) > 0
-    found = sorted((labels.names[code], code) for code in np.flatnonzero(used).tolist())
+    used = np.bincount(label, minlength=len(names)) > 0
+    found = sorted((names[code], code) for code in np.flatnonzero(used).tolist())
     number = np.zeros(len(used), np.int64)
     number[[code for _, code in found]] = np.arange(len(found))
-    return number[label], Named.in_order(name for name, _ in found)
+    return number[label], {at: name for at, (name, _) in enumerate(found)}
 
 
 def _says_something(name: str, column: NDArray[Any]) -> bool:
