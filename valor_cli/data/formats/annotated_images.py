@@ -11,9 +11,9 @@ from msgspec.structs import replace
 
 from valor_cli.data.column_names import number_in
 from valor_cli.data.formats.folders import digest_of, files_under, is_folder, no_metadata, text_of
+from valor_cli.data.shapes.objects.checks import image_side
 from valor_cli.data.shapes.objects.object_file import ObjectFile, Role, text_column
 from valor_cli.data.shapes.objects.rows import (
-    Codes,
     ImageRows,
     ObjectRows,
     Ring,
@@ -24,7 +24,6 @@ from valor_cli.data.source.files import TextSource
 from valor_cli.data.table import LINE, SKIP_HINT, InvalidRows, Parts
 from valor_cli.data.values import LARGEST_COORDINATE, LineProblems, describe, stop_on
 from valor_cli.errors import DataError, Problem
-from valor_cli.kernels.geometry.rle import LARGEST_SIDE
 from valor_cli.kernels.geometry.shapes import BOX, POLYGON, ROTATED_BOX
 from valor_cli.results import InputFile
 
@@ -72,7 +71,7 @@ class AnnotatedImages:
         self._role: Role = role
         self._rows = ObjectRows(role)
         self._images = ImageRows()
-        self._labels = Codes()
+        self._labels: dict[str, int] = {}
         self._files: dict[str, str] = {}
         self._known: dict[str, int] = {}
         self._image = -1
@@ -136,12 +135,7 @@ class AnnotatedImages:
 
     def side(self, text: str, line: int, key: str) -> int:
         """The width or height of an image from its text; 0 for a fault, which is noted."""
-        value, _ = number_in(text)
-        if value.is_integer() and 0 <= value <= LARGEST_SIDE:
-            return int(value)
-        message = f"expected a whole number from 0 to {LARGEST_SIDE:,}, found {describe(text)}"
-        self.faults.add(line, key, message)
-        return 0
+        return image_side(number_in(text)[0], text, self.faults, line, key)
 
     def number(self, text: str, line: int, key: str) -> float:
         """A coordinate or a score from its text; 0 for a fault, which is noted."""
@@ -224,7 +218,7 @@ class AnnotatedImages:
     ) -> None:
         self._difficult.append(difficult)
         self._part.append(self._paths.setdefault(self.problems.path, len(self._paths)))
-        code = self._labels[label]
+        code = self._labels.setdefault(label, len(self._labels))
         self._rows.add(kind, shape, self._image, code, line, score=score, crowd=crowd)
 
     def object_file(

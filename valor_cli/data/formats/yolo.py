@@ -40,7 +40,7 @@ from valor_cli.data.shapes.objects.scene import (
     sizes_needed,
     stems_of,
 )
-from valor_cli.data.table import SKIP_HINT, Columns
+from valor_cli.data.table import LINE, SKIP_HINT, Columns, Parts
 from valor_cli.data.values import LineProblems, describe, stop_on
 from valor_cli.errors import LISTED, DataError, Problem, did_you_mean, printable
 from valor_cli.kernels.geometry.shapes import (
@@ -119,7 +119,7 @@ def read_objects(path: str, role: Role, how: Reading) -> ObjectFile:
         files=[InputFile(path, digest_of(digests), lines.found, skipped)],
         skipped=skipped,
         image_names="file",
-        part_of=[one.path for one in source.files],
+        parts=Parts([(one.path, LINE) for one in source.files], piece.columns["image"]),
         warnings=source.warnings,
         class_names=source.names,
     )

@@ -27,9 +27,9 @@ from valor_cli.data.schema import Path
 from valor_cli.data.shapes.objects.checks import (
     Size,
     crowd_flag,
+    image_side,
     missing_keys,
     stated_area,
-    whole,
 )
 from valor_cli.data.shapes.objects.names import (
     IMAGE,
@@ -56,7 +56,6 @@ from valor_cli.data.tape import (
 )
 from valor_cli.data.values import describe, number, text
 from valor_cli.errors import did_you_mean, printable
-from valor_cli.kernels.geometry.rle import LARGEST_SIDE
 from valor_cli.kernels.geometry.shapes import KINDS
 
 _Image: TypeAlias = tuple[int, Id, int, int, str | None, Mapping[str, Any]]
@@ -213,7 +212,10 @@ class _Images(ObjectReader):
         names = spelled(tuple(record), "image")
         if "image_id" not in names:
             faults.add(line, "", missing_keys(["image_id"], record))
-        width, height = (self._side(record, names.get(key, key), line) for key in _SIDES)
+        width, height = (
+            image_side(record.get(key), record.get(key), faults, line, key)
+            for key in (names.get(side, side) for side in _SIDES)
+        )
         name = record.get(names.get("file_name", ""))
         if name is not None:
             name = text(name, faults, line, names["file_name"])
@@ -269,20 +271,11 @@ class _Images(ObjectReader):
                 self.label_code(label),
                 line,
                 position=position,
-                score=score or 0.0,
+                score=0.0 if score is None else score,
                 crowd=crowd,
                 area=area,
                 identity=value.get("id"),
             )
-
-    def _side(self, record: Mapping[str, Any], key: str, line: int) -> int:
-        """The width or height of an image; 0 where it is not said."""
-        value = record.get(key)
-        side = 0 if value is None else whole(value, 0, LARGEST_SIDE)
-        if side is None:
-            message = f"expected a whole number from 0 to {LARGEST_SIDE:,}, found {describe(value)}"
-            self.faults.add(line, key, message)
-        return side or 0
 
 
 def _records(described: Mapping[str, Column], count: int) -> list[dict[str, Any]]:

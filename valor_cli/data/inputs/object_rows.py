@@ -18,7 +18,7 @@ from valor_cli.data.batch import Batch, Fault, RowFile, TypedReading
 from valor_cli.data.column_names import number_in
 from valor_cli.data.inputs.row_objects import ObjectReader, coder
 from valor_cli.data.schema import cell_of
-from valor_cli.data.shapes.objects.checks import side_fault
+from valor_cli.data.shapes.objects.checks import crowd_flag, image_side, side_fault
 from valor_cli.data.shapes.objects.columns import ObjectColumns, columns_of
 from valor_cli.data.shapes.objects.object_file import ObjectFile, Piece, Role, text_column
 from valor_cli.data.shapes.objects.parse import CROWD, ObjectFields
@@ -28,7 +28,6 @@ from valor_cli.data.table import RowProblems
 from valor_cli.data.tape import Bools, Column, Ints
 from valor_cli.data.values import describe
 from valor_cli.kernels.columns.spans import Vocabulary
-from valor_cli.kernels.geometry.rle import LARGEST_SIDE
 from valor_cli.kernels.geometry.shapes import BOX, ROTATED_BOX
 
 _SIDES = ("image_width", "image_height")
@@ -49,14 +48,7 @@ def read_object_rows(
     Raises:
         DataError: The file cannot be read; a column is missing; a row or a value is wrong.
     """
-    columns = columns_of(
-        file,
-        names,
-        role,
-        wanted=reading.wanted,
-        columns=reading.columns,
-        metadata=reading.metadata,
-    )
+    columns = columns_of(file, names, role, reading)
     rows = _Rows(file, role, reading, columns)
     wanted = [*columns.ways.values(), *((name,) for name in columns.metadata)]
     found = rows.read(TypedReading(wanted))
@@ -137,10 +129,10 @@ class _Rows(ObjectReader):
         score, area = 0.0, math.nan
         if self._role == "predictions":
             score = self._number(cells, "score", line)
-        crowd = cells.get("crowd", "").strip()
-        if crowd.casefold() not in CROWD:
-            expected = "expected 0, 1, true or false"
-            self._note(line, "crowd", f"{expected}, found {describe(crowd)}")
+        crowd = False
+        if said := cells.get("crowd", "").strip():
+            value = CROWD.get(said.casefold(), said)
+            crowd = crowd_flag(value, self.problems, line, columns.name("crowd"))
         if cells.get("area", "").strip():
             area = self._number(cells, "area", line)
             if area < 0:
@@ -153,7 +145,7 @@ class _Rows(ObjectReader):
                 self.label_code(cells["label"]),
                 line,
                 score=score,
-                crowd=CROWD[crowd.casefold()],
+                crowd=crowd,
                 area=area,
                 identity=cells.get("id") or None,
             )
@@ -243,16 +235,11 @@ class _ImageFacts:
         """Width or height of each of some images; 0 where unknown. Faults are recorded."""
         if name not in self.names:
             return [0] * count
-        sides: list[int] = []
-        for line, value in zip(self._line.tolist(), self.values(name), strict=True):
-            side = _whole(value)
-            if side is None:
-                message = (
-                    f"expected a whole number from 0 to {LARGEST_SIDE:,}, found {describe(value)}"
-                )
-                self.faults.add(line, name, message)
-            sides.append(side or 0)
-        return sides
+        said = zip(self.values(name), self._line.tolist(), strict=True)
+        return [
+            image_side(_number_of(value or 0), value, self.faults, line, name)
+            for value, line in said
+        ]
 
 
 def _codes(known: dict[Any, int], column: Column) -> Ints:
@@ -267,12 +254,8 @@ def _codes(known: dict[Any, int], column: Column) -> Ints:
     return np.array(found, np.int64)
 
 
-def _whole(value: Any) -> int | None:
-    try:
-        side: Any = float(value or "0")
-    except ValueError:
-        return None
-    return int(side) if side.is_integer() and 0 <= side <= LARGEST_SIDE else None
+def _number_of(value: Any) -> float:
+    return number_in(value)[0] if isinstance(value, str) else float(value)
 
 
 def _typed(ids: Sequence[Any]) -> Any:

@@ -50,14 +50,6 @@ _DUPLICATE_ID: Final = "duplicate id {}, first in line {}"
 _NO_ID: Final = "there is no id, and other objects have one"
 
 
-class Codes(dict[Any, int]):
-    """Codes from 0 for values in order of first appearance: `codes[value]`."""
-
-    def __missing__(self, value: Any) -> int:
-        code = self[value] = len(self)
-        return code
-
-
 _TYPES: Final = {
     "kind": np.uint8,
     "image": np.int64,
@@ -250,7 +242,6 @@ def object_file(
     image_ids: NDArray[Any],
     labels: Sequence[str] | Mapping[int, str],
     files: Sequence[InputFile],
-    part_of: Sequence[str] | None = None,
     parts: Parts | None = None,
     place: str = LINE,
     metadata: Mapping[str, list[Any]] | None = None,
@@ -269,8 +260,7 @@ def object_file(
         labels: By code, what an object's `label` means; these are numbered anew, by name, and none
             is left without an object. Or names by class, in the order of codes, which stay.
         files: What was read.
-        part_of: Of a folder, the file of each image, by position.
-        parts: The file of each object, where an image may be in several.
+        parts: The file of each object of a folder.
         place: How rows are named in the file, or in these files, as in `Table`.
         metadata: Of images.
         skipped: Objects left out.
@@ -283,11 +273,8 @@ def object_file(
     if not isinstance(labels, Mapping):
         label, labels = _in_use(label, labels)
     category_ids = np.array(list(labels), np.int64)
-    image = columns.pop("image")
-    if part_of is not None:
-        parts = Parts([(file, place) for file in part_of], image)
     objects: Columns = {
-        "image_id": image_ids[image],
+        "image_id": image_ids[columns.pop("image")],
         "category_id": category_ids[label],
         **{name: column for name, column in columns.items() if _says_something(name, column)},
     }
