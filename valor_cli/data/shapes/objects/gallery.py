@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from valor_cli.kernels.geometry.conversion import converted
 from valor_cli.kernels.geometry.outlines import simplified
-from valor_cli.kernels.geometry.shapes import BOX, Polygons, Shapes
+from valor_cli.kernels.geometry.shapes import Shapes
 from valor_cli.results import ExampleObject, ObjectRef, Picture, Scalar
 
 TOLERANCE = 0.5
@@ -91,37 +92,18 @@ def geojson(shapes: Shapes) -> list[Mapping[str, Any] | None]:
 
     Masks are outlined to half a pixel.
     """
-    if len(shapes.rows_of(BOX)) == len(shapes):
-        return [_of_box(*box) for box in shapes.box.tolist()]
-    sizes = np.zeros((len(shapes), 2), np.int64)
-    outlines = converted(shapes, "polygon", sizes).polygon
+    outlines = converted(shapes, "polygon", np.zeros((len(shapes), 2), np.int64)).polygon
     if "mask" in shapes.kinds:
         outlines = simplified(outlines, TOLERANCE)
-    return [_of_polygon(outlines, at) for at in range(len(outlines))]
+    rings = [[*ring, *ring[:1]] for ring in _cut(outlines.points.tolist(), outlines.rings)]
+    return list(map(_geometry, _cut(_cut(rings, outlines.parts), outlines.objects)))
 
 
-def _of_box(x: float, y: float, width: float, height: float) -> Mapping[str, Any]:
-    right, bottom = x + width, y + height
-    ring = [[x, y], [right, y], [right, bottom], [x, bottom], [x, y]]
-    return {"type": "Polygon", "coordinates": [ring]}
+def _cut(values: Sequence[Any], starts: NDArray[np.int64]) -> list[Any]:
+    return [values[start:end] for start, end in pairwise(starts.tolist())]
 
 
-def _of_polygon(polygons: Polygons, at: int) -> Mapping[str, Any] | None:
-    first, last = polygons.objects[at : at + 2].tolist()
-    parts = [
-        [
-            _closed(polygons.points[slice(*polygons.rings[ring : ring + 2].tolist())])
-            for ring in range(*polygons.parts[part : part + 2].tolist())
-        ]
-        for part in range(first, last)
-    ]
-    if not parts:
-        return None
+def _geometry(parts: Sequence[Any]) -> Mapping[str, Any] | None:
     if len(parts) == 1:
         return {"type": "Polygon", "coordinates": parts[0]}
-    return {"type": "MultiPolygon", "coordinates": parts}
-
-
-def _closed(points: NDArray[np.float64]) -> list[list[float]]:
-    ring: list[list[float]] = points.tolist()
-    return [*ring, ring[0]] if ring else ring
+    return {"type": "MultiPolygon", "coordinates": parts} if parts else None
