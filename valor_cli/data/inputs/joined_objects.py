@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from valor_cli.data.formats.coco.images import LVIS_KEYS
 from valor_cli.data.partition.shards import NOTHING, SkippedFiles, minority_parts
-from valor_cli.data.shapes.objects.object_file import Id, ImageNames, ObjectFile, text_column
+from valor_cli.data.shapes.objects.object_file import Id, ObjectFile, id_column, text_column
 from valor_cli.data.table import Columns, Table, places_in
 from valor_cli.errors import DataError, Problem, printable
 from valor_cli.kernels.geometry.shapes import joined
@@ -81,6 +81,7 @@ def _joined(path: str, parts: Sequence[ObjectFile]) -> ObjectFile:
     }
     images = _images(path, parts, labels.renumbered)
     names = list(dict.fromkeys(chain.from_iterable(part.metadata for part in parts)))
+    image_names = {part.image_names for part in parts}
     rows, places = places_in([part.objects for part in parts])
     skipped = sum(part.objects.skipped for part in parts)
     return ObjectFile(
@@ -94,15 +95,9 @@ def _joined(path: str, parts: Sequence[ObjectFile]) -> ObjectFile:
         },
         files=list(chain.from_iterable(part.files for part in parts)),
         coded=labels.renumbered is not None or any(part.coded for part in parts),
-        image_names=_image_names(parts),
+        image_names=image_names.pop() if len(image_names) == 1 else "text",
         warnings=list(dict.fromkeys(chain.from_iterable(part.warnings for part in parts))),
     )
-
-
-def _image_names(parts: Sequence[ObjectFile]) -> ImageNames:
-    """What image ids of all parts are; of two kinds, text."""
-    kinds = {part.image_names for part in parts}
-    return kinds.pop() if len(kinds) == 1 else "text"
 
 
 def _other_columns(parts: Sequence[ObjectFile]) -> Columns:
@@ -195,11 +190,10 @@ def _images(
 
 def _unlisted(part: ObjectFile, seen: set[Any]) -> Table:
     """The images of the objects of a part that lists none, less those seen, to which they go."""
-    column = part.objects["image_id"]
-    new = [one for one in dict.fromkeys(column.tolist()) if one not in seen]
+    ids = dict.fromkeys(part.objects["image_id"].tolist())
+    new = [one for one in ids if one not in seen]
     seen.update(new)
-    ids = text_column(new) if column.dtype.kind != "i" else np.array(new, np.int64)
-    return Table(part.path, {"id": ids})
+    return Table(part.path, {"id": id_column(new)})
 
 
 def joined_categories(path: str, parts: Sequence[ObjectFile]) -> Categories:
@@ -303,23 +297,19 @@ def incompatible_objects(parts: Sequence[ObjectFile]) -> dict[int, DataError]:
     kinds = [_kinds(parts[at]) for at in filled]
 
     def error(at: int, usual: int) -> DataError:
-        message = f"{_difference(kinds[at], kinds[usual])} in {parts[filled[usual]].path}"
-        return DataError(Problem(parts[filled[at]].path, message))
+        pairs = zip(kinds[at], kinds[usual], strict=False)
+        (here, _), (_, there) = next(pair for pair in pairs if pair[0] != pair[1])
+        place = parts[filled[usual]].path
+        return DataError(Problem(parts[filled[at]].path, f"{here} and {there} in {place}"))
 
     return {filled[at]: problem for at, problem in minority_parts(kinds, error).items()}
 
 
-def _kinds(part: ObjectFile) -> tuple[str, bool, str]:
-    """What ids of images are, whether categories have names, and what the ids of others are."""
-    named = part.categories is not None
-    categories = "" if named else _type_of(part.objects["category_id"])
-    return _type_of(part.objects["image_id"]), named, categories
-
-
-def _difference(own: tuple[str, bool, str], usual: tuple[str, bool, str]) -> str:
-    if own[0] != usual[0]:
-        return f"image ids are {own[0]} here and {usual[0]}"
-    if own[1] != usual[1]:
-        there, here = ("are", "not ") if usual[1] else ("are not", "")
-        return f"categories are {here}named here, and {there}"
-    return f"category ids are {own[2]} here and {usual[2]}"
+def _kinds(part: ObjectFile) -> Sequence[tuple[str, str]]:
+    """What is said of a part beside others, and of these beside it."""
+    image, category = (_type_of(part.objects[name]) for name in ("image_id", "category_id"))
+    of_image = f"image ids are {image} here", image
+    if part.categories is not None:
+        return of_image, ("categories are named here,", "are")
+    unnamed = "categories are not named here,", "are not"
+    return of_image, unnamed, (f"category ids are {category} here", category)
