@@ -19,7 +19,8 @@ from valor_cli.data.shapes.objects.checks import (
     run_lengths,
 )
 from valor_cli.data.shapes.objects.object_file import Wanted
-from valor_cli.data.shapes.objects.rows import Part, Ring
+from valor_cli.data.shapes.objects.parse import FEWEST
+from valor_cli.data.shapes.objects.rows import Ring
 from valor_cli.data.source.files import STDIN
 from valor_cli.data.values import Problems, describe
 from valor_cli.errors import DataError, Problem, printable
@@ -139,47 +140,46 @@ class GeometryReader:
         return self._last[1]
 
 
-def polygon_parts(value: object, problems: Problems, line: int, key: str) -> Sequence[Part] | None:
+def polygon_parts(
+    value: object, problems: Problems, line: int, key: str
+) -> Sequence[Sequence[Ring | None]] | None:
     """The parts of a polygon: a list of flat rings, or a GeoJSON Polygon or MultiPolygon."""
-    if isinstance(value, dict):
-        return _geojson_parts(value, problems, line, key)
-    if not isinstance(value, list) or not value:
-        message = (
-            "expected a list of rings [[x, y, x, y, …], …] or a GeoJSON object, "
-            f"found {describe(value)}"
-        )
-        problems.add(line, key, message)
-        return None
     before = problems.total
-    rings = [ring_of(ring, problems, line, f"{key}[{at}]") for at, ring in enumerate(value)]
-    return [[ring] for ring in rings if ring is not None] if problems.total == before else None
+    parts: Sequence[Sequence[Ring | None]] = []
+    if isinstance(value, dict):
+        parts = _geojson_parts(value, problems, line, key)
+    elif isinstance(value, list) and value:
+        parts = [[ring_of(ring, problems, line, f"{key}[{at}]")] for at, ring in enumerate(value)]
+    else:
+        expected = "a list of rings [[x, y, x, y, …], …] or a GeoJSON object"
+        problems.add(line, key, f"expected {expected}, found {describe(value)}")
+    return parts if problems.total == before else None
 
 
 def _geojson_parts(
     value: Mapping[str, Any], problems: Problems, line: int, key: str
-) -> Sequence[Part] | None:
+) -> Sequence[Sequence[Ring | None]]:
     kind, coordinates = value.get("type"), value.get("coordinates")
     if kind not in ("Polygon", "MultiPolygon"):
         message = f'expected "Polygon" or "MultiPolygon", found {describe(kind)}'
         problems.add(line, f"{key}.type", message)
-        return None
+        return []
     key = f"{key}.coordinates"
-    parts = [coordinates] if kind == "Polygon" else coordinates
-    if not isinstance(parts, list) or not parts:
-        problems.add(line, key, f"expected a list of polygons, found {describe(parts)}")
-        return None
-    before = problems.total
-    found: list[list[Ring]] = []
-    for at, part in enumerate(parts):
+    polygons = [coordinates] if kind == "Polygon" else coordinates
+    if not isinstance(polygons, list) or not polygons:
+        problems.add(line, key, f"expected a list of polygons, found {describe(polygons)}")
+        return []
+    parts: list[list[Ring | None]] = []
+    for at, part in enumerate(polygons):
         place = key if kind == "Polygon" else f"{key}[{at}]"
         if not isinstance(part, list) or not part:
             problems.add(line, place, f"expected a list of rings, found {describe(part)}")
             continue
-        rings = [
-            _geojson_ring(ring, problems, line, f"{place}[{nth}]") for nth, ring in enumerate(part)
-        ]
-        found.append([ring for ring in rings if ring is not None])
-    return found if problems.total == before else None
+        rings = enumerate(part)
+        parts.append(
+            [_geojson_ring(ring, problems, line, f"{place}[{nth}]") for nth, ring in rings]
+        )
+    return parts
 
 
 def _geojson_ring(value: object, problems: Problems, line: int, key: str) -> Ring | None:
@@ -187,30 +187,28 @@ def _geojson_ring(value: object, problems: Problems, line: int, key: str) -> Rin
     if not isinstance(value, list):
         problems.add(line, key, f"expected a list of [x, y], found {describe(value)}")
         return None
-    flat: list[object] = []
     for at, position in enumerate(value):
         if not isinstance(position, list) or len(position) < 2:
             problems.add(line, f"{key}[{at}]", f"expected [x, y], found {describe(position)}")
             return None
-        flat += position[:2]
+    flat = [side for position in value for side in position[:2]]
     return ring_of(flat, problems, line, key)
 
 
 def ring_of(value: object, problems: Problems, line: int, key: str) -> Ring | None:
     """A flat ring of at least three points, without the repeated last point."""
     if not isinstance(value, list):
-        problems.add(line, key, f"expected a list of x, y, x, y, …, found {describe(value)}")
-        return None
-    if len(value) % 2:
-        problems.add(line, key, f"expected pairs of x and y, found {len(value)} numbers")
-        return None
-    ring = coordinates(value, problems, line, key)
-    if ring is None:
-        return None
-    if len(ring) > 2 and ring[:2] == ring[-2:]:
-        ring = ring[:-2]
-    if len(ring) < 6:
+        message = f"expected a list of x, y, x, y, …, found {describe(value)}"
+    elif len(value) % 2:
+        message = f"expected pairs of x and y, found {len(value)} numbers"
+    else:
+        ring = coordinates(value, problems, line, key)
+        if ring is None:
+            return None
+        if len(ring) > 2 and ring[:2] == ring[-2:]:
+            ring = ring[:-2]
+        if len(ring) >= FEWEST:
+            return ring
         message = f"expected a ring x, y, x, y, … of at least 3 points, found {len(ring) // 2}"
-        problems.add(line, key, message)
-        return None
-    return ring
+    problems.add(line, key, message)
+    return None

@@ -216,32 +216,25 @@ def _size(
 
 
 def _counts(value: object, problems: Problems, row: int, key: str) -> list[int] | None:
-    if isinstance(value, str):
-        return _uncompressed(value, problems, row, key)
-    if not isinstance(value, list):
-        expected = "a string of compressed counts or a list of counts"
-        problems.add(row, key, f"expected {expected}, found {describe(value)}")
-        return None
-    counts = [whole(count, 0, None) for count in value]
-    if None in counts:
+    if isinstance(value, list):
+        counts = [whole(count, 0, None) for count in value]
+        known = [count for count in counts if count is not None]
+        if len(known) == len(counts):
+            return known
         at = counts.index(None)
+        key = f"{key}[{at}]"
         message = f"expected a whole number of 0 or more, found {describe(value[at])}"
-        problems.add(row, f"{key}[{at}]", message)
-    known = [count for count in counts if count is not None]
-    return known if len(known) == len(counts) else None
-
-
-def _uncompressed(text: str, problems: Problems, row: int, key: str) -> list[int] | None:
-    counts = rle.uncompressed(text, _LONGEST)
-    if counts is None:
-        problems.add(row, key, _broken(text))
-        return None
-    if min(counts, default=0) < 0:
-        at = next(at for at, count in enumerate(counts) if count < 0)
-        message = f"expected counts of 0 or more, found {counts[at]} as number {at + 1}"
-        problems.add(row, key, message)
-        return None
-    return counts
+    elif not isinstance(value, str):
+        expected = "a string of compressed counts or a list of counts"
+        message = f"expected {expected}, found {describe(value)}"
+    elif (found := rle.uncompressed(value, _LONGEST)) is None:
+        message = _broken(value)
+    elif (at := next((at for at, count in enumerate(found) if count < 0), -1)) < 0:
+        return found
+    else:
+        message = f"expected counts of 0 or more, found {found[at]} as number {at + 1}"
+    problems.add(row, key, message)
+    return None
 
 
 def _broken(text: str) -> str:
