@@ -16,7 +16,6 @@ from operator import itemgetter
 from typing import Any, Final, TypeAlias
 
 import numpy as np
-from msgspec import Struct
 
 from valor_cli.data.batch import Batch, Fault, RowFile, TypedReading
 from valor_cli.data.formats.coco.images import metadata_of
@@ -100,22 +99,6 @@ def read_image_rows(file: RowFile, role: Role, reading: Reading) -> ObjectFile:
     )
 
 
-class _Held(Struct, frozen=True):
-    """The objects of rows.
-
-    Attributes:
-        count: (n,) how many each row has.
-        usable: (objects,) which are objects.
-        field: The values under the first of some keys, of all objects.
-        unread: (n,) which rows hold no list of objects.
-    """
-
-    count: Ints
-    usable: Bools
-    field: Callable[..., Column]
-    unread: Bools
-
-
 class _Images(ObjectReader):
     """The rows of a file, each an image. What says where its objects are is its line.
 
@@ -151,8 +134,8 @@ class _Images(ObjectReader):
         )
         file_name = batch.at(names["file_name"])
         ids, is_number = whole_numbers(image_id)
-        held = _held(objects)
-        wrong = held.unread | ~(is_number | image_id.is_of(TEXT)) | ~is_width | ~is_height
+        fields, unread = self._fields(objects, batch.line)
+        wrong = unread | ~(is_number | image_id.is_of(TEXT)) | ~is_width | ~is_height
         wrong |= ~file_name.is_of(TEXT, *NOTHING) | _other_lists(batch, objects)
         if batch.objects is not None:
             wrong |= ~batch.objects.is_of(OBJECT)
@@ -166,7 +149,6 @@ class _Images(ObjectReader):
             self.keys |= dict.fromkeys(
                 key for key in [*batch.names, *more.keys()] if key not in read
             )
-        fields = self._fields(held, spellings(objects.tape.keys, "object"), batch.line)
         piece = self._parser.parse(fields, np.stack([height, width], axis=1), wrong)
         right = np.flatnonzero(~wrong)
         image_id = image_id.take(right)
@@ -181,20 +163,20 @@ class _Images(ObjectReader):
         )
         return piece, wrong
 
-    def _fields(
-        self, held: _Held, names: Mapping[str, tuple[str, ...]], number: Ints
-    ) -> ObjectFields:
-        """The columns of the objects of rows, by meaning."""
-        count = held.count
-        row = np.repeat(np.arange(len(count)), count)
+    def _fields(self, objects: Column, line: Ints) -> tuple[ObjectFields, Bools]:
+        """The columns of the objects of rows, and (n,) which rows hold no list of objects."""
+        names = spellings(objects.tape.keys, "object")
         more = [key for key in OF_ROLE[self._role] if names[key]]
-        return ObjectFields(
+        count, unusable, field, unread = _held(objects)
+        row = np.repeat(np.arange(len(count)), count)
+        fields = ObjectFields(
             row=row,
-            line=number[row],
+            line=line[row],
             position=np.arange(len(row)) - (np.cumsum(count) - count)[row],
-            unusable=~held.usable,
-            values={key: held.field(*names[key]) for key in ("label", *_SHAPES, *more)},
+            unusable=unusable,
+            values={key: field(*names[key]) for key in ("label", *_SHAPES, *more)},
         )
+        return fields, unread
 
     def refuse(self, line: int, faults: Sequence[Fault]) -> None:
         """Note what is wrong with a row, which is an image."""
@@ -298,12 +280,17 @@ def listed_objects(value: Any) -> Any:
     return [dict(zip(value, one, strict=True)) for one in zip(*lists, strict=True)]
 
 
-def _held(objects: Column) -> _Held:
-    """The objects of rows."""
+def _held(objects: Column) -> tuple[Ints, Bools, Callable[..., Column], Bools]:
+    """The objects of rows.
+
+    Returns:
+        (n,) how many each row has; (objects,) which are no objects; the values under the first of
+        some keys, of all objects; and (n,) which rows hold no list of objects.
+    """
     columns, lists = objects.is_of(OBJECT), objects.is_of(LIST)
     if not columns.any() or lists.any():
         count, held = objects.where(lists).items()
-        return _Held(count, held.is_of(OBJECT), held.field, ~lists)
+        return count, ~held.is_of(OBJECT), held.field, ~lists
     owner, values = objects.items()
     size, _ = values.items()
     row = np.repeat(np.arange(len(owner)), owner)
@@ -321,7 +308,7 @@ def _held(objects: Column) -> _Held:
             node[np.repeat(own == count, count)] = items.node
         return Column(objects.tape, node)
 
-    return _Held(count, np.ones(int(count.sum()), np.bool_), field, unread)
+    return count, np.zeros(int(count.sum()), np.bool_), field, unread
 
 
 def _other_lists(batch: Batch, objects: Column) -> Bools:

@@ -158,7 +158,7 @@ class _Rows(ObjectReader):
         if self.problems.total > before:
             return box
         for name, side in zip(names, box, strict=True):
-            self._note(line, name, side_fault(name, side, repr(side)))
+            self._note(line, name, side_fault(name, side, side))
         if columns.form != "corners":
             return box
         left, top, right, bottom = box
@@ -185,59 +185,51 @@ class _Rows(ObjectReader):
 class _ImageFacts:
     """Columns with one value per image, repeated in each of its rows.
 
-    Attributes:
-        names: Of the columns.
-        faults: Rows of an image that differ, and values that are no size.
+    Rows of an image that differ, and values that are no size, are faults.
     """
 
     def __init__(self, columns: ObjectColumns, faults: RowProblems) -> None:
-        sides = {name: columns.ways[name] for name in _SIDES if name in columns.ways}
-        self._ways = [*sides.values(), *((name,) for name in columns.metadata)]
-        self.names, self.metadata = [*sides, *columns.metadata], columns.metadata
-        self.faults = faults
-        self._values: list[dict[Any, int]] = [{} for _ in self.names]
+        ways = {name: columns.ways[name] for name in _SIDES if name in columns.ways}
+        self._ways = {**ways, **{name: (name,) for name in columns.metadata}}
+        self._known: dict[str, dict[Any, int]] = {name: {} for name in self._ways}
+        self._faults = faults
         # By image: its first line, and the codes of its values there.
         self._line = np.zeros(0, np.int64)
-        self._code = np.zeros((0, len(self.names)), np.int64)
+        self._code = np.zeros((0, len(self._ways)), np.int64)
 
     def add(self, batch: Batch, image: Ints, chosen: Ints) -> None:
         """Add rows of images; these are numbered as they appear."""
-        if not self.names or not len(chosen):
+        if not self._ways or not len(chosen):
             return
         image, line = image[chosen], batch.line[chosen]
-        columns = [batch.at([way]).take(chosen) for way in self._ways]
-        pairs = zip(self._values, columns, strict=True)
+        columns = [batch.at([way]).take(chosen) for way in self._ways.values()]
+        pairs = zip(self._known.values(), columns, strict=True)
         code = np.stack([_codes(known, one) for known, one in pairs], axis=1)
         new = np.flatnonzero(image >= len(self._line))
         _, first = np.unique(image[new], return_index=True)
         self._line = np.append(self._line, line[new[first]])
         self._code = np.concatenate([self._code, code[new[first]]])
-        for at in np.flatnonzero((code != self._code[image]).any(axis=1)).tolist():
-            self._differs(int(line[at]), int(image[at]), code[at].tolist())
-
-    def _differs(self, line: int, image: int, codes: Sequence[int]) -> None:
-        before = self._code[image].tolist()
-        for name, known, old, new in zip(self.names, self._values, before, codes, strict=True):
-            if old != new:
-                values = list(known)
-                there, here = ("" if values[at] is None else values[at] for at in (old, new))
-                where = f"{describe(there)} in line {self._line[image]}"
-                message = f"the image has {where} and {describe(here)} here"
-                self.faults.add(line, name, message)
+        for at, column in np.argwhere(code != self._code[image]).tolist():
+            name, before = list(self._ways)[column], int(image[at])
+            values = list(self._known[name])
+            found = (values[one[column]] for one in (self._code[before], code[at]))
+            there, here = ("" if value is None else value for value in found)
+            where = f"{describe(there)} in line {self._line[before]}"
+            message = f"the image has {where} and {describe(here)} here"
+            self._faults.add(int(line[at]), name, message)
 
     def values(self, name: str) -> list[Any]:
         """The value of each image; None for none."""
-        at = self.names.index(name)
-        values = list(self._values[at])
-        return [values[code] for code in self._code[:, at].tolist()]
+        values = list(self._known[name])
+        return [values[code] for code in self._code[:, list(self._ways).index(name)].tolist()]
 
     def sides(self, name: str, count: int) -> list[int]:
         """Width or height of each of some images; 0 where unknown. Faults are recorded."""
-        if name not in self.names:
+        if name not in self._ways:
             return [0] * count
         said = zip(self.values(name), self._line.tolist(), strict=True)
         return [
-            image_side(_number_of(value or 0), value, self.faults, line, name)
+            image_side(_number_of(value or 0), value, self._faults, line, name)
             for value, line in said
         ]
 

@@ -122,24 +122,24 @@ def _sides(
         if side is None:
             continue
         sides.append(side)
-        if fault := side_fault(name, side, describe(one), unit):
+        if fault := side_fault(name, side, one, unit):
             problems.add(row, f"{key}[{at}]", fault)
     return sides if problems.total == before else None
 
 
-def side_fault(name: str, side: float, found: str, unit: str = " pixels") -> str:
+def side_fault(name: str, side: float, found: object, unit: str = " pixels") -> str:
     """What is wrong with a side of a box; empty for nothing.
 
     Args:
         name: Of the side.
         side: Its length.
-        found: How the file says it.
+        found: The same as the file says it.
         unit: Of the largest.
     """
     if abs(side) > LARGEST_COORDINATE:
-        return f"expected at most {LARGEST_COORDINATE}{unit}, found {found}"
+        return f"expected at most {LARGEST_COORDINATE}{unit}, found {describe(found)}"
     if name in ("width", "height") and side < 0:
-        return f"expected a {name} of 0 or more, found {found}"
+        return f"expected a {name} of 0 or more, found {describe(found)}"
     return ""
 
 
