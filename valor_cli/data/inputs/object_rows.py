@@ -25,7 +25,7 @@ from valor_cli.data.shapes.objects.parse import CROWD, ObjectFields
 from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.data.shapes.objects.rows import ImageRows, ObjectRows
 from valor_cli.data.table import RowProblems
-from valor_cli.data.tape import Bools, Column, Ints
+from valor_cli.data.tape import NUMBER, Bools, Column, Ints
 from valor_cli.data.values import describe
 from valor_cli.kernels.columns.spans import Vocabulary
 from valor_cli.kernels.geometry.shapes import BOX, ROTATED_BOX
@@ -88,10 +88,13 @@ class _Rows(ObjectReader):
     def columns(self, batch: Batch) -> tuple[Piece, Bools]:
         """The objects of a batch, and (n,) which rows are read one by one instead."""
         held = {name: batch.at([way]) for name, way in self._columns.ways.items()}
-        image = held.pop("image_id").codes(self.images)
-        empty = held["label"].length == 0
-        for name in self._columns.sides:
-            empty &= held[name].length == 0
+        image_id = held.pop("image_id")
+        image = image_id.codes(self.images)
+        # Decimal numbers of typed columns have no text yet.
+        decimal = np.flatnonzero((image < 0) & image_id.is_of(NUMBER))
+        image[decimal] = list(map(self._image_code, image_id.take(decimal).texts()))
+        said = [held[name] for name in ("label", *self._columns.sides)]
+        empty = np.all([(one.length == 0) & ~one.is_of(NUMBER) for one in said], axis=0)
         wrong, n = image < 0, len(image)
         self.facts.add(batch, image, np.flatnonzero(~wrong))
         fields = ObjectFields(
