@@ -481,7 +481,7 @@ def test_reading_goes_to_the_readers() -> None:
     ],
 )
 def test_objects_of_typed_columns(changed: dict[str, Any], ids: list[str], labels: Any) -> None:
-    sides = dict.fromkeys(("x", "y", "width", "height"), [1.0, 1.0])
+    sides = {name: [1.0, 1.0] for name in ("x", "y", "width", "height")}
     columns = {"image_id": ["a", "b"], "label": ["cat", "dog"], **sides, "image_width": [8.0, 9.0]}
     pq.write_table(pa.table(columns | changed), "gt.parquet")
     found = read("gt.parquet", "ground_truth")
@@ -493,7 +493,7 @@ def test_objects_of_typed_columns(changed: dict[str, Any], ids: list[str], label
 
 
 def test_an_object_of_typed_columns_without_a_label() -> None:
-    sides = dict.fromkeys(("x", "y", "width", "height"), [1.0, 1.0])
+    sides = {name: [1.0, 1.0] for name in ("x", "y", "width", "height")}
     table = pa.table({"image_id": ["a", "b"], "label": ["cat", None], **sides})
     pq.write_table(table, "gt.parquet")
     expected = "gt.parquet: row 2: label: expected a label, found nothing"

@@ -18,7 +18,7 @@ from valor_cli.data.formats.tables import EXTENSIONS as TABLE_EXTENSIONS
 from valor_cli.data.formats.tables import FORMATS as TABLES
 from valor_cli.data.formats.tables import open_rows
 from valor_cli.data.partition.shards import read_shards
-from valor_cli.data.shapes.objects.columns import ALIASES, SCHEMA, forms_in, known_columns
+from valor_cli.data.shapes.objects.columns import ALIASES, SCHEMA, forms_in
 from valor_cli.data.shapes.objects.names import IMAGE, spelled
 from valor_cli.data.shapes.objects.object_file import ObjectFile, Role
 from valor_cli.data.shapes.objects.reading import Reading
@@ -156,7 +156,7 @@ def open_object_rows(
     Raises:
         DataError: It cannot be read.
     """
-    file = open_rows(path, format, lambda names: known_columns(names, columns))
+    file = open_rows(path, format, lambda names: len(SCHEMA.layout(names, columns)))
     if file.form == "cells":
         return file, file.names
     if file.form == "typed":

@@ -24,7 +24,6 @@ from valor_cli.data.shapes.objects.rows import (
     ImageRows,
     ObjectRows,
     checked_ids,
-    in_line_order,
     joined_pieces,
     object_file,
 )
@@ -79,7 +78,7 @@ class ObjectReader(ABC):
                 rejected += self._add(batch) if len(batch) else ()
             if rejected:
                 self._add_rows(sorted(rejected, key=itemgetter(0)))
-        return in_line_order(joined_pieces(self._pieces, self._role))
+        return joined_pieces(self._pieces, self._role)
 
     def _add(self, batch: Batch) -> Iterator[_Rejected]:
         """Add the rows of a batch; returns those that must be read one by one."""

@@ -79,11 +79,6 @@ class ObjectColumns(Struct, frozen=True):
         return dotted(self.ways[field])
 
 
-def known_columns(names: Collection[str], columns: Mapping[str, str]) -> int:
-    """How many names are those of columns."""
-    return len(SCHEMA.layout(names, columns))
-
-
 def forms_in(names: Collection[str], columns: Mapping[str, str]) -> list[Form]:
     """The ways to write a box of which a table has all columns."""
     found = SCHEMA.layout(names, columns)

@@ -158,22 +158,14 @@ class ImageRows:
 
 
 def joined_pieces(pieces: Sequence[Piece], role: Role) -> Piece:
-    """Concatenate pieces."""
+    """The objects of pieces of one file, sorted by line."""
     if not pieces:
         return ObjectRows(role).piece()
-    columns = {
-        name: np.concatenate([piece.columns[name] for piece in pieces])
-        for name in pieces[0].columns
-    }
-    return Piece(columns, joined([piece.shapes for piece in pieces]))
-
-
-def in_line_order(piece: Piece) -> Piece:
-    """The objects of one file, sorted by line."""
-    line = piece.columns["line"]
-    if not (line[1:] < line[:-1]).any():
-        return piece
-    return piece.take(np.argsort(line, kind="stable"))
+    names = pieces[0].columns
+    columns = {name: np.concatenate([piece.columns[name] for piece in pieces]) for name in names}
+    found, line = Piece(columns, joined([piece.shapes for piece in pieces])), columns["line"]
+    in_order = not (line[1:] < line[:-1]).any()
+    return found if in_order else found.take(np.argsort(line, kind="stable"))
 
 
 def checked_ids(piece: Piece, problems: Problems) -> Piece:
