@@ -18,7 +18,6 @@ LARGEST_COORDINATE: Final = 1e150
 LARGEST_EXACT: Final = 2**53
 """Whole numbers below this are exact as float64."""
 
-_SIDES = ("x", "y", "width", "height")
 _SHOWN = 40
 
 
@@ -160,33 +159,6 @@ def text(value: object, problems: Problems, row: int, key: str) -> str | None:
     wanted = "Unicode text" if isinstance(value, str) else "a string"
     problems.add(row, key, f"expected {wanted}, found {describe(value)}")
     return None
-
-
-def box(value: object, problems: Problems, row: int, key: str) -> list[float] | None:
-    """A box as x, y, width, height in pixels."""
-    if not isinstance(value, list):
-        found = describe(value)
-        problems.add(row, key, f"expected a list of x, y, width and height, found {found}")
-        return None
-    if len(value) != 4:
-        message = f"expected 4 numbers (x, y, width, height), found {len(value)}"
-        problems.add(row, key, message)
-        return None
-    sides: list[float] = []
-    for position, side in enumerate(value):
-        place = f"{key}[{position}]"
-        found_number = number(side, problems, row, place)
-        if found_number is None:
-            continue
-        if abs(found_number) > LARGEST_COORDINATE:
-            message = f"expected at most {LARGEST_COORDINATE} pixels, found {describe(side)}"
-            problems.add(row, place, message)
-        elif position >= 2 and found_number < 0:
-            message = f"expected a {_SIDES[position]} of 0 or more, found {describe(side)}"
-            problems.add(row, place, message)
-        else:
-            sides.append(found_number)
-    return sides if len(sides) == 4 else None
 
 
 def is_text(value: str) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from valor_cli.data.inputs.metadata_names import LONGEST, MOST_TEXTS, MetadataNames, note_rows
+from valor_cli.data.inputs.metadata_names import LONGEST, MOST_TEXTS, MetadataNames, MetadataRows
 from valor_cli.data.inputs.object_metadata import label_map_metadata, object_metadata
 from valor_cli.data.inputs.sample_metadata import sample_metadata
 from valor_cli.data.inputs.score_metadata import score_metadata
@@ -20,10 +20,11 @@ from valor_cli.data.value_rows import batch_of
 
 
 def names(*records: Mapping[str, Any], strict: bool = False) -> set[str]:
-    found = MetadataNames(strict=strict)
+    found = MetadataNames()
     for record in records:
         line = np.arange(1)
-        note_rows(found, batch_of([record], line, line, []), {"of"}, owners=[record.get("of")])
+        batch = batch_of([record], line, line, [])
+        found.add(MetadataRows(batch, {"of"}, [record.get("of")], strict=strict))
     return set(found.found())
 
 

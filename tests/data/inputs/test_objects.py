@@ -469,3 +469,32 @@ def test_reading_goes_to_the_readers() -> None:
     Image.new("L", (4, 4)).save("images/a.png")
     found = read("labels", "ground_truth", names={0: "cat"}, images="images")
     assert found.categories["name"].tolist() == ["cat"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "ids", "labels"),
+    [
+        ({}, ["a", "b"], ["cat", "dog"]),
+        ({"image_id": [1.5, 2.5]}, ["1.5", "2.5"], ["cat", "dog"]),
+        ({"label": [1.5, 2.5]}, ["a", "b"], ["1.5", "2.5"]),
+        ({"label": [2, 3], "x": ["1", "1"]}, ["a", "b"], ["2", "3"]),
+    ],
+)
+def test_objects_of_typed_columns(changed: dict[str, Any], ids: list[str], labels: Any) -> None:
+    sides = {name: [1.0, 1.0] for name in ("x", "y", "width", "height")}
+    columns = {"image_id": ["a", "b"], "label": ["cat", "dog"], **sides, "image_width": [8.0, 9.0]}
+    pq.write_table(pa.table(columns | changed), "gt.parquet")
+    found = read("gt.parquet", "ground_truth")
+    assert found.objects["image_id"].tolist() == ids
+    assert found.images["id"].tolist() == ids
+    assert found.images["width"].tolist() == [8, 9]
+    assert found.categories["name"].tolist() == labels
+    assert found.shapes.box.tolist() == [[1.0, 1.0, 1.0, 1.0]] * 2
+
+
+def test_an_object_of_typed_columns_without_a_label() -> None:
+    sides = {name: [1.0, 1.0] for name in ("x", "y", "width", "height")}
+    table = pa.table({"image_id": ["a", "b"], "label": ["cat", None], **sides})
+    pq.write_table(table, "gt.parquet")
+    expected = "gt.parquet: row 2: label: expected a label, found nothing"
+    assert error("gt.parquet", "ground_truth").startswith(expected)

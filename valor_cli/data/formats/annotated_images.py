@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from msgspec.structs import replace
 
 from valor_cli.data.column_names import number_in
 from valor_cli.data.formats.folders import digest_of, files_under, is_folder, no_metadata, text_of
+from valor_cli.data.shapes.objects.checks import image_side
 from valor_cli.data.shapes.objects.object_file import ObjectFile, Role, text_column
 from valor_cli.data.shapes.objects.rows import (
-    Codes,
     ImageRows,
-    Named,
     ObjectRows,
     Ring,
     checked_ids,
@@ -24,7 +24,7 @@ from valor_cli.data.source.files import TextSource
 from valor_cli.data.table import LINE, SKIP_HINT, InvalidRows, Parts
 from valor_cli.data.values import LARGEST_COORDINATE, LineProblems, describe, stop_on
 from valor_cli.errors import DataError, Problem
-from valor_cli.kernels.geometry.rle import LARGEST_SIDE
+from valor_cli.kernels.geometry.shapes import BOX, POLYGON, ROTATED_BOX
 from valor_cli.results import InputFile
 
 
@@ -71,7 +71,7 @@ class AnnotatedImages:
         self._role: Role = role
         self._rows = ObjectRows(role)
         self._images = ImageRows()
-        self._labels = Codes()
+        self._labels: dict[str, int] = {}
         self._files: dict[str, str] = {}
         self._known: dict[str, int] = {}
         self._image = -1
@@ -135,12 +135,7 @@ class AnnotatedImages:
 
     def side(self, text: str, line: int, key: str) -> int:
         """The width or height of an image from its text; 0 for a fault, which is noted."""
-        value, _ = number_in(text)
-        if value.is_integer() and 0 <= value <= LARGEST_SIDE:
-            return int(value)
-        message = f"expected a whole number from 0 to {LARGEST_SIDE:,}, found {describe(text)}"
-        self.faults.add(line, key, message)
-        return 0
+        return image_side(number_in(text)[0], text, self.faults, line, key)
 
     def number(self, text: str, line: int, key: str) -> float:
         """A coordinate or a score from its text; 0 for a fault, which is noted."""
@@ -175,15 +170,14 @@ class AnnotatedImages:
                 message = f"expected {axis}max of at least {axis}min ({low!r}), found {high!r}"
                 self.problems.add(*(place or (line, "")), message)
         if self.problems.total == before:
-            self._rows.shapes.add_box([left, top, right - left, bottom - top])
-            self._add(label, line, score, difficult, crowd=crowd)
+            box = [left, top, right - left, bottom - top]
+            self._add(BOX, box, label, line, score, difficult, crowd=crowd)
 
     def add_rotated_box(
         self, label: str, sides: Sequence[float], line: int, score: float = 0.0
     ) -> None:
         """Add a rotated box of the last image: centre x, centre y, width, height, degrees."""
-        self._rows.shapes.add_rotated_box(sides)
-        self._add(label, line, score, False)
+        self._add(ROTATED_BOX, sides, label, line, score)
 
     def add_polygon(
         self,
@@ -209,17 +203,23 @@ class AnnotatedImages:
                 message = f"expected at least 3 points, found {len(one) // 2}"
                 self.problems.add(*(place or (line, "")), message)
                 return
-        self._rows.shapes.add_polygon([[one] for one in rings])
-        self._add(label, line, score, difficult)
+        self._add(POLYGON, [[one] for one in rings], label, line, score, difficult)
 
     def _add(
-        self, label: str, line: int, score: float, difficult: bool, *, crowd: bool = False
+        self,
+        kind: int,
+        shape: Sequence[Any],
+        label: str,
+        line: int,
+        score: float,
+        difficult: bool = False,
+        *,
+        crowd: bool = False,
     ) -> None:
         self._difficult.append(difficult)
         self._part.append(self._paths.setdefault(self.problems.path, len(self._paths)))
-        self._rows.add(
-            self._image, self._labels[label], line, position=-1, score=score, crowd=crowd
-        )
+        code = self._labels.setdefault(label, len(self._labels))
+        self._rows.add(kind, shape, self._image, code, line, score=score, crowd=crowd)
 
     def object_file(
         self,
@@ -254,7 +254,7 @@ class AnnotatedImages:
             piece,
             images=self._images.table(self.path, "image {row}"),
             image_ids=text_column(self._images.ids),
-            labels=Named.in_order(self._labels),
+            labels=list(self._labels),
             files=[InputFile(self.path, digest, self.found, skipped)],
             skipped=skipped,
             image_names="file",

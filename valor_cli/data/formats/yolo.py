@@ -24,7 +24,7 @@ from valor_cli.data.formats.yolo_dataset import LabelFile, LabelFiles, label_fil
 from valor_cli.data.shapes.objects.known_images import KnownImages, sizes_of
 from valor_cli.data.shapes.objects.object_file import ObjectFile, Piece, Role, text_column
 from valor_cli.data.shapes.objects.reading import Reading
-from valor_cli.data.shapes.objects.rows import Frame, ImageRows, Named, object_file
+from valor_cli.data.shapes.objects.rows import Frame, ImageRows, object_file
 from valor_cli.data.shapes.objects.scene import (
     WriteOptions,
     Written,
@@ -40,7 +40,7 @@ from valor_cli.data.shapes.objects.scene import (
     sizes_needed,
     stems_of,
 )
-from valor_cli.data.table import SKIP_HINT, Columns
+from valor_cli.data.table import LINE, SKIP_HINT, Columns, Parts
 from valor_cli.data.values import LineProblems, describe, stop_on
 from valor_cli.errors import LISTED, DataError, Problem, did_you_mean, printable
 from valor_cli.kernels.geometry.shapes import (
@@ -115,11 +115,11 @@ def read_objects(path: str, role: Role, how: Reading) -> ObjectFile:
         piece,
         images=rows.table(path, "image {row}"),
         image_ids=text_column(rows.ids),
-        labels=Named(list(source.names), list(source.names.values()), by_use=False),
+        labels=source.names,
         files=[InputFile(path, digest_of(digests), lines.found, skipped)],
         skipped=skipped,
         image_names="file",
-        part_of=[one.path for one in source.files],
+        parts=Parts([(one.path, LINE) for one in source.files], piece.columns["image"]),
         warnings=source.warnings,
         class_names=source.names,
     )

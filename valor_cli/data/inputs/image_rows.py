@@ -12,22 +12,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from operator import itemgetter
+from typing import Any, Final, TypeAlias
 
 import numpy as np
-from msgspec import Struct
 
-from valor_cli.data.batch import Batch, Block, Fault, RowFile, TypedReading
+from valor_cli.data.batch import Batch, Fault, RowFile, TypedReading
 from valor_cli.data.formats.coco.images import metadata_of
-from valor_cli.data.inputs.object_geometry import (
-    GEOMETRIES,
-    GeometryReader,
-    MaskFiles,
-    geometry_of,
-)
+from valor_cli.data.inputs.object_geometry import GEOMETRIES, GeometryReader, geometry_of
+from valor_cli.data.inputs.row_objects import ObjectReader
 from valor_cli.data.json_records import plain, present_keys
 from valor_cli.data.schema import Path
-from valor_cli.data.shapes.objects.checks import crowd_flag, missing_keys, stated_area
+from valor_cli.data.shapes.objects.checks import (
+    Size,
+    crowd_flag,
+    image_side,
+    missing_keys,
+    stated_area,
+)
 from valor_cli.data.shapes.objects.names import (
     IMAGE,
     IMAGE_NAMES,
@@ -36,24 +38,10 @@ from valor_cli.data.shapes.objects.names import (
     standard_object,
     unread_lists,
 )
-from valor_cli.data.shapes.objects.object_file import Id, ObjectFile, Piece, Role, Wanted, id_column
-from valor_cli.data.shapes.objects.parse import (
-    ObjectFields,
-    ObjectParser,
-    image_sides,
-    whole_numbers,
-)
+from valor_cli.data.shapes.objects.object_file import Id, ObjectFile, Piece, Role
+from valor_cli.data.shapes.objects.parse import ObjectFields, image_sides, whole_numbers
 from valor_cli.data.shapes.objects.reading import Reading
-from valor_cli.data.shapes.objects.rows import (
-    ImageRows,
-    Named,
-    ObjectRows,
-    checked_ids,
-    in_line_order,
-    joined_pieces,
-    object_file,
-)
-from valor_cli.data.table import SKIP_HINT, RowProblems
+from valor_cli.data.shapes.objects.rows import OF_ROLE, ImageRows, ObjectRows
 from valor_cli.data.tape import (
     DUPLICATE,
     INVALID,
@@ -65,14 +53,14 @@ from valor_cli.data.tape import (
     Column,
     Ints,
 )
-from valor_cli.data.values import describe, number, stop_on, text
-from valor_cli.errors import DataError, Problem, did_you_mean, printable
-from valor_cli.kernels.columns.spans import Vocabulary
-from valor_cli.kernels.geometry.rle import LARGEST_SIDE
-from valor_cli.results import InputFile
+from valor_cli.data.values import describe, number, text
+from valor_cli.errors import did_you_mean, printable
+from valor_cli.kernels.geometry.shapes import KINDS
 
-_GEOMETRIES: Final = ("box", "rotated_box", "polygon", "mask", "segmentation")
-_OF_TRUTH: Final = ("crowd", "area", "id")
+_Image: TypeAlias = tuple[int, Id, int, int, str | None, Mapping[str, Any]]
+"""Line, id, width, height, file and metadata of an image."""
+
+_SHAPES: Final = (*KINDS, "segmentation")
 _SIDES: Final = ("width", "height")
 _INNER: Final = "metadata"
 _SHOWN: Final = 40
@@ -95,224 +83,140 @@ def read_image_rows(file: RowFile, role: Role, reading: Reading) -> ObjectFile:
             metadata of a name.
     """
     names = reading.metadata if role == "ground_truth" else ()
-    rows = _Images(file, role, reading.wanted, names)
+    rows = _Images(file, role, reading, names)
     ways = [way for own in IMAGE.candidates(file.names, {}).values() for way in own]
     wanted: list[Path] = [*ways, *((name,) for name in names if name in file.names)]
-    for block in file.blocks(typed=TypedReading(wanted, most=1 << 12)):
-        rows.add(block)
-    images, faults, problems = rows.images, rows.faults, rows.problems
-    found = rows.objects()
-    images.check(faults, "image_id")
-    if role == "ground_truth":
-        found = checked_ids(found, problems)
-    if reading.invalid == "error":
-        stop_on([faults, problems], SKIP_HINT * bool(problems.total))
-    stop_on([faults])
-    path = file.path
-    if role == "ground_truth" and not images.ids:
-        raise DataError(Problem(path, "there are no images; at least one is needed"))
-    skipped = rows.found - len(found.shapes)
-    return object_file(
-        path,
-        found,
-        images=images.table(path, file.place),
-        image_ids=id_column(images.ids),
-        labels=Named.in_order(rows.labels.names),
-        files=[InputFile(path, file.sha256, rows.found, skipped), *rows.masks.input_files()],
-        metadata=metadata_of(rows.records, names, path, images.lines, rows.keys),
-        skipped=skipped,
-        place=file.place,
+    found = rows.read(TypedReading(wanted, most=1 << 12))
+    images, records = rows.all_images()
+    columns = {**found.columns, "image": np.searchsorted(images.lines, found.columns["line"])}
+    images.check(rows.faults, "image_id")
+    return rows.object_file(
+        Piece(columns, found.shapes),
+        images,
+        reading.invalid,
+        lambda: metadata_of(records, names, file.path, images.lines, rows.keys),
+        masks=rows.geometry.input_files(),
     )
 
 
-class _Held(Struct, frozen=True):
-    """The objects of rows.
+class _Images(ObjectReader):
+    """The rows of a file, each an image. What says where its objects are is its line.
 
     Attributes:
-        count: (n,) how many each row has.
-        usable: (objects,) which are objects.
-        field: The values under the first of some keys, of all objects.
+        keys: Names in images besides those that are read.
+        geometry: Reads those of rows that are read one by one.
     """
 
-    count: Ints
-    usable: Bools
-    field: Callable[..., Column]
-
-
-class _Images:
-    """The rows of a file.
-
-    Attributes:
-        images, labels: What was found so far.
-        records: What each image says of the metadata, and whatever else.
-        keys: Names of images that are not in `records`.
-        masks: PNG files of masks.
-        faults, problems: Of rows as such, and of their objects.
-        found: How many objects there were, good or not.
-    """
-
-    def __init__(self, file: RowFile, role: Role, wanted: Wanted, metadata: Sequence[str]) -> None:
-        self.images, self.labels = ImageRows(), Vocabulary()
-        self.records: list[dict[str, Any]] = []
+    def __init__(
+        self, file: RowFile, role: Role, reading: Reading, metadata: Sequence[str]
+    ) -> None:
+        super().__init__(file, role, reading)
         self.keys: dict[str, None] = {}
-        self.masks = MaskFiles(file.path)
-        self.faults = RowProblems(file.path, file.place)
-        self.problems = RowProblems(file.path, file.place)
-        self.found = 0
-        self._role: Role = role
-        self._wanted: Wanted = wanted
+        self.geometry = GeometryReader(file.path, self.problems)
+        self._wanted = reading.wanted
         self._metadata = metadata
-        self._parser = ObjectParser(role, wanted, self.labels)
-        self._pieces: list[Piece] = []
+        self._images: list[_Image] = []
 
-    def objects(self) -> Piece:
-        """All objects; they and the images are sorted by line."""
-        piece = in_line_order(joined_pieces(self._pieces, self._role))
-        lines = self.images.lines
-        if lines == sorted(lines):
-            return piece
-        if self.records:
-            pairs = zip(lines, self.records, strict=True)
-            self.records = [record for _, record in sorted(pairs, key=lambda pair: pair[0])]
-        position = self.images.sort()
-        columns = {**piece.columns, "image": position[piece.columns["image"]]}
-        return Piece(columns, piece.shapes)
+    def all_images(self) -> tuple[ImageRows, Sequence[Mapping[str, Any]]]:
+        """The images by line, and what each says of the metadata, and whatever else."""
+        images = sorted(self._images, key=itemgetter(0))
+        lines, ids, width, height, names, records = (
+            map(list, zip(*images, strict=True)) if images else ([], [], [], [], [], [])
+        )
+        return ImageRows(ids, lines, width, height, names), records
 
-    def add(self, block: Block) -> None:
-        """Add the rows of a block."""
-        left: list[tuple[int, list[Fault] | tuple[Any]]] = [*block.wrong]
-        for batch in block.batches:
-            wrong = np.flatnonzero(self._add(batch)).tolist() if len(batch) else []
-            records = batch.records(wrong) if wrong else []
-            left += [
-                (int(batch.line[at]), (plain(record),))
-                for at, record in zip(wrong, records, strict=True)
-            ]
-        if not left:
-            return
-        rows = ObjectRows(self._role)
-        geometry = GeometryReader(rows.shapes, self.masks, self.problems)
-        for line, one in sorted(left, key=lambda pair: pair[0]):
-            if isinstance(one, tuple):
-                self._row(one[0], line, rows, geometry)
-            else:
-                for key, message in one:
-                    self.faults.add(line, key, message)
-        self._pieces.append(rows.piece())
-
-    def _add(self, batch: Batch) -> Bools:
-        """Add rows; which of them must be read one by one."""
-        values, names = batch.objects, IMAGE.candidates(batch.names, {})
+    def columns(self, batch: Batch) -> tuple[Piece, Bools]:
+        """The objects of a batch, and (n,) which rows are read one by one instead."""
+        names = IMAGE.candidates(batch.names, {})
         image_id, objects = batch.at(names["image_id"]), batch.at(names["objects"])
-        sides = [image_sides(batch.at(names[key])) for key in _SIDES]
+        (width, is_width), (height, is_height) = (
+            image_sides(batch.at(names[key])) for key in _SIDES
+        )
         file_name = batch.at(names["file_name"])
         ids, is_number = whole_numbers(image_id)
-        wrong = np.zeros(len(batch), np.bool_) if values is None else ~values.is_of(OBJECT)
-        held, unread = _held(objects)
-        wrong |= unread | ~(is_number | image_id.is_of(TEXT)) | ~file_name.is_of(TEXT, *NOTHING)
-        wrong |= ~sides[0][1] | ~sides[1][1] | _other_lists(batch, objects)
+        fields, unread = self._fields(objects, batch.line)
+        wrong = unread | ~(is_number | image_id.is_of(TEXT)) | ~is_width | ~is_height
+        wrong |= ~file_name.is_of(TEXT, *NOTHING) | _other_lists(batch, objects)
+        if batch.objects is not None:
+            wrong |= ~batch.objects.is_of(OBJECT)
         more = batch.at([(_INNER,)])
         described = {name: more.field(name).or_else(batch.at([(name,)])) for name in self._metadata}
-        for column in (more, *described.values()) if described else ():
-            wrong |= column.is_of(DUPLICATE, INVALID)
         for column in described.values():
-            wrong |= column.is_of(LIST, OBJECT)
-        frame = np.stack([sides[1][0], sides[0][0]], axis=1)
-        fields = self._fields(held, spellings(objects.tape.keys, "object"), batch.line)
-        piece = self._parser.parse(fields, frame, wrong)
-        self.found += len(piece.shapes)
-        right = np.flatnonzero(~wrong)
-        image = np.cumsum(~wrong) - 1 + len(self.images.ids)
-        columns = {**piece.columns, "image": image[piece.columns["image"]]}
-        self._pieces.append(Piece(columns, piece.shapes))
-        images = self.images
-        images.ids += _ids(image_id.take(right), ids[right], is_number[right])
-        images.lines += batch.line[right].tolist()
-        images.width += sides[0][0][right].tolist()
-        images.height += sides[1][0][right].tolist()
-        images.file_name += file_name.take(right).scalars().tolist()
+            wrong |= column.is_of(LIST, OBJECT, DUPLICATE, INVALID)
         if described:
-            self._note({name: column.take(right) for name, column in described.items()})
+            wrong |= more.is_of(DUPLICATE, INVALID)
             read = {way[0] for way in names["objects"]}
             self.keys |= dict.fromkeys(
                 key for key in [*batch.names, *more.keys()] if key not in read
             )
-        return wrong
-
-    def _fields(
-        self, held: _Held, names: Mapping[str, tuple[str, ...]], number: Ints
-    ) -> ObjectFields:
-        """The columns of the objects of rows, by meaning."""
-        count = held.count
-        row = np.repeat(np.arange(len(count)), count)
-        fields = {key: held.field(*names[key]) for key in ("label", *_GEOMETRIES)}
-        more = ("score",) if self._role == "predictions" else _OF_TRUTH
-        return ObjectFields(
-            row=row,
-            line=number[row],
-            position=np.arange(len(row)) - (np.cumsum(count) - count)[row],
-            label=fields.pop("label"),
-            geometry=fields,
-            unusable=~held.usable,
-            **{key: held.field(*names[key]) for key in more if names[key]},
+        piece = self._parser.parse(fields, np.stack([height, width], axis=1), wrong)
+        right = np.flatnonzero(~wrong)
+        image_id = image_id.take(right)
+        self._images += zip(
+            batch.line[right].tolist(),
+            (ids[right] if is_number[right].all() else image_id.scalars()).tolist(),
+            width[right].tolist(),
+            height[right].tolist(),
+            file_name.take(right).scalars().tolist(),
+            _records({name: column.take(right) for name, column in described.items()}, len(right)),
+            strict=True,
         )
+        return piece, wrong
 
-    def _note(self, described: Mapping[str, Column]) -> None:
-        """Add what images say of the metadata."""
-        there = [column.node >= 0 for column in described.values()]
-        columns = [column.scalars() for column in described.values()]
-        for said, *each in zip(np.stack(there, axis=1).tolist(), *columns, strict=True):
-            pairs = zip(said, described, each, strict=True)
-            self.records.append({name: value for one, name, value in pairs if one})
+    def _fields(self, objects: Column, line: Ints) -> tuple[ObjectFields, Bools]:
+        """The columns of the objects of rows, and (n,) which rows hold no list of objects."""
+        names = spellings(objects.tape.keys, "object")
+        more = [key for key in OF_ROLE[self._role] if names[key]]
+        count, unusable, field, unread = _held(objects)
+        row = np.repeat(np.arange(len(count)), count)
+        fields = ObjectFields(
+            row=row,
+            line=line[row],
+            position=np.arange(len(row)) - (np.cumsum(count) - count)[row],
+            unusable=unusable,
+            values={key: field(*names[key]) for key in ("label", *_SHAPES, *more)},
+        )
+        return fields, unread
 
-    def _row(self, record: Any, line: int, rows: ObjectRows, geometry: GeometryReader) -> None:
+    def refuse(self, line: int, faults: Sequence[Fault]) -> None:
+        """Note what is wrong with a row, which is an image."""
+        for key, message in faults:
+            self.faults.add(line, key, message)
+
+    def row(self, record: Any, line: int, rows: ObjectRows) -> None:
         """Read a row that is wrong or unusual."""
+        record, faults = plain(record), self.faults
         if not isinstance(record, dict):
             found = describe(record)
-            message = f"expected an object with image_id and objects, found {found}"
-            self.faults.add(line, "", message)
+            faults.add(line, "", f"expected an object with image_id and objects, found {found}")
             return
-        before = self.faults.total
+        before = faults.total
         names = spelled(tuple(record), "image")
         if "image_id" not in names:
-            self.faults.add(line, "", missing_keys(["image_id"], record))
-        width, height = (self._side(record, names.get(key, key), line) for key in _SIDES)
+            faults.add(line, "", missing_keys(["image_id"], record))
+        width, height = (
+            image_side(record.get(key), record.get(key), faults, line, key)
+            for key in (names.get(side, side) for side in _SIDES)
+        )
         name = record.get(names.get("file_name", ""))
         if name is not None:
-            name = text(name, self.faults, line, names["file_name"])
+            name = text(name, faults, line, names["file_name"])
         key = names.get("objects", "objects")
         objects = listed_objects(record.get(key, []))
         for message in _not_read(record, names):
-            self.faults.add(line, "", message)
+            faults.add(line, "", message)
         if not isinstance(objects, list):
-            message = f"expected a list, found {describe(objects)}"
-            self.faults.add(line, key, message)
-        if self.faults.total > before:
+            faults.add(line, key, f"expected a list, found {describe(objects)}")
+        if faults.total > before:
             return
-        images = self.images
-        image = len(images.ids)
-        images.ids.append(record[names["image_id"]])
-        images.lines.append(line)
-        images.width.append(width)
-        images.height.append(height)
-        images.file_name.append(name)
-        if self._metadata:
-            self.records.append({one: record[one] for one in record if one != key})
-        geometry.frame = (height, width)
+        others = {one: record[one] for one in record if one != key} if self._metadata else {}
+        self._images.append((line, record[names["image_id"]], width, height, name, others))
+        self.geometry.frame = Size(height, width)
         self.found += len(objects)
         for position, value in enumerate(objects):
-            self._object(value, image, line, f"{key}[{position}]", position, rows, geometry)
+            self._object(value, line, f"{key}[{position}]", position, rows)
 
-    def _object(
-        self,
-        value: object,
-        image: int,
-        line: int,
-        key: str,
-        position: int,
-        rows: ObjectRows,
-        geometry: GeometryReader,
-    ) -> None:
+    def _object(self, value: object, line: int, key: str, position: int, rows: ObjectRows) -> None:
         problems = self.problems
         if not isinstance(value, dict):
             problems.add(line, key, f"expected an object, found {describe(value)}")
@@ -330,46 +234,40 @@ class _Images:
             problems.add(line, key, f"there is no geometry, one of {shown} ({present_keys(said)})")
             return
         before = problems.total
-        shape = f"{key}.{names.get(kind) or names['segmentation']}"
         label = text(value["label"], problems, line, f"{key}.{names['label']}")
-        score, crowd, area = 0.0, False, math.nan
+        score, crowd, area = None, False, math.nan
         if predicted:
-            given = number(value["score"], problems, line, f"{key}.{names['score']}")
-            score = 0.0 if given is None else given
+            score = number(value["score"], problems, line, f"{key}.{names['score']}")
         else:
             place = f"{key}.{names.get('crowd')}"
             crowd = crowd_flag(value.get("crowd", False), problems, line, place)
             if value.get("area") is not None:
                 area = stated_area(value["area"], problems, line, f"{key}.{names['area']}")
-        # Last, for what is added to the shapes must become a row.
-        if problems.total > before or label is None:
-            geometry = GeometryReader(ObjectRows(self._role).shapes, self.masks, problems)
-            geometry.add(kind, value[kind], line, shape)
-            return
-        if geometry.add(kind, value[kind], line, shape):
+        place = f"{key}.{names.get(kind) or names['segmentation']}"
+        shape = self.geometry.read(kind, value[kind], line, place)
+        if problems.total == before and label is not None:
             rows.add(
-                image,
-                self.labels.code(label.encode()),
+                KINDS.index(kind),
+                shape,
+                line,
+                self.label_code(label),
                 line,
                 position=position,
-                score=score,
+                score=0.0 if score is None else score,
                 crowd=crowd,
                 area=area,
                 identity=value.get("id"),
             )
 
-    def _side(self, record: Mapping[str, Any], key: str, line: int) -> int:
-        """The width or height of an image; 0 where it is not said."""
-        value = record.get(key)
-        if value is None:
-            return 0
-        if isinstance(value, float) and value.is_integer():
-            value = int(value)
-        if type(value) is int and 0 <= value <= LARGEST_SIDE:
-            return value
-        message = f"expected a whole number from 0 to {LARGEST_SIDE:,}, found {describe(value)}"
-        self.faults.add(line, key, message)
-        return 0
+
+def _records(described: Mapping[str, Column], count: int) -> list[dict[str, Any]]:
+    """What each of some images says of the metadata."""
+    records: list[dict[str, Any]] = [{} for _ in range(count)]
+    for name, column in described.items():
+        said = np.flatnonzero(column.node >= 0)
+        for at, value in zip(said.tolist(), column.take(said).scalars().tolist(), strict=True):
+            records[at][name] = value
+    return records
 
 
 def listed_objects(value: Any) -> Any:
@@ -382,19 +280,24 @@ def listed_objects(value: Any) -> Any:
     return [dict(zip(value, one, strict=True)) for one in zip(*lists, strict=True)]
 
 
-def _held(objects: Column) -> tuple[_Held, Bools]:
-    """The objects of rows, and which rows hold no list of objects."""
-    columns = objects.is_of(OBJECT)
-    if not columns.any() or objects.is_of(LIST).any():
-        count, held = objects.where(objects.is_of(LIST)).items()
-        return _Held(count, held.is_of(OBJECT), held.field), ~objects.is_of(LIST)
-    owner, lists = objects.items()
-    size, _ = lists.items()
+def _held(objects: Column) -> tuple[Ints, Bools, Callable[..., Column], Bools]:
+    """The objects of rows.
+
+    Returns:
+        (n,) how many each row has; (objects,) which are no objects; the values under the first of
+        some keys, of all objects; and (n,) which rows hold no list of objects.
+    """
+    columns, lists = objects.is_of(OBJECT), objects.is_of(LIST)
+    if not columns.any() or lists.any():
+        count, held = objects.where(lists).items()
+        return count, ~held.is_of(OBJECT), held.field, ~lists
+    owner, values = objects.items()
+    size, _ = values.items()
     row = np.repeat(np.arange(len(owner)), owner)
     count = np.zeros(len(owner), np.int64)
     count[row] = size
     unread = ~columns | (owner == 0)
-    unread[row[~lists.is_of(LIST) | (size != count[row])]] = True
+    unread[row[~values.is_of(LIST) | (size != count[row])]] = True
     count[unread] = 0
     kept = objects.where(~unread)
 
@@ -405,16 +308,7 @@ def _held(objects: Column) -> tuple[_Held, Bools]:
             node[np.repeat(own == count, count)] = items.node
         return Column(objects.tape, node)
 
-    return _Held(count, np.ones(int(count.sum()), np.bool_), field), unread
-
-
-def _ids(column: Column, number: Ints, is_number: Bools) -> list[Id]:
-    if is_number.all():
-        found: list[Id] = number.tolist()
-        return found
-    texts = column.texts()
-    pairs = zip(texts, number.tolist(), is_number.tolist(), strict=True)
-    return [one if numeric else text for text, one, numeric in pairs]
+    return count, np.zeros(int(count.sum()), np.bool_), field, unread
 
 
 def _other_lists(batch: Batch, objects: Column) -> Bools:

@@ -5,25 +5,32 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import chain
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from valor_cli.data.partition.shards import NOTHING, SkippedFiles
-from valor_cli.data.shapes.objects.object_file import Id, ImageNames, ObjectFile, text_column
+from valor_cli.data.formats.coco.images import LVIS_KEYS
+from valor_cli.data.partition.shards import NOTHING, SkippedFiles, minority_parts
+from valor_cli.data.shapes.objects.object_file import Id, ObjectFile, id_column, text_column
 from valor_cli.data.table import Columns, Table, places_in
 from valor_cli.errors import DataError, Problem, printable
 from valor_cli.kernels.geometry.shapes import joined
 
-_FILL: dict[str, Any] = {"area": np.nan, "crowd": False, "difficult": False}
-"""Default of a column that an input does not have."""
-
-LVIS_LISTS = ("negative", "not_exhaustive")
-"""Columns of images that list category ids."""
+_FILL: Final[Mapping[str, Any]] = {
+    "area": np.nan,
+    "crowd": False,
+    "difficult": False,
+    "width": 0,
+    "height": 0,
+    "file_name": None,
+    **dict.fromkeys(LVIS_KEYS, ()),
+}
+"""Default of a column of objects or images that an input does not have."""
 
 _Name: TypeAlias = tuple[str, int]
+"""A name, and how many categories before have the same."""
 
 
 class Categories(NamedTuple):
@@ -74,6 +81,7 @@ def _joined(path: str, parts: Sequence[ObjectFile]) -> ObjectFile:
     }
     images = _images(path, parts, labels.renumbered)
     names = list(dict.fromkeys(chain.from_iterable(part.metadata for part in parts)))
+    image_names = {part.image_names for part in parts}
     rows, places = places_in([part.objects for part in parts])
     skipped = sum(part.objects.skipped for part in parts)
     return ObjectFile(
@@ -87,15 +95,9 @@ def _joined(path: str, parts: Sequence[ObjectFile]) -> ObjectFile:
         },
         files=list(chain.from_iterable(part.files for part in parts)),
         coded=labels.renumbered is not None or any(part.coded for part in parts),
-        image_names=_image_names(parts),
+        image_names=image_names.pop() if len(image_names) == 1 else "text",
         warnings=list(dict.fromkeys(chain.from_iterable(part.warnings for part in parts))),
     )
-
-
-def _image_names(parts: Sequence[ObjectFile]) -> ImageNames:
-    """What image ids of all parts are; of two kinds, text."""
-    kinds = {part.image_names for part in parts}
-    return kinds.pop() if len(kinds) == 1 else "text"
 
 
 def _other_columns(parts: Sequence[ObjectFile]) -> Columns:
@@ -105,37 +107,34 @@ def _other_columns(parts: Sequence[ObjectFile]) -> Columns:
     for name in names:
         if name in ("image_id", "category_id"):
             continue
-        with_it = [part for part in parts if name in part.objects.columns or not len(part.objects)]
-        without = [part for part in parts if name not in part.objects.columns and len(part.objects)]
-        if name == "id":
-            found[name] = _object_ids(with_it, without)
-        elif without and name not in _FILL:
-            message = f"objects have no {name} here, and have it in {with_it[0].path}"
+        own = [part for part in parts if name in part.objects.columns or len(part.objects)]
+        without = [part for part in own if name not in part.objects.columns]
+        if without and name not in _FILL:
+            there = next(part.path for part in own if name in part.objects.columns)
+            one = "one" if name == "id" else "it"
+            message = f"objects have no {name} here, and have {one} in {there}"
             raise DataError(Problem(without[0].path, message))
-        else:
-            found[name] = _filled(name, parts)
+        columns = [_column(part.objects, name) for part in own]
+        if len({column.shape[1:] for column in columns}) > 1:
+            message = (
+                f"the objects differ in the shape of their {name} from those of {parts[0].path}"
+            )
+            raise DataError(Problem(parts[-1].path, message))
+        found[name] = _object_ids(columns, own) if name == "id" else np.concatenate(columns)
     return found
 
 
-def _filled(name: str, parts: Sequence[ObjectFile]) -> NDArray[Any]:
-    columns = []
-    for part in parts:
-        if name in part.objects.columns:
-            columns.append(part.objects[name])
-        elif len(part.objects):
-            columns.append(np.full(len(part.objects), _FILL[name]))
-    shapes = {column.shape[1:] for column in columns}
-    if len(shapes) > 1:
-        message = f"the objects differ in the shape of their {name} from those of {parts[0].path}"
-        raise DataError(Problem(parts[-1].path, message))
-    return np.concatenate(columns)
+def _column(table: Table, name: str) -> NDArray[Any]:
+    """A column, or its default where the input does not have it."""
+    if name in table.columns:
+        return table[name]
+    default = _FILL[name]
+    if isinstance(default, float | int):
+        return np.full(len(table), default)
+    return text_column([default] * len(table))
 
 
-def _object_ids(parts: Sequence[ObjectFile], without: Sequence[ObjectFile]) -> NDArray[Any]:
-    if without:
-        message = f"objects have no id here, and have one in {parts[0].path}"
-        raise DataError(Problem(without[0].path, message))
-    columns = [part.objects.columns.get("id", np.zeros(0, np.int64)) for part in parts]
+def _object_ids(columns: Sequence[NDArray[Any]], parts: Sequence[ObjectFile]) -> NDArray[Any]:
     if all(np.array_equal(column, np.arange(1, len(column) + 1)) for column in columns):
         return np.arange(1, sum(map(len, columns)) + 1)
     ids = same_type("ids of objects", columns, parts)
@@ -178,8 +177,8 @@ def _images(
     columns: Columns = {"id": same_type("image ids", [table["id"] for table in tables], parts)}
     for name in dict.fromkeys(chain.from_iterable(table.columns for table in tables)):
         if name != "id":
-            values = [_image_column(table, name) for table in tables]
-            if name in LVIS_LISTS and renumbered is not None:
+            values = [_column(table, name) for table in tables]
+            if name in LVIS_KEYS and renumbered is not None:
                 values = [
                     text_column([[numbers[one] for one in each] for each in column])
                     for column, numbers in zip(values, renumbered, strict=True)
@@ -191,20 +190,10 @@ def _images(
 
 def _unlisted(part: ObjectFile, seen: set[Any]) -> Table:
     """The images of the objects of a part that lists none, less those seen, to which they go."""
-    column = part.objects["image_id"]
-    new = [one for one in dict.fromkeys(column.tolist()) if one not in seen]
+    ids = dict.fromkeys(part.objects["image_id"].tolist())
+    new = [one for one in ids if one not in seen]
     seen.update(new)
-    ids = text_column(new) if column.dtype.kind != "i" else np.array(new, np.int64)
-    return Table(part.path, {"id": ids})
-
-
-def _image_column(table: Table, name: str) -> NDArray[Any]:
-    if name in table.columns:
-        return table[name]
-    if name in ("width", "height"):
-        return np.zeros(len(table), np.int64)
-    # Lists of category ids (LVIS) are empty where a part says nothing of them.
-    return text_column([None if name == "file_name" else [] for _ in range(len(table))])
+    return Table(part.path, {"id": id_column(new)})
 
 
 def joined_categories(path: str, parts: Sequence[ObjectFile]) -> Categories:
@@ -227,12 +216,16 @@ def joined_categories(path: str, parts: Sequence[ObjectFile]) -> Categories:
         message = f"categories are not named here, and are in {there}"
         hint = "join COCO results lists with results lists alone, or give all of them names"
         raise DataError(Problem(bare[0].path, message), hint=hint)
-    tables = [_none(path) if part.categories is None else part.categories for part in parts]
+    none = Table(path, {"id": np.zeros(0, np.int64), "name": text_column([])})
+    tables = [none if part.categories is None else part.categories for part in parts]
     pairs = [list(zip(table["id"].tolist(), _names(table), strict=True)) for table in tables]
     first: dict[_Name, int] = {}
     for row, (_, name) in enumerate(chain.from_iterable(pairs)):
         first.setdefault(name, row)
-    agreed = _agree(pairs)
+    # No id has two names, no name two ids, and all ids are of one type.
+    distinct = set(chain.from_iterable(pairs))
+    known = {one for one, _ in distinct}
+    agreed = len(distinct) == len(known) == len(first) and len(set(map(type, known))) <= 1
     if not agreed:
         first = dict(sorted(first.items()))
     columns = _columns(tables, np.array(list(first.values()), np.int64))
@@ -250,10 +243,6 @@ def joined_categories(path: str, parts: Sequence[ObjectFile]) -> Categories:
     return Categories(Table(path, columns), np.concatenate(of_objects), new)
 
 
-def _none(path: str) -> Table:
-    return Table(path, {"id": np.zeros(0, np.int64), "name": text_column([])})
-
-
 def _names(table: Table) -> list[_Name]:
     """Each name, and how many categories before it have the same."""
     seen: Counter[str] = Counter()
@@ -262,16 +251,6 @@ def _names(table: Table) -> list[_Name]:
         names.append((name, seen[name]))
         seen[name] += 1
     return names
-
-
-def _agree(parts: Sequence[Sequence[tuple[Id, _Name]]]) -> bool:
-    """Whether no id has two names, no name two ids, and all ids are of one type."""
-    ids: dict[Id, _Name] = {}
-    names: dict[_Name, Id] = {}
-    for one, name in chain.from_iterable(parts):
-        if ids.setdefault(one, name) != name or names.setdefault(name, one) != one:
-            return False
-    return len(set(map(type, ids))) <= 1
 
 
 def _columns(tables: Sequence[Table], rows: NDArray[np.int64]) -> Columns:
@@ -292,13 +271,45 @@ def same_type(
     Raises:
         DataError: They are of two types.
     """
-    filled = [at for at, column in enumerate(columns) if len(column)]
-    for at in filled:
-        if columns[at].dtype != columns[filled[0]].dtype:
-            kinds = [
-                "numbers" if columns[one].dtype.kind == "i" else "text" for one in (at, filled[0])
-            ]
-            message = f"{what} are {kinds[0]} here and {kinds[1]} in {parts[filled[0]].path}"
-            raise DataError(Problem(parts[at].path, message))
     # An input without objects has ids of no type.
-    return np.concatenate([columns[at] for at in filled] or [columns[0]])
+    filled = [at for at, column in enumerate(columns) if len(column)] or [0]
+    usual = columns[filled[0]]
+    for at in filled:
+        if columns[at].dtype != usual.dtype:
+            kinds = f"{what} are {_type_of(columns[at])} here and {_type_of(usual)}"
+            message = f"{kinds} in {parts[filled[0]].path}"
+            raise DataError(Problem(parts[at].path, message))
+    return np.concatenate([columns[at] for at in filled])
+
+
+def _type_of(ids: NDArray[Any]) -> str:
+    return "numbers" if ids.dtype.kind == "i" else "text"
+
+
+def incompatible_objects(parts: Sequence[ObjectFile]) -> dict[int, DataError]:
+    """Parts whose id types differ from those of most, or that lack names alone.
+
+    A part without objects is like any other.
+    """
+    filled = [at for at, part in enumerate(parts) if len(part.objects)]
+    if not filled:
+        return {}
+    kinds = [_kinds(parts[at]) for at in filled]
+
+    def error(at: int, usual: int) -> DataError:
+        pairs = zip(kinds[at], kinds[usual], strict=False)
+        (here, _), (_, there) = next(pair for pair in pairs if pair[0] != pair[1])
+        place = parts[filled[usual]].path
+        return DataError(Problem(parts[filled[at]].path, f"{here} and {there} in {place}"))
+
+    return {filled[at]: problem for at, problem in minority_parts(kinds, error).items()}
+
+
+def _kinds(part: ObjectFile) -> Sequence[tuple[str, str]]:
+    """What is said of a part beside others, and of these beside it."""
+    image, category = (_type_of(part.objects[name]) for name in ("image_id", "category_id"))
+    of_image = f"image ids are {image} here", image
+    if part.categories is not None:
+        return of_image, ("categories are named here,", "are")
+    unnamed = "categories are not named here,", "are not"
+    return of_image, unnamed, (f"category ids are {category} here", category)

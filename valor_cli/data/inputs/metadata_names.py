@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Collection, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import reduce
-from typing import Any, Final
+from itertools import compress
+from typing import Any, Final, NamedTuple
 
-from valor_cli.data.batch import Batch
+from valor_cli.data.batch import Batch, RowFile
 from valor_cli.data.source.inputs import expanded_tables
 from valor_cli.data.tape import DUPLICATE, INVALID, LIST, OBJECT, Column
 from valor_cli.errors import DataError
@@ -29,6 +30,47 @@ LONGEST: Final = 200
 _INNER: Final = "metadata"
 
 
+class MetadataRows(NamedTuple):
+    """Rows, and where in them metadata may be.
+
+    Attributes:
+        batch: The rows.
+        standard: Names that are no metadata.
+        owners: (n,) the sample of each row, where it may have several.
+        strict: Whether a row that says nothing differs from another of its sample that says
+            something.
+        inner: What objects of metadata are called, in the order of looking.
+        inner_first: Whether what these say holds before what the row itself says.
+    """
+
+    batch: Batch
+    standard: Collection[str]
+    owners: Sequence[Hashable] | None = None
+    strict: bool = False
+    inner: Sequence[str] = (_INNER,)
+    inner_first: bool = False
+
+    def columns(self) -> Iterator[tuple[str, Column]]:
+        """What rows say beyond their standard names, directly or in a metadata object."""
+        batch, standard = self.batch, self.standard
+        columns = {
+            name: [batch.column(name)]
+            for name in batch.names
+            if name not in standard and name not in self.inner
+        }
+        for inner in self.inner:
+            if inner not in batch.names:
+                continue
+            held = batch.column(inner)
+            held = held.where(held.is_of(OBJECT))
+            for key in held.first_keys():
+                if key in standard and key in batch.names and not self.inner_first:
+                    continue
+                own = columns.setdefault(key, [])
+                own.insert(0 if self.inner_first else len(own), held.field(key))
+        return ((name, reduce(Column.or_else, ways)) for name, ways in columns.items())
+
+
 class MetadataNames:
     """Names in rows whose values can be metadata.
 
@@ -36,46 +78,42 @@ class MetadataNames:
     records of one sample; and those with very many texts.
     """
 
-    __slots__ = ("_left_out", "_of_owner", "_others", "_strict", "_values")
+    __slots__ = ("_left_out", "_of_owner", "_others", "_values")
 
-    def __init__(self, *, strict: bool = False) -> None:
-        """Initialise with how records of one sample may differ.
-
-        Args:
-            strict: Whether one that says nothing differs from one that says something.
-        """
+    def __init__(self) -> None:
         self._left_out: set[str] = set()
         self._values: dict[str, set[Any]] = {}
         self._others: set[str] = set()
-        self._of_owner: dict[str, dict[Hashable, Any]] = {}
-        self._strict = strict
+        self._of_owner: dict[tuple[str, Hashable], Any] = {}
 
-    def note(self, name: str, column: Column, owners: Sequence[Hashable] | None = None) -> None:
-        """Add the values of a name.
-
-        Args:
-            name: The name.
-            column: (n,) what each row says.
-            owners: (n,) the sample of each, where it may have several rows.
-        """
-        if name in self._left_out:
-            return
-        fits = not column.is_of(LIST, OBJECT, DUPLICATE, INVALID).any()
-        values = column.scalars()[column.node >= 0].tolist() if fits else []
-        fits = fits and all(self._fits(name, value) for value in dict.fromkeys(values))
-        if fits and owners is not None:
-            pairs = zip(owners, column.scalars().tolist(), (column.node >= 0).tolist(), strict=True)
-            fits = all(self._agrees(name, value, owner) for owner, value, said in pairs if said)
-        if not fits:
-            self._left_out.add(name)
-            self._values.pop(name, None)
-            self._of_owner.pop(name, None)
+    def add(self, rows: MetadataRows) -> None:
+        """Add the names of some rows."""
+        for name, column in rows.columns():
+            if name not in self._left_out and not self._fits(name, column, rows):
+                self._left_out.add(name)
+                self._values.pop(name, None)
 
     def found(self) -> frozenset[str]:
         """The names for which some record has a value."""
         return frozenset(name for name, values in self._values.items() if values)
 
-    def _fits(self, name: str, value: Any) -> bool:
+    def _fits(self, name: str, column: Column, rows: MetadataRows) -> bool:
+        if column.is_of(LIST, OBJECT, DUPLICATE, INVALID).any():
+            return False
+        said = column.node >= 0
+        values = column.scalars()[said].tolist()
+        if not all(self._is_kind(name, value) for value in dict.fromkeys(values)):
+            return False
+        if rows.owners is None:
+            return True
+        owners = compress(rows.owners, said.tolist())
+        return all(
+            self._of_owner.setdefault((name, owner), value) == value
+            for owner, value in zip(owners, values, strict=True)
+            if owner is not None and (value is not None or rows.strict)
+        )
+
+    def _is_kind(self, name: str, value: Any) -> bool:
         if value is None:
             return True
         if isinstance(value, str) and len(value) > LONGEST:
@@ -87,11 +125,6 @@ class MetadataNames:
             self._others.add(name)
         return len(values) <= MOST_TEXTS or name not in self._others
 
-    def _agrees(self, name: str, value: Any, owner: Hashable) -> bool:
-        if owner is None or (value is None and not self._strict):
-            return True
-        return bool(self._of_owner.setdefault(name, {}).setdefault(owner, value) == value)
-
 
 def _is_number(value: Any) -> bool:
     if isinstance(value, bool):
@@ -102,14 +135,19 @@ def _is_number(value: Any) -> bool:
         return False
 
 
-def names_in_all(path: str, names_of: Callable[[str], frozenset[str]]) -> tuple[str, ...]:
+def names_in_all(
+    path: str,
+    rows_of: Callable[[str], Iterable[MetadataRows]],
+    called: Callable[[str], str] = str,
+) -> tuple[str, ...]:
     """Sorted names that all files of an input have; unreadable files are skipped.
 
     None is looked for where an input can be read only once, a pipe.
 
     Args:
         path: A file, or a pattern.
-        names_of: The names of one file.
+        rows_of: The rows of one file.
+        called: What metadata of a name is called.
     """
     try:
         files = expanded_tables(path)
@@ -123,43 +161,15 @@ def names_in_all(path: str, names_of: Callable[[str], frozenset[str]]) -> tuple[
     for one in files:
         if not (is_url(one) or os.path.isfile(one)):
             continue
+        names = MetadataNames()
         with suppress(DataError):
-            found.append(names_of(one))
-    return tuple(sorted(found[0].intersection(*found))) if found else ()
+            for rows in rows_of(one):
+                names.add(rows)
+            found.append(set(map(called, names.found())))
+    return tuple(sorted(set.intersection(*found))) if found else ()
 
 
-def note_rows(
-    names: MetadataNames,
-    batch: Batch,
-    standard: Collection[str],
-    *,
-    owners: Sequence[Hashable] | None = None,
-    inner: Sequence[str] = (_INNER,),
-    inner_first: bool = False,
-) -> None:
-    """Add what rows say beyond their standard names, directly or in a metadata object.
-
-    Args:
-        names: Where they are added.
-        batch: The rows.
-        standard: Names that are no metadata.
-        owners: (n,) the sample of each row, where it may have several.
-        inner: What objects of metadata are called, in the order of looking.
-        inner_first: Whether what these say holds before what the row itself says.
-    """
-    there = [name for name in inner if name in batch.names]
-    objects = {name: batch.column(name) for name in there}
-    objects = {name: one.where(one.is_of(OBJECT)) for name, one in objects.items()}
-    columns = {
-        name: [batch.column(name)]
-        for name in batch.names
-        if name not in standard and name not in inner
-    }
-    for held in objects.values():
-        for key in held.first_keys():
-            if key in standard and key in batch.names and not inner_first:
-                continue
-            own = columns.setdefault(key, [])
-            own.insert(0 if inner_first else len(own), held.field(key))
-    for name, ways in columns.items():
-        names.note(name, reduce(Column.or_else, ways), owners)
+def batches_of(file: RowFile) -> Iterator[Batch]:
+    """All rows of a file."""
+    for block in file.blocks():
+        yield from block.batches

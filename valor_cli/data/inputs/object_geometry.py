@@ -11,32 +11,117 @@ from numpy.typing import NDArray
 
 from valor_cli.data.formats.folders import digest_of
 from valor_cli.data.formats.images import pixel_values, png_content
-from valor_cli.data.shapes.objects.checks import Size, coordinates, run_lengths
+from valor_cli.data.shapes.objects.checks import (
+    UNKNOWN,
+    box,
+    coordinates,
+    rotated_box,
+    run_lengths,
+)
 from valor_cli.data.shapes.objects.object_file import Wanted
-from valor_cli.data.shapes.objects.rows import Frame, Part, Ring, ShapeRows
+from valor_cli.data.shapes.objects.parse import FEWEST
+from valor_cli.data.shapes.objects.rows import Ring
 from valor_cli.data.source.files import STDIN
-from valor_cli.data.values import LARGEST_COORDINATE, Problems, box, describe, number
+from valor_cli.data.values import Problems, describe
 from valor_cli.errors import DataError, Problem, printable
+from valor_cli.kernels.geometry.masks import from_bitmap
+from valor_cli.kernels.geometry.rle import from_counts
+from valor_cli.kernels.geometry.shapes import KINDS, Kind, Masks
 from valor_cli.paths import beside, own_folder
 from valor_cli.results import InputFile
 
-GEOMETRIES: Final = ("mask", "polygon", "rotated_box", "box")
+GEOMETRIES: Final = KINDS[::-1]
 """Keys of an object, from the most detailed on."""
 
-_SIDES = ("cx", "cy", "width", "height", "angle")
+
+def geometry_of(record: Mapping[str, Any], wanted: Wanted) -> Kind | None:
+    """The key of the geometry to use; None if the object has none."""
+    there = [key for key in GEOMETRIES if record.get(key) is not None]
+    if wanted == "box" and "box" in there:
+        return "box"
+    return there[0] if there else None
 
 
-class MaskFiles:
-    """The PNG files of one input, relative to its folder."""
+class GeometryReader:
+    """Reads the geometries of one file; PNG files that masks name are relative to its folder.
 
-    __slots__ = ("_digests", "_folder", "_last")
+    Attributes:
+        frame: Height and width of the current image; 0 where the line does not say.
+    """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, problems: Problems) -> None:
+        self.frame = UNKNOWN
+        self._problems = problems
         self._folder = "" if path == STDIN else own_folder(path)
         self._digests: dict[str, str] = {}
         self._last: tuple[str, NDArray[np.int64]] | None = None
 
-    def pixels(self, name: str) -> NDArray[np.int64]:
+    def read(self, kind: Kind, value: object, line: int, key: str) -> Sequence[Any] | Masks | None:
+        """A geometry, as `ObjectRows` has it; None if a problem was recorded.
+
+        Args:
+            kind: Which it is.
+            value: What stands there.
+            line, key: Where.
+        """
+        if kind == "mask":
+            return self._mask(value, line, key)
+        read = {"box": box, "rotated_box": rotated_box, "polygon": polygon_parts}[kind]
+        return read(value, self._problems, line, key)
+
+    def input_files(self) -> list[InputFile]:
+        """All PNG files as one record; empty if there were none."""
+        if not self._digests:
+            return []
+        return [InputFile(self._folder or ".", digest_of(self._digests), 0)]
+
+    def _mask(self, value: object, line: int, key: str) -> Masks | None:
+        if isinstance(value, str):
+            return self._png(value, None, line, key)
+        if isinstance(value, dict) and "png" in value:
+            return self._png(value["png"], value.get("value"), line, f"{key}.png")
+        if isinstance(value, dict) and "size" in value and "counts" in value:
+            before = self._problems.total
+            runs = run_lengths(value, self.frame, self._problems, line, key, least=0)
+            if runs is None or self._problems.total > before:
+                return None
+            return from_counts([runs.counts], np.array([runs.size], np.int64))[0]
+        found = describe(value)
+        if isinstance(value, dict):
+            found = f"an object with {', '.join(map(printable, value)) or 'nothing'}"
+        message = (
+            "expected run lengths (an object with size and counts) or the path of a PNG "
+            f"(a string, or an object with png and value), found {found}"
+        )
+        self._problems.add(line, key, message)
+        return None
+
+    def _png(self, path: object, value: object, line: int, key: str) -> Masks | None:
+        message = ""
+        if not isinstance(path, str) or not path or "\0" in path:
+            message = f"expected the path of a PNG, found {describe(path)}"
+        elif value is not None and (type(value) is not int or value < 0):
+            message = f"expected a whole number of 0 or more, found {describe(value)}"
+            key = f"{key.removesuffix('.png')}.value"
+        else:
+            try:
+                pixels = self._pixels(path)
+            except DataError as error:
+                found = error.problems[0]
+                message = f"{printable(found.place)}: {found.message}"
+            else:
+                if all(
+                    own in (0, side) for own, side in zip(self.frame, pixels.shape, strict=True)
+                ):
+                    return from_bitmap(pixels != 0 if value is None else pixels == value)
+                message = (
+                    f"the mask is {pixels.shape[1]} x {pixels.shape[0]} pixels (width x height), "
+                    f"its image is {self.frame[1]} x {self.frame[0]}"
+                )
+        self._problems.add(line, key, message)
+        return None
+
+    def _pixels(self, name: str) -> NDArray[np.int64]:
         """(height, width) values of a PNG; the last file is cached.
 
         Objects of one image stand together, often in one file.
@@ -54,173 +139,47 @@ class MaskFiles:
             self._digests[name] = hashlib.sha256(content).hexdigest()
         return self._last[1]
 
-    def input_files(self) -> list[InputFile]:
-        """All files as one record; empty if there were none."""
-        if not self._digests:
-            return []
-        return [InputFile(self._folder or ".", digest_of(self._digests), 0)]
 
-
-def geometry_of(record: Mapping[str, Any], wanted: Wanted) -> str | None:
-    """The key of the geometry to use; None if the object has none."""
-    there = [key for key in GEOMETRIES if record.get(key) is not None]
-    if wanted == "box" and "box" in there:
-        return "box"
-    return there[0] if there else None
-
-
-class GeometryReader:
-    """Reads the geometries of one file.
-
-    Attributes:
-        shapes: Where they go.
-        files: The PNG files that masks name.
-        frame: Height and width of the current image; 0 where the line does not say.
-    """
-
-    __slots__ = ("files", "frame", "problems", "shapes")
-
-    def __init__(self, shapes: ShapeRows, files: MaskFiles, problems: Problems) -> None:
-        self.shapes = shapes
-        self.files = files
-        self.problems = problems
-        self.frame: Frame = (0, 0)
-
-    def add(self, kind: str, value: object, line: int, key: str) -> bool:
-        """Add a geometry if it is valid.
-
-        Args:
-            kind: One of `GEOMETRIES`.
-            value: What stands there.
-            line, key: Where.
-        """
-        if kind == "mask":
-            return self._mask(value, line, key)
-        if kind == "polygon":
-            parts = polygon_parts(value, self.problems, line, key)
-            if parts:
-                self.shapes.add_polygon(parts)
-            return bool(parts)
-        read, add = {
-            "box": (box, self.shapes.add_box),
-            "rotated_box": (rotated_box, self.shapes.add_rotated_box),
-        }[kind]
-        sides = read(value, self.problems, line, key)
-        if sides is not None:
-            add(sides)
-        return sides is not None
-
-    def _mask(self, value: object, line: int, key: str) -> bool:
-        if isinstance(value, str):
-            return self._png(value, None, line, key)
-        if isinstance(value, dict) and "png" in value:
-            return self._png(value["png"], value.get("value"), line, f"{key}.png")
-        if isinstance(value, dict) and "size" in value and "counts" in value:
-            before = self.problems.total
-            runs = run_lengths(value, Size(*self.frame), self.problems, line, key, least=0)
-            if runs is None or self.problems.total > before:
-                return False
-            self.shapes.add_runs(runs.counts, runs.size)
-            return True
-        message = (
-            "expected run lengths (an object with size and counts) or the path of a PNG "
-            f"(a string, or an object with png and value), found {_keys_of(value)}"
-        )
-        self.problems.add(line, key, message)
-        return False
-
-    def _fits(self, height: int, width: int, line: int, key: str) -> bool:
-        """Whether a mask has the size of its image, as far as that is known."""
-        if all(side in (0, mine) for side, mine in zip(self.frame, (height, width), strict=True)):
-            return True
-        image = f"{self.frame[1]} x {self.frame[0]}"
-        message = f"the mask is {width} x {height} pixels (width x height), its image is {image}"
-        self.problems.add(line, key, message)
-        return False
-
-    def _png(self, path: object, value: object, line: int, key: str) -> bool:
-        if not isinstance(path, str) or not path or "\0" in path:
-            self.problems.add(line, key, f"expected the path of a PNG, found {describe(path)}")
-            return False
-        if value is not None and (type(value) is not int or value < 0):
-            message = f"expected a whole number of 0 or more, found {describe(value)}"
-            self.problems.add(line, f"{key.removesuffix('.png')}.value", message)
-            return False
-        try:
-            pixels = self.files.pixels(path)
-        except DataError as error:
-            found = error.problems[0]
-            self.problems.add(line, key, f"{printable(found.place)}: {found.message}")
-            return False
-        height, width = pixels.shape
-        if not self._fits(height, width, line, key):
-            return False
-        self.shapes.add_bitmap(pixels != 0 if value is None else pixels == value)
-        return True
-
-
-def rotated_box(value: object, problems: Problems, line: int, key: str) -> Sequence[float] | None:
-    """A rotated box as centre x, centre y, width, height and degrees."""
-    if not isinstance(value, list) or len(value) != 5:
-        found = len(value) if isinstance(value, list) else describe(value)
-        message = f"expected 5 numbers (cx, cy, width, height, degrees), found {found}"
-        problems.add(line, key, message)
-        return None
-    before = problems.total
-    sides = [number(one, problems, line, f"{key}[{at}]") for at, one in enumerate(value)]
-    for at, side in enumerate(sides):
-        if side is None:
-            continue
-        if abs(side) > LARGEST_COORDINATE:
-            message = f"expected at most {LARGEST_COORDINATE}, found {describe(value[at])}"
-            problems.add(line, f"{key}[{at}]", message)
-        elif at in (2, 3) and side < 0:
-            message = f"expected a {_SIDES[at]} of 0 or more, found {describe(value[at])}"
-            problems.add(line, f"{key}[{at}]", message)
-    return [side for side in sides if side is not None] if problems.total == before else None
-
-
-def polygon_parts(value: object, problems: Problems, line: int, key: str) -> Sequence[Part] | None:
+def polygon_parts(
+    value: object, problems: Problems, line: int, key: str
+) -> Sequence[Sequence[Ring | None]] | None:
     """The parts of a polygon: a list of flat rings, or a GeoJSON Polygon or MultiPolygon."""
-    if isinstance(value, dict):
-        return _geojson_parts(value, problems, line, key)
-    if not isinstance(value, list) or not value:
-        message = (
-            "expected a list of rings [[x, y, x, y, …], …] or a GeoJSON object, "
-            f"found {describe(value)}"
-        )
-        problems.add(line, key, message)
-        return None
     before = problems.total
-    rings = [ring_of(ring, problems, line, f"{key}[{at}]") for at, ring in enumerate(value)]
-    return [[ring] for ring in rings if ring is not None] if problems.total == before else None
+    parts: Sequence[Sequence[Ring | None]] = []
+    if isinstance(value, dict):
+        parts = _geojson_parts(value, problems, line, key)
+    elif isinstance(value, list) and value:
+        parts = [[ring_of(ring, problems, line, f"{key}[{at}]")] for at, ring in enumerate(value)]
+    else:
+        expected = "a list of rings [[x, y, x, y, …], …] or a GeoJSON object"
+        problems.add(line, key, f"expected {expected}, found {describe(value)}")
+    return parts if problems.total == before else None
 
 
 def _geojson_parts(
     value: Mapping[str, Any], problems: Problems, line: int, key: str
-) -> Sequence[Part] | None:
+) -> Sequence[Sequence[Ring | None]]:
     kind, coordinates = value.get("type"), value.get("coordinates")
     if kind not in ("Polygon", "MultiPolygon"):
         message = f'expected "Polygon" or "MultiPolygon", found {describe(kind)}'
         problems.add(line, f"{key}.type", message)
-        return None
+        return []
     key = f"{key}.coordinates"
-    parts = [coordinates] if kind == "Polygon" else coordinates
-    if not isinstance(parts, list) or not parts:
-        problems.add(line, key, f"expected a list of polygons, found {describe(parts)}")
-        return None
-    before = problems.total
-    found: list[list[Ring]] = []
-    for at, part in enumerate(parts):
+    polygons = [coordinates] if kind == "Polygon" else coordinates
+    if not isinstance(polygons, list) or not polygons:
+        problems.add(line, key, f"expected a list of polygons, found {describe(polygons)}")
+        return []
+    parts: list[list[Ring | None]] = []
+    for at, part in enumerate(polygons):
         place = key if kind == "Polygon" else f"{key}[{at}]"
         if not isinstance(part, list) or not part:
             problems.add(line, place, f"expected a list of rings, found {describe(part)}")
             continue
-        rings = [
-            _geojson_ring(ring, problems, line, f"{place}[{nth}]") for nth, ring in enumerate(part)
-        ]
-        found.append([ring for ring in rings if ring is not None])
-    return found if problems.total == before else None
+        rings = enumerate(part)
+        parts.append(
+            [_geojson_ring(ring, problems, line, f"{place}[{nth}]") for nth, ring in rings]
+        )
+    return parts
 
 
 def _geojson_ring(value: object, problems: Problems, line: int, key: str) -> Ring | None:
@@ -228,36 +187,28 @@ def _geojson_ring(value: object, problems: Problems, line: int, key: str) -> Rin
     if not isinstance(value, list):
         problems.add(line, key, f"expected a list of [x, y], found {describe(value)}")
         return None
-    flat: list[object] = []
     for at, position in enumerate(value):
         if not isinstance(position, list) or len(position) < 2:
             problems.add(line, f"{key}[{at}]", f"expected [x, y], found {describe(position)}")
             return None
-        flat += position[:2]
+    flat = [side for position in value for side in position[:2]]
     return ring_of(flat, problems, line, key)
 
 
 def ring_of(value: object, problems: Problems, line: int, key: str) -> Ring | None:
     """A flat ring of at least three points, without the repeated last point."""
     if not isinstance(value, list):
-        problems.add(line, key, f"expected a list of x, y, x, y, …, found {describe(value)}")
-        return None
-    if len(value) % 2:
-        problems.add(line, key, f"expected pairs of x and y, found {len(value)} numbers")
-        return None
-    ring = coordinates(value, problems, line, key)
-    if ring is None:
-        return None
-    if len(ring) > 2 and ring[:2] == ring[-2:]:
-        ring = ring[:-2]
-    if len(ring) < 6:
+        message = f"expected a list of x, y, x, y, …, found {describe(value)}"
+    elif len(value) % 2:
+        message = f"expected pairs of x and y, found {len(value)} numbers"
+    else:
+        ring = coordinates(value, problems, line, key)
+        if ring is None:
+            return None
+        if len(ring) > 2 and ring[:2] == ring[-2:]:
+            ring = ring[:-2]
+        if len(ring) >= FEWEST:
+            return ring
         message = f"expected a ring x, y, x, y, … of at least 3 points, found {len(ring) // 2}"
-        problems.add(line, key, message)
-        return None
-    return ring
-
-
-def _keys_of(value: object) -> str:
-    if isinstance(value, dict):
-        return f"an object with {', '.join(map(printable, value)) or 'nothing'}"
-    return describe(value)
+    problems.add(line, key, message)
+    return None

@@ -8,11 +8,10 @@ from typing import Any, Final
 import msgspec
 import numpy as np
 
-from valor_cli.data.batch import Batch, RowFile
 from valor_cli.data.formats.coco.images import LVIS_KEYS
 from valor_cli.data.formats.json.document import parse_json
 from valor_cli.data.formats.tables import EXTENSIONS, open_rows
-from valor_cli.data.inputs.metadata_names import MetadataNames, names_in_all, note_rows
+from valor_cli.data.inputs.metadata_names import MetadataRows, batches_of, names_in_all
 from valor_cli.data.inputs.objects import ROWS, format_of, open_object_rows
 from valor_cli.data.shapes.objects.columns import SCHEMA
 from valor_cli.data.shapes.objects.names import spelled
@@ -47,27 +46,24 @@ def object_metadata(
         format: As for `read_objects`.
     """
 
-    def names_of(one: str) -> frozenset[str]:
+    def rows_of(one: str) -> Iterator[MetadataRows]:
         found = format or format_of(one)
-        names = MetadataNames()
         if found.startswith("coco"):
-            _note_images(names, one)
-        elif found in ROWS:
-            file, flat = open_object_rows(one, found, columns)
-            names = MetadataNames(strict=flat is not None)
-            for batch in _batches(file):
-                if flat is None:
-                    keys = spelled(tuple(batch.names), "image")
-                    read = {key for name, key in keys.items() if name != "metadata"}
-                    note_rows(names, batch, read, inner_first=True)
-                    continue
-                ways = SCHEMA.candidates(batch.names, columns)["image_id"]
-                owners = batch.at(ways).texts()
-                read = {"", *SCHEMA.known(batch.names), *columns.values()}
-                note_rows(names, batch, read, owners=owners, inner=())
-        return names.found()
+            yield _images(one)
+        if found not in ROWS:
+            return
+        file, flat = open_object_rows(one, found, columns)
+        for batch in batches_of(file):
+            if flat is None:
+                keys = spelled(tuple(batch.names), "image")
+                read = {key for name, key in keys.items() if name != "metadata"}
+                yield MetadataRows(batch, read, inner_first=True)
+                continue
+            owners = batch.at(SCHEMA.candidates(batch.names, columns)["image_id"]).texts()
+            read = {"", *SCHEMA.known(batch.names), *columns.values()}
+            yield MetadataRows(batch, read, owners, strict=True, inner=())
 
-    return names_in_all(path, names_of)
+    return names_in_all(path, rows_of)
 
 
 def label_map_metadata(path: str, columns: Mapping[Any, str], form: str) -> tuple[str, ...]:
@@ -80,26 +76,19 @@ def label_map_metadata(path: str, columns: Mapping[Any, str], form: str) -> tupl
     """
     standard = {columns.get(name, name) for name in ("ground_truth", "prediction", "sample_id")}
 
-    def names_of(one: str) -> frozenset[str]:
-        names = MetadataNames()
+    def rows_of(one: str) -> Iterator[MetadataRows]:
         if form == "coco_panoptic":
-            _note_images(names, one)
+            yield _images(one)
         elif form == "manifest":
             kind = EXTENSIONS.get(extension_of(one), "csv")
             file = open_rows(one, kind, lambda some: len(standard.intersection(some)))
-            for batch in _batches(file):
-                note_rows(names, batch, standard, inner_first=True)
-        return names.found()
+            for batch in batches_of(file):
+                yield MetadataRows(batch, standard, inner_first=True)
 
-    return names_in_all(path, names_of)
-
-
-def _batches(file: RowFile) -> Iterator[Batch]:
-    for block in file.blocks():
-        yield from block.batches
+    return names_in_all(path, rows_of)
 
 
-def _note_images(names: MetadataNames, path: str) -> None:
+def _images(path: str) -> MetadataRows:
     text = TextSource(path).whole()
     try:
         images = msgspec.json.decode(text, type=_ImageObjects).images
@@ -108,4 +97,4 @@ def _note_images(names: MetadataNames, path: str) -> None:
         found = document.get("images", []) if isinstance(document, dict) else []
         images = [one for one in found if isinstance(one, dict)]
     line = np.arange(len(images))
-    note_rows(names, batch_of(images, line, line, []), _COCO, inner_first=True)
+    return MetadataRows(batch_of(images, line, line, []), _COCO, inner_first=True)

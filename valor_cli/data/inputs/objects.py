@@ -7,18 +7,18 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from valor_cli.data.batch import RowFile
-from valor_cli.data.column_names import check_mapped
+from valor_cli.data.column_names import check_mapped, number_in
 from valor_cli.data.formats.folders import is_folder, text_of
 from valor_cli.data.formats.label_studio import MARKS
 from valor_cli.data.formats.parquet.magic import is_parquet
 from valor_cli.data.formats.tables import EXTENSIONS as TABLE_EXTENSIONS
 from valor_cli.data.formats.tables import FORMATS as TABLES
 from valor_cli.data.formats.tables import open_rows
-from valor_cli.data.partition.shards import minority_parts, read_shards
-from valor_cli.data.shapes.objects.columns import ALIASES, SCHEMA, forms_in, known_columns
+from valor_cli.data.partition.shards import read_shards
+from valor_cli.data.shapes.objects.columns import ALIASES, SCHEMA, forms_in
 from valor_cli.data.shapes.objects.names import IMAGE, spelled
 from valor_cli.data.shapes.objects.object_file import ObjectFile, Role
 from valor_cli.data.shapes.objects.reading import Reading
@@ -32,24 +32,17 @@ from valor_cli.data.source.inputs import (
 )
 from valor_cli.errors import DataError, Problem, did_you_mean
 
-_READERS: Final[Mapping[str, str]] = {
-    "coco": "coco.reader",
-    "coco_panoptic": "panoptic",
-    "yolo": "yolo",
-    "voc": "voc",
-    "cvat": "cvat",
-    "dota": "dota",
-    "kitti": "kitti",
-    "labelme": "labelme",
-    "open_images": "open_images",
-    "label_studio": "label_studio",
-}
-"""Formats of objects to their modules in `data.formats`, each with a function `read_objects`."""
-
 ROWS: Final = tuple(TABLES)
 """Formats of rows, each an image or an object."""
 
-FORMATS: Final = (*_READERS, *ROWS)
+FORMATS: Final = (
+    *("coco", "coco_panoptic", "yolo", "voc", "cvat", "dota", "kitti", "labelme", "open_images"),
+    *("label_studio", *ROWS),
+)
+"""Those that are no rows are modules of `data.formats`, each with a function `read_objects`."""
+
+_MODULES: Final = {"coco": "coco.reader", "coco_panoptic": "panoptic"}
+"""Modules that are not called like their format."""
 
 if TYPE_CHECKING:
     FormatName: TypeAlias = str
@@ -80,20 +73,6 @@ _FILES_LOOKED_AT: Final = 100
 """Label files of a folder: many may be empty."""
 
 
-class _Kind(NamedTuple):
-    """What the objects of an input must have in common with those of others.
-
-    Attributes:
-        image_ids: "numbers" or "text".
-        named: Whether it names its categories.
-        category_ids: "numbers" or "text", where they have no names.
-    """
-
-    image_ids: str
-    named: bool
-    category_ids: str
-
-
 def read_objects(
     path: str,
     role: Role,
@@ -116,17 +95,18 @@ def read_objects(
     if format is not None and format not in FORMATS:
         message = f"there is no format '{format}'{did_you_mean(format, FORMATS)}"
         raise DataError(Problem(path, message), hint=_HINT)
+    files = _files(path, format)
+    if len(files) == 1:
+        return _read(files[0], role, reading, format)
+    from valor_cli.data.inputs.joined_objects import incompatible_objects, joined_objects
+
     parts, left_out = read_shards(
         path,
-        _files(path, format),
-        lambda one: _read(one, role, reading, format or format_of(one)),
+        files,
+        lambda one: _read(one, role, reading, format),
         reading.invalid,
         incompatible_objects,
     )
-    if len(parts) == 1 and not left_out.files:
-        return parts[0]
-    from valor_cli.data.inputs.joined_objects import joined_objects
-
     return joined_objects(path, parts, left_out)
 
 
@@ -137,13 +117,14 @@ def _files(path: str, format: str | None) -> list[str]:  # noqa: A002
     return expanded_tables(path) if format == "parquet" else expanded(path)
 
 
-def _read(path: str, role: Role, how: Reading, format: str) -> ObjectFile:  # noqa: A002
+def _read(path: str, role: Role, how: Reading, format: str | None) -> ObjectFile:  # noqa: A002
     """The objects of one input. Readers are imported on use: all of them take as long as one file
     of 20,000 objects.
     """
+    format = format or format_of(path)  # noqa: A001
     if format in ROWS:
         return _read_rows(path, role, how, format)
-    module = import_module(f"valor_cli.data.formats.{_READERS[format]}")
+    module = import_module(f"valor_cli.data.formats.{_MODULES.get(format, format)}")
     file: ObjectFile = module.read_objects(path, role, how)
     return file
 
@@ -175,7 +156,7 @@ def open_object_rows(
     Raises:
         DataError: It cannot be read.
     """
-    file = open_rows(path, format, lambda names: known_columns(names, columns))
+    file = open_rows(path, format, lambda names: len(SCHEMA.layout(names, columns)))
     if file.form == "cells":
         return file, file.names
     if file.form == "typed":
@@ -256,19 +237,11 @@ def _text_format(files: Iterable[str]) -> str:
             continue
         if fields[0].lower().startswith(("imagesource:", "gsd:")):
             return "dota"
-        words = [at for at, field in enumerate(fields) if not _is_number(field)]
+        words = [at for at, field in enumerate(fields) if number_in(field)[1]]
         if words == [8] and len(fields) in (9, 10):
             return "dota"
         return "kitti" if words == [0] and len(fields) in (15, 16) else "yolo"
     return "yolo"
-
-
-def _is_number(field: str) -> bool:
-    try:
-        float(field)
-    except ValueError:
-        return False
-    return True
 
 
 def _xml_format(path: str) -> str:
@@ -305,39 +278,3 @@ def _is_line(head: bytes) -> bool:
         lists = (b'"objects"', b'"detections"', b'"predictions"')
         return not end and b'"image_id"' in line and any(key in line for key in lists)
     return isinstance(record, dict) and "image_id" in spelled(tuple(record), "image")
-
-
-def incompatible_objects(parts: Sequence[ObjectFile]) -> dict[int, DataError]:
-    """Parts whose id types differ from those of most, or that lack names alone.
-
-    A part without objects is like any other.
-    """
-    filled = [at for at, part in enumerate(parts) if len(part.objects)]
-    if not filled:
-        return {}
-    kinds = [_kind(parts[at]) for at in filled]
-
-    def error(at: int, usual: int) -> DataError:
-        message = f"{_difference(kinds[at], kinds[usual])} in {parts[filled[usual]].path}"
-        return DataError(Problem(parts[filled[at]].path, message))
-
-    return {filled[at]: problem for at, problem in minority_parts(kinds, error).items()}
-
-
-def _kind(part: ObjectFile) -> _Kind:
-    named = part.categories is not None
-    categories = "" if named else _type(part, "category_id")
-    return _Kind(_type(part, "image_id"), named, categories)
-
-
-def _type(part: ObjectFile, column: str) -> str:
-    return "numbers" if part.objects[column].dtype.kind == "i" else "text"
-
-
-def _difference(own: _Kind, usual: _Kind) -> str:
-    if own.image_ids != usual.image_ids:
-        return f"image ids are {own.image_ids} here and {usual.image_ids}"
-    if own.named != usual.named:
-        there, here = ("are", "not ") if usual.named else ("are not", "")
-        return f"categories are {here}named here, and {there}"
-    return f"category ids are {own.category_ids} here and {usual.category_ids}"

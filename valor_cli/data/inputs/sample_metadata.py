@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import Final
 
 from valor_cli.data.formats.tables import format_of
-from valor_cli.data.inputs.metadata_names import MetadataNames, names_in_all, note_rows
+from valor_cli.data.inputs.metadata_names import MetadataRows, batches_of, names_in_all
 from valor_cli.data.inputs.samples import open_sample_rows
 from valor_cli.data.shapes.samples.parse import of_one_shape, without_nulls
 from valor_cli.data.shapes.samples.sample_file import SampleReading
@@ -35,16 +35,13 @@ def sample_metadata(
         format: As for `read_samples`.
     """
 
-    def names_of(one: str) -> frozenset[str]:
-        names = MetadataNames()
-        for block in open_sample_rows(one, reading, format or format_of(one)).blocks():
-            for batch in map(without_nulls, block.batches):
-                for own, _ in of_one_shape(batch):
-                    note_rows(names, own, _standard(own.names, reading), inner=NESTED)
-        found = {name.removeprefix(PEER_METADATA) for name in names.found()}
-        return frozenset(name for name in found if not name.startswith(PEOPLE))
+    def rows_of(one: str) -> Iterator[MetadataRows]:
+        for batch in batches_of(open_sample_rows(one, reading, format or format_of(one))):
+            for own, _ in of_one_shape(without_nulls(batch)):
+                yield MetadataRows(own, _standard(own.names, reading), inner=NESTED)
 
-    return names_in_all(path, names_of)
+    found = names_in_all(path, rows_of, lambda name: name.removeprefix(PEER_METADATA))
+    return tuple(name for name in found if not name.startswith(PEOPLE))
 
 
 def _standard(names: Collection[str], reading: SampleReading) -> set[str]:

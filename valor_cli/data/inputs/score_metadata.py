@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from valor_cli.data.formats.tables import format_of
-from valor_cli.data.inputs.metadata_names import MetadataNames, names_in_all, note_rows
+from valor_cli.data.inputs.metadata_names import MetadataRows, batches_of, names_in_all
 from valor_cli.data.inputs.scores import open_score_rows
 from valor_cli.data.schema import dotted
 from valor_cli.data.shapes.scores.layout import layout_of
@@ -26,17 +28,13 @@ def score_metadata(
         format: As for `read_scores`.
     """
 
-    def names_of(one: str) -> frozenset[str]:
+    def rows_of(one: str) -> Iterator[MetadataRows]:
         file = open_score_rows(one, reading, format or format_of(one))
         layout = layout_of(file, side, reading)
-        standard = {*ITEM_LABELS, *ITEM_SCORES, *reading.columns.values(), *reading.classes}
+        standard = {*ITEM_LABELS, *ITEM_SCORES, *reading.columns.values(), *reading.classes, ""}
         standard |= {*layout.classes, *(dotted(way) for pair in layout.pairs for way in pair)}
-        names = MetadataNames()
-        for block in file.blocks():
-            for batch in block.batches:
-                known = SCHEMA.known(batch.names) | {""}
-                owners = batch.at(layout.ways(batch.names)["sample_id"]).texts()
-                note_rows(names, batch, standard | known, owners=owners)
-        return names.found()
+        for batch in batches_of(file):
+            owners = batch.at(layout.ways(batch.names)["sample_id"]).texts()
+            yield MetadataRows(batch, standard | SCHEMA.known(batch.names), owners)
 
-    return names_in_all(path, names_of)
+    return names_in_all(path, rows_of)

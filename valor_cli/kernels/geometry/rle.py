@@ -7,8 +7,10 @@ count on, a number is the difference to the count two before.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from itertools import chain, pairwise
+from functools import lru_cache
+from itertools import accumulate, chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -61,26 +63,35 @@ def decoded_text(letters: Bytes, lengths: Ints, sizes: Ints) -> tuple[Masks, Boo
     if engine.compiled is not None:
         return _compiled_masks(engine.compiled, letters, lengths, sizes)
     ends = np.cumsum(lengths).tolist()
-    text = letters.tobytes()
-    return from_counts([_counts(text[a:b]) for a, b in pairwise([0, *ends])], sizes)
+    # One character a byte, so that one that is no ASCII is not legal either.
+    text = letters.tobytes().decode("latin-1")
+    counts = [uncompressed(text[a:b]) for a, b in pairwise([0, *ends])]
+    return from_counts([[-1] if one is None else one for one in counts], sizes)
 
 
-def _counts(text: bytes) -> list[int]:
-    """The counts of a string; a negative one where it is not legal."""
-    counts: list[int] = []
-    number = place = 0
-    for letter in text:
-        code = letter - ZERO
-        if not 0 <= code < 2 * MORE or place == LONGEST:
-            return [-1]
-        number |= (code & (MORE - 1)) << (5 * place)
-        place += 1
-        if code < MORE:
-            if code & SIGN:
-                number -= 1 << (5 * place)
-            counts.append(number + (counts[-2] if len(counts) > 2 else 0))
-            number = place = 0
-    return [-1] if place else counts
+def uncompressed(text: str, longest: int = LONGEST) -> list[int] | None:
+    """The counts of a string, which may be negative; None where it is not legal.
+
+    Args:
+        text: The string.
+        longest: Characters of a number, at most.
+    """
+    # Characters with the bit that says that more follow, then one without.
+    numbers = re.findall(f"[P-o]{{0,{longest - 1}}}[0-O]", text)
+    if sum(map(len, numbers)) != len(text):
+        return None
+    changes = list(map(_number, numbers))
+    counts = changes[:1] * len(changes)
+    counts[1::2] = accumulate(changes[1::2])
+    counts[2::2] = accumulate(changes[2::2])
+    return counts
+
+
+@lru_cache(1 << 16)
+def _number(characters: str) -> int:
+    codes = [ord(character) - ZERO for character in characters]
+    value = sum((code & (MORE - 1)) << 5 * place for place, code in enumerate(codes))
+    return value - (1 << 5 * len(codes)) if codes[-1] & SIGN else value
 
 
 def _compiled_masks(

@@ -29,6 +29,7 @@ from valor_cli.data.shapes.objects.checks import (
     UNKNOWN,
     Runs,
     Size,
+    box,
     coordinates,
     crowd_flag,
     missing_keys,
@@ -42,7 +43,7 @@ from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.data.shapes.objects.rows import polygon_columns
 from valor_cli.data.source.files import TextSource
 from valor_cli.data.table import SKIP_HINT, Columns
-from valor_cli.data.values import Problems, box, describe, number, stop_on
+from valor_cli.data.values import Problems, describe, number, stop_on
 from valor_cli.errors import DataError, Problem
 from valor_cli.kernels.geometry import rle
 from valor_cli.kernels.geometry.shapes import BOX, MASK, POLYGON, Shapes

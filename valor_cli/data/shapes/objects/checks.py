@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
-from itertools import accumulate
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -16,9 +14,8 @@ from valor_cli.data.json_records import present_keys
 from valor_cli.data.values import LARGEST_COORDINATE, Problems, describe, number
 from valor_cli.kernels.geometry import rle
 
-_LONGEST = 12
-_NUMBER = re.compile(f"[P-o]{{0,{_LONGEST - 1}}}[0-O]")
-"""Characters with the bit that says that more follow, then one without."""
+_LONGEST: Final = 12
+"""Characters of a number of compressed counts."""
 
 _AXES = ("height", "width")
 
@@ -42,9 +39,12 @@ UNKNOWN: Final = Size(0, 0)
 
 def missing_keys(keys: Sequence[str], record: Mapping[str, Any]) -> str:
     """The message for missing keys, with the keys that are present."""
+    return f"{_are_missing(keys)} ({present_keys(dict(record))})"
+
+
+def _are_missing(keys: Sequence[str]) -> str:
     names = " and ".join(f'"{key}"' for key in keys)
-    verb = "is" if len(keys) == 1 else "are"
-    return f"{names} {verb} missing ({present_keys(dict(record))})"
+    return f"{names} {'is' if len(keys) == 1 else 'are'} missing"
 
 
 def main_kind(ids: Iterable[Any]) -> type[int] | type[str]:
@@ -75,6 +75,72 @@ def stated_area(value: object, problems: Problems, row: int, key: str) -> float:
     if area is not None and area < 0:
         problems.add(row, key, f"expected an area of 0 or more, found {describe(value)}")
     return math.nan if area is None else area
+
+
+def image_side(side: object, shown: object, problems: Problems, row: int, key: str) -> int:
+    """The width or height of an image; 0 if it is not said, or a problem was recorded.
+
+    Args:
+        side: As a number, or None.
+        shown: As the file says it.
+        problems, row, key: Where to note what is wrong.
+    """
+    found = 0 if side is None else whole(side, 0, rle.LARGEST_SIDE)
+    if found is None:
+        expected = f"a whole number from 0 to {rle.LARGEST_SIDE:,}"
+        problems.add(row, key, f"expected {expected}, found {describe(shown)}")
+    return found or 0
+
+
+def box(value: object, problems: Problems, row: int, key: str) -> list[float] | None:
+    """A box as x, y, width, height in pixels."""
+    if not isinstance(value, list):
+        message = f"expected a list of x, y, width and height, found {describe(value)}"
+        problems.add(row, key, message)
+        return None
+    return _sides(value, ("x", "y", "width", "height"), " pixels", problems, row, key)
+
+
+def rotated_box(value: object, problems: Problems, row: int, key: str) -> list[float] | None:
+    """A rotated box as centre x, centre y, width, height and degrees."""
+    return _sides(value, ("cx", "cy", "width", "height", "degrees"), "", problems, row, key)
+
+
+def _sides(
+    value: object, names: Sequence[str], unit: str, problems: Problems, row: int, key: str
+) -> list[float] | None:
+    """The sides of a box; None if a problem was recorded."""
+    if not isinstance(value, list) or len(value) != len(names):
+        found = len(value) if isinstance(value, list) else describe(value)
+        expected = f"{len(names)} numbers ({', '.join(names)})"
+        problems.add(row, key, f"expected {expected}, found {found}")
+        return None
+    before = problems.total
+    sides: list[float] = []
+    for at, (name, one) in enumerate(zip(names, value, strict=True)):
+        side = number(one, problems, row, f"{key}[{at}]")
+        if side is None:
+            continue
+        sides.append(side)
+        if fault := side_fault(name, side, one, unit):
+            problems.add(row, f"{key}[{at}]", fault)
+    return sides if problems.total == before else None
+
+
+def side_fault(name: str, side: float, found: object, unit: str = " pixels") -> str:
+    """What is wrong with a side of a box; empty for nothing.
+
+    Args:
+        name: Of the side.
+        side: Its length.
+        found: The same as the file says it.
+        unit: Of the largest.
+    """
+    if abs(side) > LARGEST_COORDINATE:
+        return f"expected at most {LARGEST_COORDINATE}{unit}, found {describe(found)}"
+    if name in ("width", "height") and side < 0:
+        return f"expected a {name} of 0 or more, found {describe(found)}"
+    return ""
 
 
 def coordinates(
@@ -115,9 +181,7 @@ def run_lengths(
     """
     missing = [name for name in ("size", "counts") if name not in value]
     if missing:
-        names = " and ".join(f'"{name}"' for name in missing)
-        verb = "is" if len(missing) == 1 else "are"
-        problems.add(row, key, f"{names} {verb} missing; run lengths have size and counts")
+        problems.add(row, key, f"{_are_missing(missing)}; run lengths have size and counts")
         return None
     size = _size(value["size"], image, least, problems, row, f"{key}.size")
     counts = _counts(value["counts"], problems, row, f"{key}.counts")
@@ -152,45 +216,25 @@ def _size(
 
 
 def _counts(value: object, problems: Problems, row: int, key: str) -> list[int] | None:
-    if isinstance(value, str):
-        return _uncompressed(value, problems, row, key)
-    if not isinstance(value, list):
-        expected = "a string of compressed counts or a list of counts"
-        problems.add(row, key, f"expected {expected}, found {describe(value)}")
-        return None
-    counts = [whole(count, 0, None) for count in value]
-    if None in counts:
+    if isinstance(value, list):
+        counts = [whole(count, 0, None) for count in value]
+        known = [count for count in counts if count is not None]
+        if len(known) == len(counts):
+            return known
         at = counts.index(None)
+        key = f"{key}[{at}]"
         message = f"expected a whole number of 0 or more, found {describe(value[at])}"
-        problems.add(row, f"{key}[{at}]", message)
-    known = [count for count in counts if count is not None]
-    return known if len(known) == len(counts) else None
-
-
-def _uncompressed(text: str, problems: Problems, row: int, key: str) -> list[int] | None:
-    """The counts of a string: five bits a character, differences from the fourth count on."""
-    numbers = _NUMBER.findall(text)
-    if sum(map(len, numbers)) != len(text):
-        problems.add(row, key, _broken(text))
-        return None
-    changes = list(map(_number, numbers))
-    counts = changes[:1] * len(changes)
-    counts[1::2] = accumulate(changes[1::2])
-    counts[2::2] = accumulate(changes[2::2])
-    if min(counts, default=0) < 0:
-        at = next(at for at, count in enumerate(counts) if count < 0)
-        message = f"expected counts of 0 or more, found {counts[at]} as number {at + 1}"
-        problems.add(row, key, message)
-        return None
-    return counts
-
-
-@lru_cache(1 << 16)
-def _number(characters: str) -> int:
-    """A number of compressed counts."""
-    codes = [ord(character) - rle.ZERO for character in characters]
-    value = sum((code & (rle.MORE - 1)) << 5 * place for place, code in enumerate(codes))
-    return value - (1 << 5 * len(codes)) if codes[-1] & rle.SIGN else value
+    elif not isinstance(value, str):
+        expected = "a string of compressed counts or a list of counts"
+        message = f"expected {expected}, found {describe(value)}"
+    elif (found := rle.uncompressed(value, _LONGEST)) is None:
+        message = _broken(value)
+    elif (at := next((at for at, count in enumerate(found) if count < 0), -1)) < 0:
+        return found
+    else:
+        message = f"expected counts of 0 or more, found {found[at]} as number {at + 1}"
+    problems.add(row, key, message)
+    return None
 
 
 def _broken(text: str) -> str:

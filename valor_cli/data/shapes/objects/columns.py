@@ -12,7 +12,8 @@ from valor_cli.data.batch import RowFile
 from valor_cli.data.column_names import duplicate_columns, listed, missing_columns
 from valor_cli.data.schema import Field, Path, Schema, dotted
 from valor_cli.data.shapes.objects.names import IMAGE_NAMES, OBJECT_NAMES
-from valor_cli.data.shapes.objects.object_file import Role, Wanted
+from valor_cli.data.shapes.objects.object_file import Role
+from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.errors import DataError, Problem
 
 SCHEMA: Final = Schema(
@@ -78,26 +79,13 @@ class ObjectColumns(Struct, frozen=True):
         return dotted(self.ways[field])
 
 
-def known_columns(names: Collection[str], columns: Mapping[str, str]) -> int:
-    """How many names are those of columns."""
-    return len(SCHEMA.layout(names, columns))
-
-
 def forms_in(names: Collection[str], columns: Mapping[str, str]) -> list[Form]:
     """The ways to write a box of which a table has all columns."""
     found = SCHEMA.layout(names, columns)
     return [form for form, sides in FORMS.items() if all(side in found for side in sides)]
 
 
-def columns_of(
-    file: RowFile,
-    names: Sequence[str],
-    role: Role,
-    *,
-    wanted: Wanted,
-    columns: Mapping[str, str],
-    metadata: Sequence[str],
-) -> ObjectColumns:
+def columns_of(file: RowFile, names: Sequence[str], role: Role, reading: Reading) -> ObjectColumns:
     """Find the required and optional columns.
 
     Args:
@@ -105,14 +93,13 @@ def columns_of(
         names: Its columns.
         role: Predictions need scores; ids, crowd, area, sizes of images and metadata are read of
             ground truth alone.
-        wanted: Which form to take of a file that has boxes and rotated boxes.
-        columns: Standard name to the file's name, where that is none of `ALIASES`.
-        metadata: Names of columns to read for every image.
+        reading: Which form to take of a file that has boxes and rotated boxes, and how its columns
+            are called; metadata are columns to read for every image.
 
     Raises:
         DataError: A column is missing or duplicate; boxes are written in two ways.
     """
-    place = file.head
+    place, columns = file.head, reading.columns
     needed = ["image_id", "label", *(["score"] if role == "predictions" else [])]
     of_truth = _OF_TRUTH if role == "ground_truth" else ()
     readable = [*needed, *of_truth, *chain(*FORMS.values())]
@@ -134,8 +121,8 @@ def columns_of(
             ", ".join(dotted(found[side]) for side in FORMS[form]) for form in forms[:2]
         )
         raise DataError(Problem(place, f"boxes are written twice, as {shown}"), hint=_TWO_FORMS)
-    form = "rotated_box" if wanted == "shape" and "rotated_box" in forms else forms[0]
-    asked = list(metadata) if role == "ground_truth" else []
+    form = "rotated_box" if reading.wanted == "shape" and "rotated_box" in forms else forms[0]
+    asked = list(reading.metadata) if role == "ground_truth" else []
     if problems := missing_columns(dict.fromkeys(asked, "for this metadata"), names, place):
         raise DataError(problems)
     read = [*needed, *FORMS[form], *of_truth]

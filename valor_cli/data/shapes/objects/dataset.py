@@ -3,21 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from valor_cli.data.shapes.objects.gallery import Gallery
+from valor_cli.data.shapes.objects.gallery import Gallery, shown_objects
 from valor_cli.kernels.geometry.shapes import Shapes
 from valor_cli.results import Illustration, MetricExample
 
 Ints = NDArray[np.int64]
 
 
-class GroundTruths(Struct, frozen=True):
+class _Objects(Struct, frozen=True):
+    image: Ints
+
+    def __len__(self) -> int:
+        return len(self.image)
+
+    def where(self, rows: NDArray[np.bool_], image: Ints) -> Self:
+        """Select rows, with images renumbered by `image`."""
+        columns = {name: getattr(self, name) for name in self.__struct_fields__}
+        found = {
+            name: column.take(rows) if isinstance(column, Shapes) else column[rows]
+            for name, column in columns.items()
+            if column is not None
+        }
+        return replace(self, **{**found, "image": image[self.image[rows]]})
+
+
+class GroundTruths(_Objects, frozen=True):
     """Ground truth objects.
 
     Attributes:
@@ -30,7 +47,6 @@ class GroundTruths(Struct, frozen=True):
         difficult: (m,) whether it is neither found nor missed, as in PASCAL VOC; None: none is.
     """
 
-    image: Ints
     label: Ints
     shapes: Shapes
     area: NDArray[np.float64]
@@ -46,24 +62,8 @@ class GroundTruths(Struct, frozen=True):
         """
         return self.crowd if self.difficult is None else self.crowd | self.difficult
 
-    def __len__(self) -> int:
-        return len(self.image)
 
-    def where(self, rows: NDArray[np.bool_], image: Ints) -> GroundTruths:
-        """Select rows, with images renumbered by `image`."""
-        return GroundTruths(
-            image[self.image[rows]],
-            self.label[rows],
-            self.shapes.take(rows),
-            self.area[rows],
-            self.crowd[rows],
-            self.number[rows],
-            None if self.keypoints is None else self.keypoints[rows],
-            None if self.difficult is None else self.difficult[rows],
-        )
-
-
-class Detections(Struct, frozen=True):
+class Detections(_Objects, frozen=True):
     """Predicted objects, in file order within each image.
 
     Attributes:
@@ -71,26 +71,11 @@ class Detections(Struct, frozen=True):
         score: (n,) confidence, higher is surer.
     """
 
-    image: Ints
     label: Ints
     shapes: Shapes
     score: NDArray[np.float64]
     number: Ints
     keypoints: NDArray[np.float64] | None = None
-
-    def __len__(self) -> int:
-        return len(self.image)
-
-    def where(self, rows: NDArray[np.bool_], image: Ints) -> Detections:
-        """Select rows, with images renumbered by `image`."""
-        return Detections(
-            image[self.image[rows]],
-            self.label[rows],
-            self.shapes.take(rows),
-            self.score[rows],
-            self.number[rows],
-            None if self.keypoints is None else self.keypoints[rows],
-        )
 
 
 class Federation(Struct, frozen=True):
@@ -176,22 +161,17 @@ class DetectionDataset(Struct, frozen=True):
 
     def illustrate(self, examples: Sequence[MetricExample]) -> list[Illustration]:
         """The image and objects of each example, from the whole dataset."""
-        gallery = self.gallery or Gallery()
-        truths, found = self.ground_truths, self.detections
-        sides = {
-            "ground_truth": gallery.side(gallery.truth_ids, truths.shapes, truths.label),
-            "prediction": gallery.side(
-                gallery.detection_ids, found.shapes, found.label, found.score
+        gallery, truths, found = self.gallery or Gallery(), self.ground_truths, self.detections
+        refs = [ref for one in examples for ref in one.objects]
+        of_truth = [ref for ref in refs if ref.role == "ground_truth"]
+        others = [ref for ref in refs if ref.role == "prediction"]
+        shown = {
+            **shown_objects(of_truth, self.labels, gallery.truth_ids, truths.shapes, truths.label),
+            **shown_objects(
+                others, self.labels, gallery.detection_ids, found.shapes, found.label, found.score
             ),
         }
-        for role, side in sides.items():
-            side.prepare(
-                [ref.number for one in examples for ref in one.objects if ref.role == role]
-            )
         return [
-            Illustration(
-                gallery.picture(one.sample_id),
-                tuple(sides[ref.role].show(ref, self.labels) for ref in one.objects),
-            )
+            Illustration(gallery.picture(one.sample_id), tuple(shown[ref] for ref in one.objects))
             for one in examples
         ]

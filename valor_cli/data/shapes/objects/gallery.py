@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from valor_cli.kernels.geometry.conversion import converted
 from valor_cli.kernels.geometry.outlines import simplified
-from valor_cli.kernels.geometry.shapes import BOX, Polygons, Shapes
+from valor_cli.kernels.geometry.shapes import Shapes
 from valor_cli.results import ExampleObject, ObjectRef, Picture, Scalar
 
 TOLERANCE = 0.5
@@ -55,55 +56,35 @@ class Gallery(Struct, frozen=True):
             width, height = self.size_of(file)
         return None if file is None and width is None else Picture(file, width, height)
 
-    def side(
-        self,
-        ids: NDArray[Any] | None,
-        shapes: Shapes,
-        label: NDArray[np.int64],
-        score: NDArray[np.float64] | None = None,
-    ) -> Side:
-        """The objects of one side, prepared for display."""
-        return Side(ids, shapes, label, score)
 
+def shown_objects(
+    refs: Sequence[ObjectRef],
+    labels: Sequence[str],
+    ids: NDArray[Any] | None,
+    shapes: Shapes,
+    label: NDArray[np.int64],
+    score: NDArray[np.float64] | None = None,
+) -> dict[ObjectRef, ExampleObject]:
+    """Objects of one side, as reports show them.
 
-class Side:
-    """Objects of one side, whose geometry is prepared in bulk."""
-
-    def __init__(
-        self,
-        ids: NDArray[Any] | None,
-        shapes: Shapes,
-        label: NDArray[np.int64],
-        score: NDArray[np.float64] | None,
-    ) -> None:
-        self._ids = ids
-        self._shapes = shapes
-        self._label = label
-        self._score = score
-        self._geometry: dict[int, Mapping[str, Any] | None] = {}
-
-    def prepare(self, numbers: Sequence[int]) -> None:
-        """Prepare the outlines of objects."""
-        rows = np.unique(np.asarray(numbers, np.int64))
-        outlines = geojson(self._shapes.take(rows))
-        self._geometry = dict(zip(rows.tolist(), outlines, strict=True))
-
-    def show(self, ref: ObjectRef, labels: Sequence[str]) -> ExampleObject:
-        """A prepared object."""
-        at = ref.number
-        return ExampleObject(
+    Args:
+        refs: Which.
+        labels: All names.
+        ids, shapes, label, score: Of all objects of the side.
+    """
+    rows = np.unique(np.array([ref.number for ref in refs], np.int64))
+    outlines = dict(zip(rows.tolist(), geojson(shapes.take(rows)), strict=True))
+    return {
+        ref: ExampleObject(
             role=ref.role,
-            id=at if self._ids is None else _plain(self._ids[at]),
-            label=labels[self._label[at]],
-            score=None if self._score is None else float(self._score[at]),
+            id=ref.number if ids is None else ids[[ref.number]].tolist()[0],
+            label=labels[label[ref.number]],
+            score=None if score is None else float(score[ref.number]),
             outcome=ref.outcome,
-            geometry=self._geometry[at],
+            geometry=outlines[ref.number],
         )
-
-
-def _plain(value: Any) -> Scalar:
-    found: Scalar = value.item() if isinstance(value, np.generic) else value
-    return found
+        for ref in refs
+    }
 
 
 def geojson(shapes: Shapes) -> list[Mapping[str, Any] | None]:
@@ -111,37 +92,18 @@ def geojson(shapes: Shapes) -> list[Mapping[str, Any] | None]:
 
     Masks are outlined to half a pixel.
     """
-    if len(shapes.rows_of(BOX)) == len(shapes):
-        return [_of_box(*box) for box in shapes.box.tolist()]
-    sizes = np.zeros((len(shapes), 2), np.int64)
-    outlines = converted(shapes, "polygon", sizes).polygon
+    outlines = converted(shapes, "polygon", np.zeros((len(shapes), 2), np.int64)).polygon
     if "mask" in shapes.kinds:
         outlines = simplified(outlines, TOLERANCE)
-    return [_of_polygon(outlines, at) for at in range(len(outlines))]
+    rings = [[*ring, *ring[:1]] for ring in _cut(outlines.points.tolist(), outlines.rings)]
+    return list(map(_geometry, _cut(_cut(rings, outlines.parts), outlines.objects)))
 
 
-def _of_box(x: float, y: float, width: float, height: float) -> Mapping[str, Any]:
-    right, bottom = x + width, y + height
-    ring = [[x, y], [right, y], [right, bottom], [x, bottom], [x, y]]
-    return {"type": "Polygon", "coordinates": [ring]}
+def _cut(values: Sequence[Any], starts: NDArray[np.int64]) -> list[Any]:
+    return [values[start:end] for start, end in pairwise(starts.tolist())]
 
 
-def _of_polygon(polygons: Polygons, at: int) -> Mapping[str, Any] | None:
-    first, last = polygons.objects[at : at + 2].tolist()
-    parts = [
-        [
-            _closed(polygons.points[slice(*polygons.rings[ring : ring + 2].tolist())])
-            for ring in range(*polygons.parts[part : part + 2].tolist())
-        ]
-        for part in range(first, last)
-    ]
-    if not parts:
-        return None
+def _geometry(parts: Sequence[Any]) -> Mapping[str, Any] | None:
     if len(parts) == 1:
         return {"type": "Polygon", "coordinates": parts[0]}
-    return {"type": "MultiPolygon", "coordinates": parts}
-
-
-def _closed(points: NDArray[np.float64]) -> list[list[float]]:
-    ring: list[list[float]] = points.tolist()
-    return [*ring, ring[0]] if ring else ring
+    return {"type": "MultiPolygon", "coordinates": parts} if parts else None

@@ -83,6 +83,11 @@ class Piece(Struct, frozen=True):
     columns: Columns
     shapes: Shapes
 
+    def take(self, rows: NDArray[np.int64]) -> Piece:
+        """Select objects, in that order."""
+        columns = {name: column[rows] for name, column in self.columns.items()}
+        return Piece(columns, self.shapes.take(rows))
+
 
 def id_column(ids: Sequence[Id]) -> NDArray[Any]:
     """Ids as int64, or as an object array of strings."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from valor_cli.data.shapes.objects.columns import FORMS, Form
 from valor_cli.data.shapes.objects.object_file import Piece, Role, Wanted, text_column
 from valor_cli.data.table import Columns
 from valor_cli.data.tape import (
@@ -28,6 +29,7 @@ from valor_cli.kernels.columns.spans import Vocabulary
 from valor_cli.kernels.geometry.rle import LARGEST_SIDE, decoded_text, from_counts
 from valor_cli.kernels.geometry.shapes import (
     BOX,
+    KINDS,
     MASK,
     POLYGON,
     ROTATED_BOX,
@@ -46,20 +48,7 @@ FEWEST: Final = 6
 _TENS: Final = 10 ** np.arange(1, 19)
 """The least numbers of two and more digits."""
 
-_GEOMETRIES: Final = {"box": BOX, "rotated_box": ROTATED_BOX, "polygon": POLYGON, "mask": MASK}
-"""Keys of an object, to the most detailed one."""
-
-
-class Sides(Struct, frozen=True):
-    """The cells of boxes.
-
-    Attributes:
-        columns: x, y, width and height; the corners; or what a rotated box has.
-        corners: Whether they are corners.
-    """
-
-    columns: Sequence[Column]
-    corners: bool = False
+_NO_SHAPE: Final = 255
 
 
 class ObjectFields(Struct, frozen=True):
@@ -69,47 +58,29 @@ class ObjectFields(Struct, frozen=True):
         row: (n,) the row of the file that each is in.
         line: (n,) its number.
         position: (n,) place among the objects of the row; -1 where a row is one object.
-        label: The labels.
-        geometry: Cells of boxes, or values by key: a box, rotated box, polygon, mask, or COCO's
-            segmentation.
-        score: None for ground truth.
-        crowd, area, id: None where nothing is said.
         unusable: (n,) which are known to be wrong.
+        values: Columns by standard name, those of the geometry included: the sides of a box, or
+            what `OBJECT` has.
+        form: How boxes are written in cells of a table, where numbers are texts, and nothing is an
+            empty one; None for values of JSON.
     """
 
     row: Ints
     line: Ints
     position: Ints
-    label: Column
-    geometry: Sides | Mapping[str, Column]
     unusable: Bools
-    score: Column | None = None
-    crowd: Column | None = None
-    area: Column | None = None
-    id: Column | None = None
+    values: Mapping[str, Column]
+    form: Form | None = None
 
-    @property
-    def cells(self) -> bool:
-        """Whether values are cells of a table: numbers are texts, and nothing is an empty one."""
-        return isinstance(self.geometry, Sides)
-
-    def take(self, chosen: Bools | Ints) -> ObjectFields:
+    def take(self, chosen: Bools) -> ObjectFields:
         """Select objects."""
-        shape = self.geometry
-        geometry: Sides | Mapping[str, Column]
-        if isinstance(shape, Sides):
-            geometry = Sides([column.take(chosen) for column in shape.columns], shape.corners)
-        else:
-            geometry = {name: column.take(chosen) for name, column in shape.items()}
-        values = (self.score, self.crowd, self.area, self.id)
         return ObjectFields(
             self.row[chosen],
             self.line[chosen],
             self.position[chosen],
-            self.label.take(chosen),
-            geometry,
             self.unusable[chosen],
-            *(None if column is None else column.take(chosen) for column in values),
+            {name: column.take(chosen) for name, column in self.values.items()},
+            self.form,
         )
 
 
@@ -144,61 +115,59 @@ class ObjectParser:
                 fields = fields.take(~wrong[fields.row])
             bad = fields.unusable.copy()
             columns = self._columns(fields, bad)
-            if isinstance(fields.geometry, Sides):
-                shapes = _of_cells(fields.geometry, bad)
+            if fields.form is None:
+                shapes = self._shapes(fields.values, frame[fields.row], bad)
             else:
-                shapes = self._shapes(fields.geometry, frame[fields.row], bad)
+                shapes = _of_cells(fields.values, fields.form, bad)
             if not bad.any():
-                columns["label"] = self._labels.codes(fields.label.tape.text, *fields.label.spans())
+                label = fields.values["label"]
+                columns["label"] = self._labels.codes(label.tape.text, *label.spans())
                 return Piece(columns, shapes)
             wrong[fields.row[bad]] = True
 
     def _columns(self, fields: ObjectFields, bad: Bools) -> Columns:
         """The columns besides labels and geometry."""
-        bad |= ~fields.label.is_of(TEXT)
+        said, n = fields.values, len(fields.row)
+        bad |= ~said["label"].is_of(TEXT)
         columns: Columns = {
             "image": fields.row,
             "line": fields.line,
             "position": fields.position,
         }
-        n = len(fields.row)
         if self._predicted:
-            columns["score"] = np.zeros(n)
-            if fields.score is not None:
-                columns["score"], read = fields.score.numbers()
-            bad |= True if fields.score is None else ~read
+            columns["score"], read = np.zeros(n), np.zeros(n, np.bool_)
+            if "score" in said:
+                columns["score"], read = said["score"].numbers()
+            bad |= ~read
             return columns
         columns["crowd"] = np.zeros(n, np.bool_)
         columns["area"] = np.full(n, np.nan)
         columns["id"] = np.full(n, None, object)
-        if fields.crowd is not None:
-            columns["crowd"] = crowds(fields.crowd, bad, cells=fields.cells)
-        if fields.area is not None:
-            columns["area"], read = fields.area.numbers()
-            bad |= ~(fields.area.is_of(*NOTHING) | (read & (columns["area"] >= 0)))
-        if fields.id is not None:
-            columns["id"] = _ids(fields.id, bad)
+        if "crowd" in said:
+            columns["crowd"] = crowds(said["crowd"], bad, cells=fields.form is not None)
+        if "area" in said:
+            columns["area"], read = said["area"].numbers()
+            bad |= ~(said["area"].is_of(*NOTHING) | (read & (columns["area"] >= 0)))
+        if "id" in said:
+            columns["id"] = _ids(said["id"], bad)
         return columns
 
     def _shapes(self, said: Mapping[str, Column], frame: Ints, bad: Bools) -> Shapes:
         """The geometry of JSON values."""
         columns = _with_segmentations(said)
-        kind = np.full(len(bad), 255, np.uint8)
-        for name, number in _GEOMETRIES.items():
+        kind = np.full(len(bad), _NO_SHAPE, np.uint8)
+        for number, name in enumerate(KINDS):
             kind[~columns[name].is_of(*NOTHING)] = number
         if self._wanted == "box":
             kind[~columns["box"].is_of(*NOTHING)] = BOX
-        bad |= kind == 255
-        rows = {name: np.flatnonzero(kind == number) for name, number in _GEOMETRIES.items()}
-        own = {name: columns[name].take(at) for name, at in rows.items()}
-        box, wrong_box = box_sides(own["box"])
-        rotated, wrong_rotated = box_sides(own["rotated_box"], 5)
-        polygon, wrong_polygon = _polygons(own["polygon"])
-        mask, wrong_mask = _masks(own["mask"], frame[rows["mask"]])
-        wrong = (wrong_box, wrong_rotated, wrong_polygon, wrong_mask)
-        for at, one in zip(rows.values(), wrong, strict=True):
-            bad[at[one]] = True
-        return Shapes(kind, box, rotated, polygon, mask)
+        bad |= kind == _NO_SHAPE
+        rows = [np.flatnonzero(kind == number) for number in range(len(KINDS))]
+        own = [columns[name].take(at) for name, at in zip(KINDS, rows, strict=True)]
+        box, rotated = box_sides(own[BOX]), box_sides(own[ROTATED_BOX], 5)
+        polygon, mask = _polygons(own[POLYGON]), _masks(own[MASK], frame[rows[MASK]])
+        for at, (_, wrong) in zip(rows, (box, rotated, polygon, mask), strict=True):
+            bad[at[wrong]] = True
+        return Shapes(kind, box[0], rotated[0], polygon[0], mask[0])
 
 
 def whole_numbers(column: Column) -> tuple[Ints, Bools]:
@@ -252,23 +221,24 @@ def _ids(column: Column, bad: Bools) -> NDArray[np.int64] | NDArray[np.object_]:
     return ids
 
 
-def _of_cells(sides: Sides, bad: Bools) -> Shapes:
+def _of_cells(said: Mapping[str, Column], form: Form, bad: Bools) -> Shapes:
     """Boxes, or rotated boxes, of cells."""
-    box = np.empty((len(bad), len(sides.columns)))
-    for at, column in enumerate(sides.columns):
-        box[:, at], read = column.numbers()
+    box = np.empty((len(bad), len(FORMS[form])))
+    for at, name in enumerate(FORMS[form]):
+        box[:, at], read = said[name].numbers()
         bad |= ~read
     with np.errstate(invalid="ignore"):
         bad |= ~(np.abs(box) <= LARGEST_COORDINATE).all(axis=1)
-        if sides.corners:
+        if form == "corners":
             box[:, 2:] -= box[:, :2]
         bad |= ~(box[:, 2:4] >= 0).all(axis=1)
-    return Shapes.boxes(box) if box.shape[1] == 4 else Shapes.rotated_boxes(box)
+    return Shapes.rotated_boxes(box) if form == "rotated_box" else Shapes.boxes(box)
 
 
 def _with_segmentations(said: Mapping[str, Column]) -> dict[str, Column]:
     """The values by key, where a segmentation is a polygon or a mask that is not there."""
-    shape, columns = said["segmentation"], {name: said[name] for name in _GEOMETRIES}
+    shape = said["segmentation"]
+    columns: dict[str, Column] = {name: said[name] for name in KINDS}
     if shape.is_of(*NOTHING).all():
         return columns
     # Rings or GeoJSON, rather than run lengths or the path of a PNG.

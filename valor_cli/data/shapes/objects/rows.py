@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
-from msgspec import Struct
 from numpy.typing import NDArray
 
 from valor_cli.data.shapes.objects.checks import main_kind, quoted
@@ -24,14 +24,11 @@ from valor_cli.data.shapes.objects.object_file import (
 from valor_cli.data.table import LINE, Columns, Parts, Table
 from valor_cli.data.values import Problems, identifier
 from valor_cli.kernels.columns.grouping import are_distinct
-from valor_cli.kernels.geometry.masks import from_bitmap
-from valor_cli.kernels.geometry.rle import from_counts
 from valor_cli.kernels.geometry.shapes import (
     BOX,
     MASK,
     POLYGON,
     ROTATED_BOX,
-    Masks,
     Polygons,
     Shapes,
     joined,
@@ -48,110 +45,81 @@ Part: TypeAlias = Sequence[Ring]
 Frame: TypeAlias = tuple[int, int]
 """Height and width of an image."""
 
-
-class Codes(dict[Any, int]):
-    """Codes from 0 for values in order of first appearance: `codes[value]`."""
-
-    def __missing__(self, value: Any) -> int:
-        code = self[value] = len(self)
-        return code
+_DUPLICATE_IMAGE: Final = "duplicate image {}, also in line {}"
+_DUPLICATE_ID: Final = "duplicate id {}, first in line {}"
+_NO_ID: Final = "there is no id, and other objects have one"
 
 
-class ShapeRows:
-    """The shapes of objects, in their order; what is added has been checked."""
+_TYPES: Final = {
+    "kind": np.uint8,
+    "image": np.int64,
+    "label": np.int64,
+    "line": np.int64,
+    "position": np.int64,
+    "score": np.float64,
+    "crowd": np.bool_,
+    "area": np.float64,
+    "id": object,
+}
+"""Columns of objects of both sides, and what they hold."""
 
-    __slots__ = ("_boxes", "_kind", "_masks", "_polygons", "_rotated")
-
-    def __init__(self) -> None:
-        self._kind: list[int] = []
-        self._boxes: list[Sequence[float]] = []
-        self._rotated: list[Sequence[float]] = []
-        self._polygons: list[Sequence[Part]] = []
-        self._masks: list[Masks] = []
-
-    def __len__(self) -> int:
-        return len(self._kind)
-
-    def add_box(self, sides: Sequence[float]) -> None:
-        """A box: x, y, width, height."""
-        self._kind.append(BOX)
-        self._boxes.append(sides)
-
-    def add_rotated_box(self, sides: Sequence[float]) -> None:
-        """A rotated box: centre x, centre y, width, height, degrees."""
-        self._kind.append(ROTATED_BOX)
-        self._rotated.append(sides)
-
-    def add_polygon(self, parts: Sequence[Part]) -> None:
-        """A polygon of one or more parts."""
-        self._kind.append(POLYGON)
-        self._polygons.append(parts)
-
-    def add_runs(self, counts: Sequence[int], frame: Frame) -> None:
-        """A mask by its run lengths and the size of its image."""
-        self._masks.append(from_counts([counts], np.array([frame], np.int64))[0])
-        self._kind.append(MASK)
-
-    def add_bitmap(self, pixels: NDArray[np.bool_]) -> None:
-        """A mask by its pixels, (height, width)."""
-        self._masks.append(from_bitmap(pixels))
-        self._kind.append(MASK)
-
-    def shapes(self) -> Shapes:
-        """All shapes."""
-        return Shapes(
-            np.array(self._kind, np.uint8),
-            np.array(self._boxes, np.float64).reshape(-1, 4),
-            np.array(self._rotated, np.float64).reshape(-1, 5),
-            polygon_columns(self._polygons),
-            joined_masks(self._masks),
-        )
+OF_ROLE: Final[Mapping[Role, Sequence[str]]] = {
+    "predictions": ("score",),
+    "ground_truth": ("crowd", "area", "id"),
+}
+"""Columns that the objects of one side alone have."""
 
 
 class ObjectRows:
-    """Objects collected one by one."""
+    """Objects collected one by one; what is added has been checked."""
 
-    __slots__ = ("_values", "role", "shapes")
+    __slots__ = ("_role", "_shapes", "_values")
 
     def __init__(self, role: Role) -> None:
-        self.role = role
-        self.shapes = ShapeRows()
+        self._role = role
+        self._shapes: dict[int, list[Any]] = {BOX: [], ROTATED_BOX: [], POLYGON: [], MASK: []}
         self._values: list[tuple[Any, ...]] = []
 
     def add(
         self,
+        kind: int,
+        shape: Any,
         image: int,
         label: int,
         line: int,
         *,
-        position: int = 0,
+        position: int = -1,
         score: float = 0.0,
         crowd: bool = False,
-        area: float = float("nan"),
+        area: float = math.nan,
         identity: Id | None = None,
     ) -> None:
-        """Add an object whose shape is already in `shapes`."""
-        self._values.append((image, label, line, position, score, crowd, area, identity))
+        """Add an object.
+
+        Args:
+            kind, shape: x, y, width and height of a box; centre x and y, width, height and degrees
+                of a rotated box; the parts of a polygon; or the `Masks` of one mask.
+            image, label, line, position, score, crowd, area, identity: As in `Piece`.
+        """
+        self._shapes[kind].append(shape)
+        self._values.append((kind, image, label, line, position, score, crowd, area, identity))
 
     def piece(self) -> Piece:
         """The objects so far."""
-        values = self._values
-        image, label, line, position, score, crowd, area, identity = (
-            zip(*values, strict=True) if values else ((),) * 8
-        )
-        columns: Columns = {
-            "image": np.array(image, np.int64),
-            "label": np.array(label, np.int64),
-            "line": np.array(line, np.int64),
-            "position": np.array(position, np.int64),
+        values = zip(*self._values, strict=True) if self._values else [()] * len(_TYPES)
+        columns = {
+            name: text_column(each) if own is object else np.array(each, own)
+            for (name, own), each in zip(_TYPES.items(), values, strict=True)
         }
-        if self.role == "predictions":
-            columns["score"] = np.array(score, np.float64)
-        else:
-            columns["crowd"] = np.array(crowd, np.bool_)
-            columns["area"] = np.array(area, np.float64)
-            columns["id"] = text_column(identity)
-        return Piece(columns, self.shapes.shapes())
+        shapes = Shapes(
+            columns.pop("kind"),
+            np.array(self._shapes[BOX], np.float64).reshape(-1, 4),
+            np.array(self._shapes[ROTATED_BOX], np.float64).reshape(-1, 5),
+            polygon_columns(self._shapes[POLYGON]),
+            joined_masks(self._shapes[MASK]),
+        )
+        others = OF_ROLE["ground_truth" if self._role == "predictions" else "predictions"]
+        return Piece({name: columns[name] for name in columns if name not in others}, shapes)
 
 
 @dataclass(slots=True)
@@ -182,52 +150,22 @@ class ImageRows:
         rows = np.array(self.lines, np.int64) if self.lines else None
         return Table(path, columns, place, rows)
 
-    def sort(self) -> NDArray[np.int64]:
-        """Sort the images by line; the new position of each."""
-        order = np.argsort(np.array(self.lines, np.int64), kind="stable")
-        for column in (self.ids, self.lines, self.width, self.height, self.file_name):
-            column[:] = [column[at] for at in order.tolist()]
-        position = np.empty(len(order), np.int64)
-        position[order] = np.arange(len(order))
-        return position
-
     def check(self, problems: Problems, key: str) -> None:
         """Report ids that are duplicated or of another type than most."""
-        kinds = set(map(type, self.ids))
-        one_kind = kinds in ({int}, {str}, set())
-        if one_kind and len(set(self.ids)) == len(self.ids) and _fit(self.ids):
-            return
-        kind = main_kind(self.ids)
-        seen: dict[Id, int] = {}
-        for at, (found, line) in enumerate(zip(self.ids, self.lines, strict=True)):
-            one = identifier(found, kind, problems, line, key)
-            if one is None:
-                continue
-            self.ids[at] = one
-            if one in seen:
-                problems.add(line, key, f"duplicate image {quoted(one)}, also in line {seen[one]}")
-            seen.setdefault(one, line)
+        if not _are_ids(self.ids):
+            keys = [key] * len(self.ids)
+            self.ids = list(_distinct(self.ids, self.lines, keys, problems, _DUPLICATE_IMAGE))
 
 
 def joined_pieces(pieces: Sequence[Piece], role: Role) -> Piece:
-    """Concatenate pieces."""
+    """The objects of pieces of one file, sorted by line."""
     if not pieces:
         return ObjectRows(role).piece()
-    columns = {
-        name: np.concatenate([piece.columns[name] for piece in pieces])
-        for name in pieces[0].columns
-    }
-    return Piece(columns, joined([piece.shapes for piece in pieces]))
-
-
-def in_line_order(piece: Piece) -> Piece:
-    """The objects of one file, sorted by line."""
-    line = piece.columns["line"]
-    if not (line[1:] < line[:-1]).any():
-        return piece
-    order = np.argsort(line, kind="stable")
-    columns = {name: column[order] for name, column in piece.columns.items()}
-    return Piece(columns, piece.shapes.take(order))
+    names = pieces[0].columns
+    columns = {name: np.concatenate([piece.columns[name] for piece in pieces]) for name in names}
+    found, line = Piece(columns, joined([piece.shapes for piece in pieces])), columns["line"]
+    in_order = not (line[1:] < line[:-1]).any()
+    return found if in_order else found.take(np.argsort(line, kind="stable"))
 
 
 def checked_ids(piece: Piece, problems: Problems) -> Piece:
@@ -240,52 +178,52 @@ def checked_ids(piece: Piece, problems: Problems) -> Piece:
     if columns["id"].dtype.kind == "i" and are_distinct(columns["id"]):
         return piece
     ids: list[Any] = columns.pop("id").tolist()
-    kinds = set(map(type, ids))
-    if kinds <= {type(None)}:
+    if all(one is None for one in ids):
         return Piece(columns, piece.shapes)
-    if kinds in ({int}, {str}) and len(set(ids)) == len(ids) and _fit(ids):
+    if _are_ids(ids):
         return Piece({**columns, "id": id_column(ids)}, piece.shapes)
-    kept: dict[Id, int] = {}
-    kind = main_kind(ids)
-    lines, positions = columns["line"].tolist(), columns["position"].tolist()
-    for row, found in enumerate(ids):
-        key = f"objects[{positions[row]}].id" if positions[row] >= 0 else "id"
-        if found is None:
-            problems.add(lines[row], key, "there is no id, and other objects have one")
-            continue
-        one = identifier(found, kind, problems, lines[row], key)
-        if one is not None and one in kept:
-            where = f"line {lines[kept[one]]}"
-            problems.add(lines[row], key, f"duplicate id {quoted(one)}, first in {where}")
-        elif one is not None:
-            kept[one] = row
-    rows = np.array(list(kept.values()), np.int64)
-    columns = {name: column[rows] for name, column in columns.items()}
-    return Piece({**columns, "id": id_column(list(kept))}, piece.shapes.take(rows))
+    keys = [f"objects[{at}].id" if at >= 0 else "id" for at in columns["position"].tolist()]
+    kept = _distinct(ids, columns["line"].tolist(), keys, problems, _DUPLICATE_ID, _NO_ID)
+    found = Piece(columns, piece.shapes).take(np.array(list(kept.values()), np.int64))
+    found.columns["id"] = id_column(list(kept))
+    return found
 
 
-def _fit(ids: Sequence[Id]) -> bool:
-    """Whether ids of one kind are text or whole numbers of 64 bits."""
-    return all(isinstance(one, str) or -(2**63) <= one < 2**63 for one in ids)
+def _are_ids(ids: Sequence[Id]) -> bool:
+    """Whether ids are distinct, and all of them texts or all whole numbers of 64 bits."""
+    kinds = set(map(type, ids))
+    if kinds == {int} and not all(-(2**63) <= int(one) < 2**63 for one in ids):
+        return False
+    return kinds in ({int}, {str}, set()) and len(set(ids)) == len(ids)
 
 
-class Named(Struct, frozen=True):
-    """Categories: label codes with their ids and names.
+def _distinct(
+    ids: Sequence[Id | None],
+    lines: Sequence[int],
+    keys: Sequence[str],
+    problems: Problems,
+    duplicate: str,
+    missing: str = "",
+) -> dict[Id, int]:
+    """The ids of the type of most, with the position of the first of each; others are reported.
 
-    Attributes:
-        ids, names: By code.
-        by_use: Whether the ids count the labels by name, so that those without objects have none.
+    Args:
+        ids: Those of a file.
+        lines, keys: Where each stands.
+        problems: Where to note what is wrong.
+        duplicate: What to say of an id and of the line where it was before.
+        missing: What to say where there is none; None is a wrong id where this is empty.
     """
-
-    ids: Sequence[int]
-    names: Sequence[str]
-    by_use: bool = True
-
-    @classmethod
-    def in_order(cls, names: Iterable[str]) -> Named:
-        """Categories with ids from 0."""
-        names = list(names)
-        return cls(range(len(names)), names)
+    kind = main_kind(ids)
+    kept: dict[Id, int] = {}
+    for at, (found, line, key) in enumerate(zip(ids, lines, keys, strict=True)):
+        if found is None and missing:
+            problems.add(line, key, missing)
+            continue
+        one = identifier(found, kind, problems, line, key)
+        if one is not None and kept.setdefault(one, at) != at:
+            problems.add(line, key, duplicate.format(quoted(one), lines[kept[one]]))
+    return kept
 
 
 def object_file(
@@ -294,9 +232,8 @@ def object_file(
     *,
     images: Table | None,
     image_ids: NDArray[Any],
-    labels: Named,
+    labels: Sequence[str] | Mapping[int, str],
     files: Sequence[InputFile],
-    part_of: Sequence[str] | None = None,
     parts: Parts | None = None,
     place: str = LINE,
     metadata: Mapping[str, list[Any]] | None = None,
@@ -312,10 +249,10 @@ def object_file(
         piece: All objects; of ground truth after `checked_ids`.
         images: The images; None if the input names them through objects alone.
         image_ids: By position, what an object's `image` means.
-        labels: By code, what an object's `label` means.
+        labels: By code, what an object's `label` means; these are numbered anew, by name, and none
+            is left without an object. Or names by class, in the order of codes, which stay.
         files: What was read.
-        part_of: Of a folder, the file of each image, by position.
-        parts: The file of each object, where an image may be in several.
+        parts: The file of each object of a folder.
         place: How rows are named in the file, or in these files, as in `Table`.
         metadata: Of images.
         skipped: Objects left out.
@@ -325,14 +262,11 @@ def object_file(
     lines = columns.pop("line")
     del columns["position"]
     label = columns.pop("label")
-    if labels.by_use:
+    if not isinstance(labels, Mapping):
         label, labels = _in_use(label, labels)
-    category_ids = np.array(labels.ids, np.int64)
-    image = columns.pop("image")
-    if part_of is not None:
-        parts = Parts([(file, place) for file in part_of], image)
+    category_ids = np.array(list(labels), np.int64)
     objects: Columns = {
-        "image_id": image_ids[image],
+        "image_id": image_ids[columns.pop("image")],
         "category_id": category_ids[label],
         **{name: column for name, column in columns.items() if _says_something(name, column)},
     }
@@ -342,7 +276,9 @@ def object_file(
         shapes=piece.shapes,
         images=images,
         categories=Table(
-            path, {"id": category_ids, "name": text_column(labels.names)}, "categories[{row}]"
+            path,
+            {"id": category_ids, "name": text_column(list(labels.values()))},
+            "categories[{row}]",
         ),
         metadata=metadata or {},
         files=files,
@@ -353,15 +289,17 @@ def object_file(
     )
 
 
-def _in_use(label: NDArray[np.int64], labels: Named) -> tuple[NDArray[np.int64], Named]:
+def _in_use(
+    label: NDArray[np.int64], names: Sequence[str]
+) -> tuple[NDArray[np.int64], dict[int, str]]:
     """Codes by name, for the order of rows must not matter; without gaps, since labels that only
     skipped objects have are no labels.
     """
-    used = np.bincount(label, minlength=len(labels.names)) > 0
-    found = sorted((labels.names[code], code) for code in np.flatnonzero(used).tolist())
+    used = np.bincount(label, minlength=len(names)) > 0
+    found = sorted((names[code], code) for code in np.flatnonzero(used).tolist())
     number = np.zeros(len(used), np.int64)
     number[[code for _, code in found]] = np.arange(len(found))
-    return number[label], Named.in_order(name for name, _ in found)
+    return number[label], {at: name for at, (name, _) in enumerate(found)}
 
 
 def _says_something(name: str, column: NDArray[Any]) -> bool:
