@@ -99,17 +99,17 @@ def no_metadata(path: str, role: Role, metadata: Sequence[str]) -> None:
         )
 
 
-def text_of(path: str) -> tuple[str, str]:
-    """The text of a file, possibly empty, and the SHA-256 of its bytes.
+def text_of(path: str, *, may_be_empty: bool = True) -> tuple[str, str]:
+    """The text of a file and the SHA-256 of its bytes.
 
     Raises:
-        DataError: It cannot be read or is no UTF-8 text.
+        DataError: It cannot be read, is no UTF-8 text, or is empty and may not be.
     """
     source = TextSource(path)
     try:
         text = source.whole()
     except DataError:
-        if source.is_empty:
+        if source.is_empty and may_be_empty:
             return "", _EMPTY
         raise
     return text.decode(), source.sha256

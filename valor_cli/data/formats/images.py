@@ -218,6 +218,15 @@ class ImageFolder:
             or self._by_name.get(os.path.splitext(base)[0])
         )
 
+    def frame(self, name: str) -> tuple[int, int] | None:
+        """Height and width of the file that `find` finds; None if there is none.
+
+        Raises:
+            DataError: It cannot be read as an image.
+        """
+        file = self.find(name)
+        return None if file is None else image_size(os.path.join(self.folder, file))
+
     @property
     def by_stem(self) -> Mapping[str, str]:
         """The files by path without extension, with slashes; the first of equal ones."""
