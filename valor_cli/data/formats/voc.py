@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import partial
-from itertools import pairwise
 
 import numpy as np
 
@@ -135,15 +134,15 @@ def write_voc(objects: ObjectFile, wishes: WriteOptions) -> Written:
     number = image_numbers(objects, images)
     sizes_needed(objects, images, number)
     blocks = _objects(objects)
-    order, starts = rows_by_image(number, len(images))
+    own = rows_by_image(number, len(images))
     names = _file_names(objects, images)
     files = {}
-    for at, (stem, (start, end)) in enumerate(zip(stems, pairwise(starts), strict=True)):
+    for at, (stem, rows) in enumerate(zip(stems, own, strict=True)):
         height, width = images.size[at].tolist()
         lines = ["<annotation>", *names[at]]
         if height:
             lines.append(f"  <size><width>{width}</width><height>{height}</height></size>")
-        lines += [blocks[row] for row in order[start:end].tolist()]
+        lines += [blocks[row] for row in rows]
         lines.append("</annotation>\n")
         files[f"{stem}.xml"] = "\n".join(lines).encode()
     return Written(files, [*losses(objects, "VOC", _HOLDS), *_rounded(objects.shapes.box)])

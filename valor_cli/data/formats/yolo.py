@@ -406,10 +406,10 @@ def write_yolo(objects: ObjectFile, wishes: WriteOptions) -> Written:
     size = sizes_needed(objects, images, number)[:, ::-1].astype(np.float64)
     classes = _classes(objects, wishes.names)
     lines = _lines(objects, size, classes)
-    order, starts = rows_by_image(number, len(images))
+    own = rows_by_image(number, len(images))
     files = {CLASSES: "".join(f"{name}\n" for name in classes).encode()}
-    for stem, (start, end) in zip(stems, pairwise(starts), strict=True):
-        text = "".join(lines[row] for row in order[start:end].tolist())
+    for stem, rows in zip(stems, own, strict=True):
+        text = "".join(lines[row] for row in rows)
         files[f"{stem}.txt"] = text.encode()
     return Written(files, [*losses(objects, "YOLO", _HOLDS), *_rounded(objects.shapes, size)])
 

@@ -13,7 +13,7 @@ from valor_cli.errors import DataError
 
 def named(ids: list[Any], names: list[str | None] | None = None) -> Images:
     size = np.zeros((len(ids), 2), np.int64)
-    return Images(ids, size, names or [None] * len(ids), named=True)
+    return Images(ids, size, names or [None] * len(ids))
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
 
 from valor_cli.data.shapes.objects.object_file import ObjectFile
 from valor_cli.data.shapes.objects.scene import (
@@ -49,13 +48,12 @@ def write_csv(objects: ObjectFile, wishes: WriteOptions) -> Written:
     extra = [name for name in ("score", "crowd", "id", "area") if _has_values(objects, name)]
     header = ["image_id", "label", *sides, *extra, *(["image_width", "image_height"] * sized)]
     rows = _rows(objects, extra)
-    order, starts = rows_by_image(image_numbers(objects, images), len(images))
     lines = [",".join(header)]
-    for at, (start, end) in enumerate(pairwise(starts)):
+    for at, own in enumerate(rows_by_image(image_numbers(objects, images), len(images))):
         before, after = _cells_of(images, at, sized)
-        if start == end:
+        if not own:
             lines.append(f"{before}{',' * (1 + len(sides) + len(extra))}{after}")
-        lines += [f"{before},{rows[row]}{after}" for row in order[start:end].tolist()]
+        lines += [f"{before},{rows[row]}{after}" for row in own]
     content = "".join(f"{line}\n" for line in lines).encode()
     holds = _HOLDS if "score" in objects.objects.columns else _HOLDS_OF_TRUTH
     return Written({"": content}, losses(objects, "CSV", holds))

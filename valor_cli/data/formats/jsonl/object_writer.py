@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -43,9 +42,8 @@ def write_jsonl(objects: ObjectFile, wishes: WriteOptions) -> Written:
     """
     rows = _objects(objects, wishes.box)
     images = images_of(objects)
-    order, starts = rows_by_image(image_numbers(objects, images), len(images))
     lines = []
-    for at, (start, end) in enumerate(pairwise(starts)):
+    for at, own in enumerate(rows_by_image(image_numbers(objects, images), len(images))):
         line: dict[str, Any] = {"image_id": images.ids[at]}
         name = images.file_names[at]
         if name is not None:
@@ -54,7 +52,7 @@ def write_jsonl(objects: ObjectFile, wishes: WriteOptions) -> Written:
             line |= {"width": int(images.size[at, 1]), "height": int(images.size[at, 0])}
         if metadata := _metadata(objects.metadata, at):
             line["metadata"] = metadata
-        line["objects"] = [rows[row] for row in order[start:end].tolist()]
+        line["objects"] = [rows[row] for row in own]
         lines.append(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
     return Written({"": b"".join(lines)}, losses(objects, "JSONL", _HOLDS))
 

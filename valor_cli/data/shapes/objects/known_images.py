@@ -22,6 +22,21 @@ from valor_cli.kernels.columns.grouping import positions_of
 Ints: TypeAlias = NDArray[np.int64]
 
 
+def frames_of(images: Table) -> Ints:
+    """(images, 2) height and width; 0 where either is unknown."""
+    size = np.zeros((len(images), 2), np.int64)
+    for at, side in enumerate(("height", "width")):
+        size[:, at] = images.columns.get(side, 0)
+    size[(size == 0).any(axis=1)] = 0
+    return size
+
+
+def file_names_of(images: Table) -> list[str | None]:
+    """The file name of each image; None where unknown."""
+    names: list[str | None] = images.columns.get("file_name", np.full(len(images), None)).tolist()
+    return names
+
+
 class KnownImages(Struct, frozen=True):
     """The images of a ground truth.
 
@@ -42,18 +57,13 @@ class KnownImages(Struct, frozen=True):
     @classmethod
     def of(cls, images: Table, names: ImageNames, order: Ints | None = None) -> KnownImages:
         """The images of a table, in its order or another."""
-        count = len(images)
-        order = np.arange(count) if order is None else order
-        size = np.zeros((count, 2), np.int64)
-        for at, side in enumerate(("height", "width")):
-            size[:, at] = images.columns.get(side, np.zeros(count, np.int64))[order]
-        size[(size == 0).any(axis=1)] = 0
-        ids = images["id"][order]
-        files = images.columns.get("file_name", np.full(count, None, object))[order].tolist()
+        if order is not None:
+            images = images.pick(order)
+        ids, files = images["id"], file_names_of(images)
         if ids.dtype.kind != "i":
             pairs = zip(ids.tolist(), files, strict=True)
             files = [one if file is None else file for one, file in pairs]
-        return cls(images.path, ids, files, size, names == "typed")
+        return cls(images.path, ids, files, frames_of(images), names == "typed")
 
     def called(self, at: int) -> str:
         """An image for a message."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import PurePosixPath, PureWindowsPath
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from valor_cli.data.shapes.objects.known_images import file_names_of, frames_of
 from valor_cli.data.shapes.objects.object_file import Id, ObjectFile
 from valor_cli.data.table import Table
 from valor_cli.errors import LISTED, DataError, Problem, printable
@@ -30,6 +31,10 @@ from valor_cli.kernels.geometry.shapes import (
 
 _LISTED_NAMES = 10
 _PICTURES = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".gif", ".tif", ".tiff", ".webp"})
+_OF_CATEGORIES = {
+    "frequency": "frequencies of categories",
+    "isthing": "kinds of categories (things or stuff)",
+}
 _LONGEST = 240
 """Bytes. Most file systems take 255, with the extension."""
 
@@ -41,44 +46,41 @@ class Images(Struct, frozen=True):
         ids: Their ids.
         size: (images, 2) height and width; 0 where unknown.
         file_names: None where unknown.
-        named: Whether the file has a list of images; else they are those of its objects.
     """
 
     ids: Sequence[Id]
     size: Ints
     file_names: Sequence[str | None]
-    named: bool
 
     def __len__(self) -> int:
         return len(self.ids)
 
 
-def images_of(objects: ObjectFile) -> Images:
+def image_table(objects: ObjectFile) -> Table:
     """The images of a file, listed or in order of appearance."""
-    table = objects.images
-    if table is None:
-        ids = list(dict.fromkeys(objects.objects["image_id"].tolist()))
-        return Images(ids, np.zeros((len(ids), 2), np.int64), [None] * len(ids), named=False)
-    ids = table["id"].tolist()
-    size = np.zeros((len(ids), 2), np.int64)
-    for at, name in enumerate(("height", "width")):
-        if name in table.columns:
-            size[:, at] = table[name]
-    size[(size == 0).any(axis=1)] = 0
-    names = table["file_name"].tolist() if "file_name" in table.columns else [None] * len(ids)
-    return Images(ids, size, names, named=True)
+    if objects.images is not None:
+        return objects.images
+    column = objects.objects["image_id"]
+    ids = np.array(list(dict.fromkeys(column.tolist())), column.dtype)
+    return Table(objects.path, {"id": ids})
 
 
-def image_numbers(objects: ObjectFile, images: Images) -> NDArray[np.int64]:
+def images_of(objects: ObjectFile) -> Images:
+    """The images of `image_table`."""
+    table = image_table(objects)
+    return Images(table["id"].tolist(), frames_of(table), file_names_of(table))
+
+
+def image_numbers(objects: ObjectFile, images: Images) -> Ints:
     """(n,) the position in `images` of each object's image."""
     return numbers_of(objects.objects["image_id"], images.ids)
 
 
-def rows_by_image(number: NDArray[np.int64], count: int) -> tuple[NDArray[np.int64], list[int]]:
-    """Rows grouped by image, in file order, and the start of each image."""
+def rows_by_image(number: Ints, count: int) -> Iterator[list[int]]:
+    """The rows of the objects of each image, in file order; `number` as in `image_numbers`."""
     order, _ = grouped(number)
     starts = np.concatenate([[0], np.cumsum(np.bincount(number, minlength=count))])
-    return order, starts.tolist()
+    return (order[start:end].tolist() for start, end in pairwise(starts.tolist()))
 
 
 def labels_of(objects: ObjectFile) -> list[str]:
@@ -114,13 +116,13 @@ def category_names(objects: ObjectFile) -> Mapping[Id, str]:
     return names
 
 
-def numbers_of(values: NDArray[Any], keys: Sequence[Id]) -> NDArray[np.int64]:
+def numbers_of(values: NDArray[Any], keys: Sequence[Id]) -> Ints:
     """(n,) the position of each value in distinct keys; -1 if absent."""
     number = {key: at for at, key in enumerate(keys)}
     return np.fromiter((number.get(each, -1) for each in values.tolist()), np.int64, len(values))
 
 
-def sizes_needed(objects: ObjectFile, images: Images, number: NDArray[np.int64]) -> Ints:
+def sizes_needed(objects: ObjectFile, images: Images, number: Ints) -> Ints:
     """(n, 2) height and width of each object's image; `number` as in `image_numbers`.
 
     Raises:
@@ -134,7 +136,7 @@ def sizes_needed(objects: ObjectFile, images: Images, number: NDArray[np.int64])
             for at in unknown[:LISTED]
         ]
         hint = "name the folder of the images: --images DIR"
-        if not images.named:
+        if objects.images is None:
             hint += ", or the file that has the sizes: --ground-truth FILE"
         raise DataError(problems, total=len(unknown), hint=hint)
     return size
@@ -267,7 +269,7 @@ def stems_of(images: Images, path: str, reserved: Sequence[str] = ()) -> list[st
             problems.append(Problem(path, message))
     if problems:
         hint = "give every image an id or a file name that is a file name of its own"
-        raise DataError(problems[:LISTED], total=len(problems), hint=hint)
+        raise DataError(problems, hint=hint)
     return stems
 
 
@@ -304,72 +306,67 @@ def losses(objects: ObjectFile, name: str, holds: frozenset[str]) -> list[str]:
             "empty_category", "empty_image", "metadata".
     """
     found = (*_of_objects(objects), *_of_images(objects), *_of_categories(objects))
-    return [f"{name} holds no {what}" for key, what in found if key not in holds]
+    return [f"{name} holds no {what}" for key, count, what in found if count and key not in holds]
 
 
-def _of_objects(objects: ObjectFile) -> Iterator[tuple[str, str]]:
-    table = objects.objects
-    columns = table.columns
-    if "id" in columns and not _counted(table["id"].tolist()):
-        yield "id", f"ids of objects: {len(table):,} are lost"
-    if "area" in columns:
-        stated = ~np.isnan(table["area"])
-        boxes = objects.shapes.rows_of(BOX)
-        stated[boxes] &= table["area"][boxes] != objects.shapes.box[:, 2] * objects.shapes.box[:, 3]
-        if lost := int(stated.sum()):
-            yield "area", f"stated areas: {lost:,} objects now have the area of their shape"
-    if "crowd" in columns and (lost := int(table["crowd"].sum())):
-        yield "crowd", f"crowd flags: {lost:,} crowds now are single objects"
-    if "difficult" in columns and (lost := int(table["difficult"].sum())):
-        yield "difficult", f"difficult flags: {lost:,} difficult objects now count"
-    if "keypoints" in columns and (lost := int((table["keypoints"] != 0).any(axis=(1, 2)).sum())):
-        yield "keypoints", f"keypoints: those of {lost:,} objects are lost"
+_Loss: TypeAlias = tuple[str, int, str]
+"""The name of what may be lost, how often a file has it, and what is then said of it."""
 
 
-def _of_images(objects: ObjectFile) -> Iterator[tuple[str, str]]:
-    images = images_of(objects)
-    if sized := int((images.size > 0).all(axis=1).sum()):
-        yield "size", f"image sizes: {sized:,} are lost"
-    if named := sum(name is not None for name in images.file_names):
-        yield "file_name", f"file names of images: {named:,} are lost"
+def _of_objects(objects: ObjectFile) -> Iterator[_Loss]:
+    columns = objects.objects.columns
+    ids = columns.get("id", np.zeros(0)).tolist()
+    count = 0 if _counted(ids) else len(ids)
+    yield "id", count, f"ids of objects: {count:,} are lost"
+    area = columns.get("area", np.full(len(objects.shapes), np.nan))
+    stated = ~np.isnan(area)
+    boxes = objects.shapes.rows_of(BOX)
+    stated[boxes] &= area[boxes] != objects.shapes.box[:, 2] * objects.shapes.box[:, 3]
+    count = int(stated.sum())
+    yield "area", count, f"stated areas: {count:,} objects now have the area of their shape"
+    count = int(columns.get("crowd", np.zeros(0)).sum())
+    yield "crowd", count, f"crowd flags: {count:,} crowds now are single objects"
+    count = int(columns.get("difficult", np.zeros(0)).sum())
+    yield "difficult", count, f"difficult flags: {count:,} difficult objects now count"
+    keypoints = columns.get("keypoints", np.zeros((0, 1, 3)))
+    count = int((keypoints != 0).any(axis=(1, 2)).sum())
+    yield "keypoints", count, f"keypoints: those of {count:,} objects are lost"
+
+
+def _of_images(objects: ObjectFile) -> Iterator[_Loss]:
+    images, table = images_of(objects), image_table(objects)
+    count = int((images.size > 0).all(axis=1).sum())
+    yield "size", count, f"image sizes: {count:,} are lost"
+    count = sum(name is not None for name in images.file_names)
+    yield "file_name", count, f"file names of images: {count:,} are lost"
     used = set(objects.objects["image_id"].tolist())
-    if empty := sum(each not in used for each in images.ids):
-        yield "empty_image", f"images without objects: {empty:,} are lost"
-    table = objects.images
+    count = sum(each not in used for each in images.ids)
+    yield "empty_image", count, f"images without objects: {count:,} are lost"
     for column in ("negative", "not_exhaustive"):
-        if table is not None and column in table.columns:
-            what = column.replace("_", " ")
-            yield column, f"lists of {what} categories: those of {len(images):,} images are lost"
+        what = f"lists of {column.replace('_', ' ')} categories"
+        count = len(images) if column in table.columns else 0
+        yield column, count, f"{what}: those of {count:,} images are lost"
     for name, values in objects.metadata.items():
         count = sum(value is not None for value in values)
-        yield "metadata", f"metadata: '{printable(name)}' of {count:,} images is lost"
+        yield "metadata", 1, f"metadata: '{printable(name)}' of {count:,} images is lost"
 
 
-def _of_categories(objects: ObjectFile) -> Iterator[tuple[str, str]]:
+def _of_categories(objects: ObjectFile) -> Iterator[_Loss]:
     table = objects.categories
     if table is None:
         return
-    ids = table["id"].tolist()
-    if ids and not objects.coded:
-        yield "category_id", f"category ids: {len(ids):,} are lost"
+    ids, names = table["id"].tolist(), table["name"].tolist()
+    count = 0 if objects.coded else len(ids)
+    yield "category_id", count, f"category ids: {count:,} are lost"
     used = set(objects.objects["category_id"].tolist())
-    unused = _names_where_not(table, used)
-    if unused:
-        shown = ", ".join(map(printable, unused[:_LISTED_NAMES]))
-        more = ", …" if len(unused) > _LISTED_NAMES else ""
-        yield (
-            "empty_category",
-            f"categories without objects: {len(unused):,} are lost ({shown}{more})",
-        )
-    if "frequency" in table.columns:
-        yield "frequency", f"frequencies of categories: {len(ids):,} are lost"
-    if "isthing" in table.columns:
-        yield "isthing", f"kinds of categories (things or stuff): {len(ids):,} are lost"
-
-
-def _names_where_not(table: Table, used: set[Id]) -> list[str]:
-    pairs = zip(table["id"].tolist(), table["name"].tolist(), strict=True)
-    return [name for number, name in pairs if number not in used]
+    unused = [name for one, name in zip(ids, names, strict=True) if one not in used]
+    shown = ", ".join(map(printable, unused[:_LISTED_NAMES]))
+    more = ", …" if len(unused) > _LISTED_NAMES else ""
+    what = f"categories without objects: {len(unused):,} are lost ({shown}{more})"
+    yield "empty_category", len(unused), what
+    for column, what in _OF_CATEGORIES.items():
+        count = len(ids) if column in table.columns else 0
+        yield column, count, f"{what}: {count:,} are lost"
 
 
 def _counted(ids: list[Id]) -> bool:
