@@ -330,7 +330,7 @@ def _short_message(line: Floats) -> str:
 
 
 def _opened(points: Floats, length: Ints) -> Flags:
-    """(p,) whether a point is not the first one of its polygon again; `length` is of each polygon."""
+    """(p,) whether a point is not the first one of its polygon again; `length` is in points."""
     opened = np.ones(len(points), np.bool_)
     last = np.cumsum(length)[length > 0] - 1
     first = last - length[length > 0] + 1
