@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain, pairwise
 from operator import itemgetter
 from typing import Final, TypeAlias
@@ -107,7 +107,7 @@ def read_objects(path: str, role: Role, how: Reading) -> ObjectFile:
         images.width.append(width)
         images.file_name.append(one.file_name)
     stop_on([sized], _SIZES_HINT + (_OF_TRUTH if role == "predictions" else ""))
-    piece = lines.piece(list(source.names), np.array([images.width, images.height], np.float64).T)
+    piece = lines.piece(source.names.keys(), np.array([images.width, images.height], np.float64).T)
     paths = [one.path for one in source.files]
     if how.invalid == "error":
         stop_on([lines.problems(path, paths)], SKIP_HINT)
@@ -218,7 +218,7 @@ class _Lines:
             problems.add(line, key, message)
         return problems
 
-    def piece(self, classes: Sequence[int], size: Floats) -> Piece:
+    def piece(self, classes: Collection[int], size: Floats) -> Piece:
         """The objects of the lines that can be used; faults of the others are kept.
 
         Args:
@@ -231,39 +231,29 @@ class _Lines:
         values: Floats = np.frombuffer(self._values) if self._values else np.zeros(0)
         image = np.repeat(np.arange(len(per_image)), per_image)[rows]
         line = rows - (np.cumsum(per_image) - per_image)[image] + 1
-        good = np.ones(len(rows), np.bool_)
-
-        def reject(bad: Flags, message: Callable[[Floats], str]) -> None:
-            for row in np.flatnonzero(bad & good).tolist():
-                said = message(values[start[row] : start[row] + count[row]])
-                self._faults.append((int(image[row]), int(line[row]), "", said))
-            good[bad] = False
-
-        known = np.array(classes, np.int64)
+        known = np.array(list(classes), np.int64)
         order = np.argsort(known)
         label = order[np.searchsorted(known[order], values[start]).clip(max=len(known) - 1)]
-        reject(known[label] != values[start], lambda one: _class_message(one[0], len(classes)))
         # After the class: the geometry, then the score.
         n = count - 1
-        scored = (n == 5) | ((n >= 7) & (n % 2 == 1))
-        reject((n < 4) | (self._predicted & ~scored), lambda one: self._expected(len(one) - 1))
+        scored = _scored(n)
+        good = (known[label] == values[start]) & (n >= 4) & (scored | (not self._predicted))
         sides = np.where(good, n - scored, 0)
         owner = np.repeat(np.arange(len(rows)), sides)
-        flat = values[
-            np.repeat(start + 1 - np.cumsum(sides) + sides, sides) + np.arange(len(owner))
-        ]
+        shift = start + 1 - np.cumsum(sides) + sides
+        flat = values[shift[owner] + np.arange(len(owner))]
+        far = (flat < _NEAR[0]) | (flat > _NEAR[1])
+        good[owner[far]] = False
         box = sides == 4
         in_box = box[owner]
-        boxes, points = flat[in_box].reshape(-1, 4), flat[~in_box].reshape(-1, 2)
-        negative = np.zeros(len(rows), np.bool_)
-        negative[box] = (boxes[:, 2:] < 0).any(axis=1)
-        reject(negative, _negative_message)
-        far = np.bincount(owner[(flat < _NEAR[0]) | (flat > _NEAR[1])], minlength=len(rows)) > 0
-        reject(far, _far_message)
-        length = np.where(box, 0, sides // 2)
-        opened = _opened(points, length)
-        length -= np.bincount(owner[~in_box][::2][~opened], minlength=len(rows))
-        reject(~box & (length < 3), _short_message)
+        boxes = flat[in_box].reshape(-1, 4)
+        good[box] &= (boxes[:, 2:] >= 0).all(axis=1)
+        points, ring = _opened(flat[~in_box].reshape(-1, 2), owner[~in_box][::2])
+        length = np.bincount(ring, minlength=len(rows))
+        good &= box | (length >= 3)
+        for row in np.flatnonzero(~good).tolist():
+            said = self._fault(values[start[row] : start[row] + count[row]].tolist(), classes)
+            self._faults.append((int(image[row]), int(line[row]), "", said))
         columns: Columns = {
             "image": image[good],
             "label": label[good],
@@ -272,20 +262,38 @@ class _Lines:
         }
         if self._predicted:
             columns["score"] = values[(start + n)[good]]
-        scale = size[image]
-        ring = owner[~in_box][::2][opened]
-        kept = good[ring]
-        points, ring = points[opened][kept], ring[kept]
+        scale, kept = size[image], good[ring]
         starts = np.concatenate([[0], np.cumsum(length[good & ~box])])
         one_each = np.arange(len(starts))
         shapes = Shapes(
             np.where(box, BOX, POLYGON).astype(np.uint8)[good],
             _pixel_boxes(boxes[good[box]], scale[box & good]),
             np.zeros((0, 5)),
-            Polygons(points * scale[ring], starts, one_each, one_each),
+            Polygons(points[kept] * scale[ring[kept]], starts, one_each, one_each),
             Masks.none(),
         )
         return Piece(columns, shapes)
+
+    def _fault(self, line: Sequence[float], classes: Collection[int]) -> str:
+        """What is wrong with the numbers of a line."""
+        number, *sides = line
+        n = len(sides)
+        if number < 0 or not number.is_integer():
+            return f"expected a class of 0, 1, 2, …, found {number:g}"
+        if number not in classes:
+            return f"there is no name for class {int(number)} ({len(classes)} names are known)"
+        scored = bool(_scored(np.array(n)))
+        if n < 4 or (self._predicted and not scored):
+            return self._expected(n)
+        sides = sides[: n - scored]
+        if len(sides) == 4 and min(sides[2:]) < 0:
+            name, side = ("width", sides[2]) if sides[2] < 0 else ("height", sides[3])
+            return f"expected a {name} of 0 or more, found {side!r}"
+        low, high = _NEAR
+        if far := [one for one in sides if not low <= one <= high]:
+            return f"expected fractions of the image, found {far[0]:g} (pixels?)"
+        found = len(sides) // 2 - (sides[:2] == sides[-2:])
+        return f"expected a polygon of at least 3 points, found {found}"
 
     def _expected(self, found: int) -> str:
         if not self._predicted:
@@ -306,36 +314,18 @@ def _not_finite(field: str) -> str:
     return f"expected a finite number, found {describe(field)}"
 
 
-def _class_message(value: float, known: int) -> str:
-    if value < 0 or not value.is_integer():
-        return f"expected a class of 0, 1, 2, …, found {value:g}"
-    return f"there is no name for class {int(value)} ({known} names are known)"
+def _scored(count: Ints) -> Flags:
+    """Whether a score is behind the geometry, by how many numbers follow the class."""
+    scored: Flags = (count == 5) | ((count >= 7) & (count % 2 == 1))
+    return scored
 
 
-def _negative_message(line: Floats) -> str:
-    name, side = ("width", line[3]) if line[3] < 0 else ("height", line[4])
-    return f"expected a {name} of 0 or more, found {float(side)!r}"
-
-
-def _far_message(line: Floats) -> str:
-    low, high = _NEAR
-    far = next(one for one in line[1:].tolist() if not low <= one <= high)
-    return f"expected fractions of the image, found {far:g} (pixels?)"
-
-
-def _short_message(line: Floats) -> str:
-    points = line[1 : len(line) - (len(line) % 2 == 0)].reshape(-1, 2)
-    found = len(points) - bool((points[0] == points[-1]).all())
-    return f"expected a polygon of at least 3 points, found {found}"
-
-
-def _opened(points: Floats, length: Ints) -> Flags:
-    """(p,) whether a point is not the first one of its polygon again; `length` is in points."""
-    opened = np.ones(len(points), np.bool_)
-    last = np.cumsum(length)[length > 0] - 1
-    first = last - length[length > 0] + 1
-    opened[last] = (points[first] != points[last]).any(axis=1) | (first == last)
-    return opened
+def _opened(points: Floats, ring: Ints) -> tuple[Floats, Ints]:
+    """Points, and the polygon of each, without those that repeat the first one of their polygon."""
+    first = np.flatnonzero(np.diff(ring, prepend=-1))
+    last = np.flatnonzero(np.diff(ring, append=-1))
+    closing = last[(points[first] == points[last]).all(axis=1) & (first < last)]
+    return np.delete(points, closing, axis=0), np.delete(ring, closing)
 
 
 def _pixel_boxes(sides: Floats, scale: Floats) -> Floats:
