@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import partial
+from xml.sax.saxutils import escape
 
 import numpy as np
 
@@ -19,7 +20,6 @@ from valor_cli.data.formats.xml_elements import Element, root_element
 from valor_cli.data.shapes.objects.object_file import ObjectFile
 from valor_cli.data.shapes.objects.parse import CROWD
 from valor_cli.data.shapes.objects.scene import (
-    Images,
     WriteOptions,
     Written,
     check_kinds,
@@ -32,7 +32,7 @@ from valor_cli.data.shapes.objects.scene import (
     stems_of,
 )
 from valor_cli.data.values import describe
-from valor_cli.errors import LISTED, DataError, Problem
+from valor_cli.errors import DataError, Problem
 from valor_cli.kernels.geometry.shapes import Floats, Kind
 
 KINDS: tuple[Kind, ...] = ("box",)
@@ -40,9 +40,7 @@ _HOLDS = frozenset({"size", "file_name", "empty_image", "difficult"})
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that XML 1.0 cannot hold, escaped or not."""
 
-_ESCAPES = str.maketrans(
-    {"&": "&amp;", "<": "&lt;", ">": "&gt;", "\r": "&#13;", "\n": "&#10;", "\t": "&#9;"}
-)
+_ESCAPES = {"\r": "&#13;", "\n": "&#10;", "\t": "&#9;"}
 
 _CORNERS = ("xmin", "ymin", "xmax", "ymax")
 
@@ -133,66 +131,55 @@ def write_voc(objects: ObjectFile, wishes: WriteOptions) -> Written:
     stems = stems_of(images, objects.path)
     number = image_numbers(objects, images)
     sizes_needed(objects, images, number)
-    blocks = _objects(objects)
+    elements, names = _elements(objects), _file_names(objects.path, images.file_names)
     own = rows_by_image(number, len(images))
-    names = _file_names(objects, images)
     files = {}
-    for at, (stem, rows) in enumerate(zip(stems, own, strict=True)):
-        height, width = images.size[at].tolist()
-        lines = ["<annotation>", *names[at]]
-        if height:
-            lines.append(f"  <size><width>{width}</width><height>{height}</height></size>")
-        lines += [blocks[row] for row in rows]
-        lines.append("</annotation>\n")
-        files[f"{stem}.xml"] = "\n".join(lines).encode()
+    for stem, name, (height, width), rows in zip(
+        stems, names, images.size.tolist(), own, strict=True
+    ):
+        size = f"  <size><width>{width}</width><height>{height}</height></size>\n" if height else ""
+        objects_of_image = "".join(elements[row] for row in rows)
+        content = f"<annotation>\n{name}{size}{objects_of_image}</annotation>\n"
+        files[f"{stem}.xml"] = content.encode()
     return Written(files, [*losses(objects, "VOC", _HOLDS), *_rounded(objects.shapes.box)])
 
 
-def _objects(objects: ObjectFile) -> list[str]:
+def _elements(objects: ObjectFile) -> list[str]:
     """The element of each object."""
     corners = objects.shapes.box.copy()
     corners[:, 2:] += corners[:, :2]
-    table = objects.objects
+    table, labels = objects.objects, labels_of(objects)
+    known = {label: _escaped(label) for label in dict.fromkeys(labels) if _holdable(label)}
+    place = table.place_of
+    bad = [(place(row), label) for row, label in enumerate(labels) if label not in known]
+    _refuse(bad, "label", "rename the category")
     facts = [""] * len(table)
     if "score" in table.columns:
         facts = [f"<score>{score!r}</score>" for score in table["score"].tolist()]
     if "difficult" in table.columns:
-        flags = table["difficult"].astype(int).tolist()
-        facts = [f"<difficult>{flag}</difficult>" for flag in flags]
+        facts = [f"<difficult>{flag:d}</difficult>" for flag in table["difficult"].tolist()]
     return [
-        f"  <object><name>{name}</name>{fact}<bndbox><xmin>{xmin!r}</xmin><ymin>{ymin!r}</ymin>"
-        f"<xmax>{xmax!r}</xmax><ymax>{ymax!r}</ymax></bndbox></object>"
-        for name, fact, (xmin, ymin, xmax, ymax) in zip(
-            _names(objects), facts, corners.tolist(), strict=True
+        f"  <object><name>{known[label]}</name>{fact}<bndbox><xmin>{xmin!r}</xmin>"
+        f"<ymin>{ymin!r}</ymin><xmax>{xmax!r}</xmax><ymax>{ymax!r}</ymax></bndbox></object>\n"
+        for label, fact, (xmin, ymin, xmax, ymax) in zip(
+            labels, facts, corners.tolist(), strict=True
         )
     ]
 
 
-def _names(objects: ObjectFile) -> list[str]:
-    """The label of each object, escaped."""
-    labels = labels_of(objects)
-    known = {label: _escaped(label) for label in dict.fromkeys(labels) if _holdable(label)}
-    place = objects.objects.place_of
-    bad = [(place(row), label) for row, label in enumerate(labels) if label not in known]
-    _refuse(bad, "label", "rename the category")
-    return [known[label] for label in labels]
-
-
-def _file_names(objects: ObjectFile, images: Images) -> list[list[str]]:
-    """The line with the file name of each image; none where it has no name."""
-    names = images.file_names
-    bad = [(objects.path, name) for name in names if name is not None and _NO_XML.search(name)]
+def _file_names(path: str, names: Sequence[str | None]) -> list[str]:
+    """The line with the file name of each image; empty where it has none."""
+    bad = [(path, name) for name in names if name is not None and _NO_XML.search(name)]
     _refuse(bad, "file name", "rename the image")
-    return [[] if name is None else [f"  <filename>{_escaped(name)}</filename>"] for name in names]
+    return ["" if one is None else f"  <filename>{_escaped(one)}</filename>\n" for one in names]
 
 
 def _refuse(bad: Sequence[tuple[str, str]], what: str, hint: str) -> None:
     """Raise an error for texts that XML cannot hold, by place."""
     if bad:
-        problems = [
-            Problem(at, f"XML cannot hold the {what} {text!r}") for at, text in bad[:LISTED]
-        ]
-        raise DataError(problems, total=len(bad), hint=hint)
+        raise DataError(
+            [Problem(at, f"XML cannot hold the {what} {text!r}") for at, text in bad], hint=hint
+        )
 
 
 def _holdable(label: str) -> bool:
@@ -201,15 +188,12 @@ def _holdable(label: str) -> bool:
 
 
 def _escaped(text: str) -> str:
-    return text.translate(_ESCAPES)
+    return escape(text, _ESCAPES)
 
 
 def _rounded(box: Floats) -> list[str]:
     """A word on sides that the difference of corners does not give back."""
     lost = np.abs((box[:, :2] + box[:, 2:]) - box[:, :2] - box[:, 2:])
-    if not lost.any():
-        return []
-    count = int(lost.any(axis=1).sum())
-    return [
-        f"VOC stores corners: the sides of {count:,} boxes are off by up to {lost.max():.1g} pixels"
-    ]
+    count, most = int(lost.any(axis=1).sum()), lost.max(initial=0)
+    what = f"VOC stores corners: the sides of {count:,} boxes are off by up to {most:.1g} pixels"
+    return [what] * (count > 0)
