@@ -14,7 +14,13 @@ from typing import Final, NamedTuple
 
 import yaml
 
-from valor_cli.data.formats.class_names import NAMES_FILES, class_names, yaml_names, yaml_root
+from valor_cli.data.formats.class_names import (
+    NAMES_FILES,
+    class_names,
+    read_names,
+    yaml_root,
+    yaml_value,
+)
 from valor_cli.data.formats.folders import files_under, without_extension
 from valor_cli.data.formats.images import ENDINGS, ImageFolder
 from valor_cli.data.shapes.objects.object_file import Role, SplitName
@@ -28,7 +34,6 @@ SPLITS: Final[tuple[SplitName, ...]] = ("val", "test", "train")
 
 _EXTENSIONS: Final = (".yaml", ".yml")
 _HINT: Final = "Paths start from `path:`, or from the folder of this file."
-_NULL: Final = "tag:yaml.org,2002:null"
 
 
 class LabelFile(NamedTuple):
@@ -269,7 +274,7 @@ class _DataYaml:
         """
         if "names" not in self.keys:
             raise DataError(Problem(self.file, "this data set has no `names:` of classes"))
-        return yaml_names(self.file)
+        return read_names(self.file, of_yolo=True)
 
     def located(self, entry: str) -> str | None:
         """Where a path of a split leads; None if nowhere.
@@ -289,5 +294,5 @@ class _DataYaml:
         """The text of a key, or the texts of its list."""
         node = self.keys.get(key)
         nodes = node.value if isinstance(node, yaml.SequenceNode) else [node]
-        texts = [one.value for one in nodes if one is not None and one.tag != _NULL]
+        texts = [yaml_value(one) for one in nodes if one is not None]
         return [text for text in texts if isinstance(text, str) and text.strip()]
