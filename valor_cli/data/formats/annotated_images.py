@@ -30,8 +30,8 @@ from valor_cli.kernels.geometry.rle import LARGEST_SIDE
 from valor_cli.kernels.geometry.shapes import Kind
 from valor_cli.results import InputFile
 
-FileParser: TypeAlias = Callable[["AnnotatedImages", str, str], None]
-"""Adds the images and objects of a file, from its path and its text."""
+FileParser: TypeAlias = Callable[["AnnotatedImages", str], None]
+"""Adds the images and objects of a file from its text."""
 
 _FEWEST = 6
 """Numbers of a polygon: x and y of three points."""
@@ -91,7 +91,7 @@ def read_annotations(
         file = path if alone else os.path.join(path, name)
         text, digests[name] = text_of(file, may_be_empty=ending == ".txt")
         found.begin_file(file)
-        parse(found, file, text)
+        parse(found, text)
     stop_on([found.faults], hint)
     return found.object_file(place, digests[""] if alone else digest_of(digests))
 
@@ -100,6 +100,7 @@ class AnnotatedImages:
     """The images and objects of an input.
 
     Attributes:
+        path: The file that is read.
         predicted: Whether objects need a score.
         how: The options of the reader.
         faults: Of files as such, which are always errors.
@@ -109,12 +110,13 @@ class AnnotatedImages:
 
     def __init__(self, path: str, role: Role, how: Reading, *, typed: bool) -> None:
         """Start without images; `typed` says whether numbers are numbers, rather than texts."""
+        self.path = self._input = path
         self.predicted = role == "predictions"
         self.how = how
         self.faults = LineProblems(path)
         self.found = 0
         self.left_out = Counter[str]()
-        self._path, self._typed = path, typed
+        self._typed = typed
         self._problems = LineProblems(path)
         self._files: list[str] = []
         self._known: dict[str, tuple[int, str]] = {}
@@ -132,12 +134,12 @@ class AnnotatedImages:
 
     def begin_file(self, path: str) -> None:
         """Let the images and objects of another file follow."""
-        self.faults.path = self._problems.path = path
+        self.path = self.faults.path = self._problems.path = path
         self._files.append(path)
 
     def add_image(
         self,
-        image: str,
+        image: str | None = None,
         width: int = 0,
         height: int = 0,
         *,
@@ -145,12 +147,22 @@ class AnnotatedImages:
         key: str = "",
         file_name: str | None = None,
     ) -> None:
-        """Add an image by its id; its objects follow. `line` and `key` are where a file says it."""
+        """Add an image; its objects follow.
+
+        Args:
+            image: Its id; if None, the name of its file, else that of the file that is read,
+                without folder and extension.
+            width, height: Pixels, 0 where unknown.
+            line, key: Where the file says its id.
+            file_name: Its own.
+        """
+        if image is None:
+            image = stem_of(file_name or self.path)
         if image in self._known:
             message = f"duplicate image '{image}', also in {self._known[image][1]}"
             self.faults.add(line, key, message)
         self._image = len(self._images.ids)
-        self._known[image] = self._image, self._files[-1]
+        self._known[image] = self._image, self.path
         self._images.ids.append(image)
         self._images.width.append(width)
         self._images.height.append(height)
@@ -285,15 +297,15 @@ class AnnotatedImages:
         piece.columns.pop("id", None)
         skipped = self.found - len(piece.shapes)
         return object_file(
-            self._path,
+            self._input,
             piece,
-            images=self._images.table(self._path, "image {row}"),
+            images=self._images.table(self._input, "image {row}"),
             image_ids=text_column(self._images.ids),
             labels=Named.in_order(self._labels),
-            files=[InputFile(self._path, digest, self.found, skipped)],
+            files=[InputFile(self._input, digest, self.found, skipped)],
             skipped=skipped,
             image_names="file",
             parts=Parts([(one, place) for one in self._files], np.array(self._part, np.int64)),
             place=place,
-            warnings=[f"{self._path}: {what}: {n:,}" for what, n in self.left_out.items()],
+            warnings=[f"{self._input}: {what}: {n:,}" for what, n in self.left_out.items()],
         )

@@ -21,8 +21,8 @@ _READ: Final = {"box": _CORNERS, "polygon": ("points",)}
 _OTHERS: Final = ("cuboid", "ellipse", "mask", "points", "polyline", "skeleton")
 
 
-def _parse(found: AnnotatedImages, file: str, text: str) -> None:
-    root = root_element(found, file, text, "annotations", "CVAT")
+def _parse(found: AnnotatedImages, text: str) -> None:
+    root = root_element(found, text, "annotations", "CVAT")
     for one in () if root is None else root.children:
         name = one.attributes.get("name")
         if one.name == "track":

@@ -31,11 +31,11 @@ def is_result(name: str) -> bool:
     return name.startswith(_RESULTS)
 
 
-def _parse(found: AnnotatedImages, file: str, text: str) -> None:
-    stem = stem_of(file)
+def _parse(found: AnnotatedImages, text: str) -> None:
+    stem = stem_of(found.path)
     label = stem.split("_", 1)[1] if is_result(stem) else stem
     if not found.predicted:
-        found.add_image(stem)
+        found.add_image()
     for line, fields in field_lines(text):
         if fields[0].lower().startswith(_HEADERS):
             continue

@@ -14,7 +14,6 @@ from valor_cli.data.formats.annotated_images import (
     AnnotatedImages,
     field_lines,
     read_annotations,
-    stem_of,
 )
 
 SCORED_FIELDS: Final = 16
@@ -23,9 +22,9 @@ _CORNERS: Final = ("left", "top", "right", "bottom")
 _NO_OBJECT: Final = "DontCare"
 
 
-def _parse(found: AnnotatedImages, file: str, text: str) -> None:
+def _parse(found: AnnotatedImages, text: str) -> None:
     expected = SCORED_FIELDS - (not found.predicted)
-    found.add_image(stem_of(file))
+    found.add_image()
     for line, fields in field_lines(text):
         if fields[0] == _NO_OBJECT:
             found.left_out[

@@ -28,11 +28,11 @@ _SHAPES: Final = ("rectanglelabels", "polygonlabels")
 _SIDES: Final = ("x", "y", "width", "height", "rotation")
 
 
-def _parse(found: AnnotatedImages, file: str, text: str) -> None:
-    document = parse_json(text.encode(), file)
+def _parse(found: AnnotatedImages, text: str) -> None:
+    document = parse_json(text.encode(), found.path)
     if not isinstance(document, list):
         message = f"expected a list of tasks, found {describe(document)}"
-        raise DataError(Problem(file, message))
+        raise DataError(Problem(found.path, message))
     for row, task in enumerate(document):
         _add_task(found, task, row)
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final
 
-from valor_cli.data.formats.annotated_images import AnnotatedImages, read_annotations, stem_of
+from valor_cli.data.formats.annotated_images import AnnotatedImages, read_annotations
 from valor_cli.data.formats.json.document import parse_json
 from valor_cli.data.shapes.objects.rows import Ring
 from valor_cli.data.values import describe, is_text
@@ -19,8 +19,8 @@ from valor_cli.data.values import describe, is_text
 _KINDS: Final = ("polygon", "rectangle")
 
 
-def _parse(found: AnnotatedImages, file: str, text: str) -> None:
-    document = parse_json(text.encode(), file)
+def _parse(found: AnnotatedImages, text: str) -> None:
+    document = parse_json(text.encode(), found.path)
     shapes = document.get("shapes") if isinstance(document, dict) else None
     if not isinstance(document, dict) or not isinstance(shapes, list):
         what = describe(document) if not isinstance(document, dict) else "none"
@@ -31,7 +31,7 @@ def _parse(found: AnnotatedImages, file: str, text: str) -> None:
         found.faults.add(0, "imagePath", f"expected a string, found {describe(name)}")
         name = None
     width, height = (found.side(document.get(key), key) for key in ("imageWidth", "imageHeight"))
-    found.add_image(stem_of(name or file), width, height, key="imagePath", file_name=name)
+    found.add_image(None, width, height, key="imagePath", file_name=name)
     _add_shapes(found, shapes)
 
 

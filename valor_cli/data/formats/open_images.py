@@ -27,10 +27,10 @@ _HINT: Final = (
 )
 
 
-def _parse(found: AnnotatedImages, file: str, text: str) -> None:
+def _parse(found: AnnotatedImages, text: str) -> None:
     columns = (*_COLUMNS, *(("Score",) if found.predicted else ()))
     folder = found.pictures
-    by_image = _rows(text, file, columns)
+    by_image = _rows(text, found.path, columns)
     sizes = sizes_of(list(by_image), found.how.known)
     for (image, rows), size in zip(by_image.items(), sizes, strict=True):
         first, _ = rows[0]

@@ -15,7 +15,7 @@ from xml.sax.saxutils import escape
 
 import numpy as np
 
-from valor_cli.data.formats.annotated_images import AnnotatedImages, read_annotations, stem_of
+from valor_cli.data.formats.annotated_images import AnnotatedImages, read_annotations
 from valor_cli.data.formats.xml_elements import Element, root_element
 from valor_cli.data.shapes.objects.object_file import ObjectFile
 from valor_cli.data.shapes.objects.parse import CROWD
@@ -45,14 +45,14 @@ _ESCAPES = {"\r": "&#13;", "\n": "&#10;", "\t": "&#9;"}
 _CORNERS = ("xmin", "ymin", "xmax", "ymax")
 
 
-def _parse(found: AnnotatedImages, file: str, text: str) -> None:
-    root = root_element(found, file, text, "annotation", "Pascal VOC")
+def _parse(found: AnnotatedImages, text: str) -> None:
+    root = root_element(found, text, "annotation", "Pascal VOC")
     if root is None:
         return
     named, size = root.first("filename"), root.first("size")
     sides = [size.first(name) for name in ("width", "height")]
     found.add_image(
-        stem_of(named.text or file),
+        None,
         *(found.side(side.text or None, f"size.{side.name}", side.line) for side in sides),
         line=named.line,
         key="filename",

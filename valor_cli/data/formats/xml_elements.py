@@ -41,17 +41,14 @@ class Element(Struct):
         return Element("", self.line)
 
 
-def root_element(
-    found: AnnotatedImages, path: str, text: str, expected: str, tool: str
-) -> Element | None:
+def root_element(found: AnnotatedImages, text: str, expected: str, tool: str) -> Element | None:
     """The root element of a document; None for one of another name, which is noted.
 
     Entities of its own and references to other files are refused: they can grow without bound
     or reach what is no part of the data.
 
     Args:
-        found: What notes it.
-        path: The file.
+        found: What notes it, and knows the file.
         text: Its content.
         expected: What the root is called.
         tool: Whose format that is.
@@ -72,7 +69,7 @@ def root_element(
 
     def refuse(*_what: Any) -> NoReturn:
         message = "entity declarations and external references are refused; write plain XML"
-        raise DataError(Problem(f"{path}:{parser.CurrentLineNumber}", message))
+        raise DataError(Problem(f"{found.path}:{parser.CurrentLineNumber}", message))
 
     def doctype(_name: str, system: str | None, public: str | None, _internal: bool) -> None:
         if system is not None or public is not None:
@@ -88,7 +85,7 @@ def root_element(
         parser.Parse(text, True)
     except expat.ExpatError as error:
         reason = expat.ErrorString(error.code)
-        place = f"{path}:{error.lineno}:{error.offset + 1}"
+        place = f"{found.path}:{error.lineno}:{error.offset + 1}"
         raise DataError(Problem(place, f"not XML: {reason}")) from None
     (root,) = document.children
     if root.name == expected:
