@@ -99,12 +99,11 @@ def category_names(objects: ObjectFile) -> Mapping[Id, str]:
     Raises:
         DataError: The file knows categories by id alone, or two of them share a name.
     """
-    if objects.categories is None:
+    table = objects.categories
+    if table is None:
         problem = Problem(objects.path, "a COCO results list names categories by id, not by label")
         raise DataError(problem, hint="give the file with the names: --ground-truth FILE")
-    names: dict[Id, str] = dict(
-        zip(objects.categories["id"].tolist(), objects.categories["name"].tolist(), strict=True)
-    )
+    names: dict[Id, str] = dict(zip(table["id"].tolist(), table["name"].tolist(), strict=True))
     first: dict[str, Id] = {}
     problems = []
     for number, name in names.items():
@@ -129,16 +128,12 @@ def sizes_needed(objects: ObjectFile, images: Images, number: Ints) -> Ints:
         DataError: An image with objects has no known size.
     """
     size = images.size[number]
-    unknown = np.unique(number[(size == 0).any(axis=1)]).tolist()
-    if unknown:
-        problems = [
-            Problem(objects.path, f"the size of image {images.ids[at]!r} is not known")
-            for at in unknown[:LISTED]
-        ]
+    if unknown := np.unique(number[(size == 0).any(axis=1)]).tolist():
+        messages = [f"the size of image {images.ids[at]!r} is not known" for at in unknown]
         hint = "name the folder of the images: --images DIR"
         if objects.images is None:
             hint += ", or the file that has the sizes: --ground-truth FILE"
-        raise DataError(problems, total=len(unknown), hint=hint)
+        raise DataError([Problem(objects.path, one) for one in messages], hint=hint)
     return size
 
 
@@ -226,18 +221,16 @@ def check_polygons(objects: ObjectFile, name: str, *, parts: bool, instead: Kind
     part_count = np.diff(polygon.objects)
     hole_count = np.diff(polygon.parts[polygon.objects]) - part_count
     rows = objects.shapes.rows_of(POLYGON)
-    what = [(hole_count > 0, "a polygon with holes")]
+    bad = {"a polygon with holes": hole_count > 0}
     if not parts:
-        what.append(((part_count != 1) & (hole_count == 0), "a polygon of several parts, or none"))
-    problems: list[tuple[int, str]] = []
-    for bad, found in what:
-        problems += [(row, found) for row in rows[bad].tolist()]
-    if problems:
-        shown = [
-            Problem(objects.objects.place_of(row), f"{name} cannot hold {found}")
-            for row, found in sorted(problems)[:LISTED]
+        bad["a polygon of several parts, or none"] = (part_count != 1) & (hole_count == 0)
+    found = sorted((row, what) for what, flags in bad.items() for row in rows[flags].tolist())
+    if found:
+        problems = [
+            Problem(objects.objects.place_of(row), f"{name} cannot hold {what}")
+            for row, what in found[:LISTED]
         ]
-        raise DataError(shown, total=len(problems), hint=f"convert it: --geometry {instead}")
+        raise DataError(problems, total=len(found), hint=f"convert it: --geometry {instead}")
 
 
 def stems_of(images: Images, path: str, reserved: Sequence[str] = ()) -> list[str]:
