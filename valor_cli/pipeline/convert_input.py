@@ -23,7 +23,7 @@ from valor_cli.data.inputs.objects import ROWS, TRUTH_ALONE, format_of, open_obj
 from valor_cli.data.shapes.objects.columns import SCHEMA
 from valor_cli.data.shapes.objects.names import IMAGE, spellings
 from valor_cli.data.shapes.objects.object_file import ObjectFile, Role
-from valor_cli.data.shapes.objects.scene import image_table, images_of
+from valor_cli.data.shapes.objects.scene import Scene, image_table
 from valor_cli.data.source.files import STDIN, TextSource
 from valor_cli.data.tape import LIST, OBJECT, Column, tape_of
 from valor_cli.errors import DataError, Problem
@@ -233,7 +233,7 @@ def with_sizes(objects: ObjectFile, folder: str) -> ObjectFile:
     Raises:
         DataError: There is no such folder, or a picture cannot be read.
     """
-    table, images = image_table(objects), images_of(objects)
+    table, images = image_table(objects), Scene(objects)
     pictures = ImageFolder(folder)
     size = images.size.copy()
     for at in np.flatnonzero((size == 0).any(axis=1)).tolist():

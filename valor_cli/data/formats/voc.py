@@ -19,18 +19,7 @@ from valor_cli.data.formats.annotated_images import AnnotatedImages, read_annota
 from valor_cli.data.formats.xml_elements import Element, root_element
 from valor_cli.data.shapes.objects.object_file import ObjectFile
 from valor_cli.data.shapes.objects.parse import CROWD
-from valor_cli.data.shapes.objects.scene import (
-    WriteOptions,
-    Written,
-    check_kinds,
-    image_numbers,
-    images_of,
-    labels_of,
-    losses,
-    rows_by_image,
-    sizes_needed,
-    stems_of,
-)
+from valor_cli.data.shapes.objects.scene import Scene, WriteOptions, Written
 from valor_cli.data.values import describe
 from valor_cli.errors import DataError, Problem
 from valor_cli.kernels.geometry.shapes import Floats, Kind
@@ -126,29 +115,26 @@ def write_voc(objects: ObjectFile, wishes: WriteOptions) -> Written:
         DataError: Other shapes than boxes, an image without a size, no labels, or a name that no
             file or XML can have.
     """
-    check_kinds(objects, KINDS, "VOC")
-    images = images_of(objects)
-    stems = stems_of(images, objects.path)
-    number = image_numbers(objects, images)
-    sizes_needed(objects, images, number)
-    elements, names = _elements(objects), _file_names(objects.path, images.file_names)
-    own = rows_by_image(number, len(images))
+    scene = Scene(objects, "VOC", KINDS)
+    stems = scene.stems()
+    scene.sizes()
+    elements, names = _elements(scene), _file_names(objects.path, scene.file_names)
     files = {}
     for stem, name, (height, width), rows in zip(
-        stems, names, images.size.tolist(), own, strict=True
+        stems, names, scene.size.tolist(), scene.rows(), strict=True
     ):
         size = f"  <size><width>{width}</width><height>{height}</height></size>\n" if height else ""
         objects_of_image = "".join(elements[row] for row in rows)
         content = f"<annotation>\n{name}{size}{objects_of_image}</annotation>\n"
         files[f"{stem}.xml"] = content.encode()
-    return Written(files, [*losses(objects, "VOC", _HOLDS), *_rounded(objects.shapes.box)])
+    return Written(files, [*scene.losses(_HOLDS), *_rounded(objects.shapes.box)])
 
 
-def _elements(objects: ObjectFile) -> list[str]:
+def _elements(scene: Scene) -> list[str]:
     """The element of each object."""
-    corners = objects.shapes.box.copy()
+    corners = scene.shapes.box.copy()
     corners[:, 2:] += corners[:, :2]
-    table, labels = objects.objects, labels_of(objects)
+    table, labels = scene.table, scene.labels
     known = {label: _escaped(label) for label in dict.fromkeys(labels) if _holdable(label)}
     place = table.place_of
     bad = [(place(row), label) for row, label in enumerate(labels) if label not in known]

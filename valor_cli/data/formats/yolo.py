@@ -26,21 +26,7 @@ from valor_cli.data.shapes.objects.known_images import KnownImages, sizes_of
 from valor_cli.data.shapes.objects.object_file import ObjectFile, Piece, Role, text_column
 from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.data.shapes.objects.rows import Frame, ImageRows, Named, object_file
-from valor_cli.data.shapes.objects.scene import (
-    WriteOptions,
-    Written,
-    by_row,
-    category_names,
-    check_kinds,
-    check_polygons,
-    image_numbers,
-    images_of,
-    labels_of,
-    losses,
-    rows_by_image,
-    sizes_needed,
-    stems_of,
-)
+from valor_cli.data.shapes.objects.scene import Scene, WriteOptions, Written
 from valor_cli.data.table import SKIP_HINT, Columns
 from valor_cli.data.values import LineProblems, describe, stop_on
 from valor_cli.errors import DataError, Problem, did_you_mean, printable
@@ -347,33 +333,30 @@ def write_yolo(objects: ObjectFile, wishes: WriteOptions) -> Written:
         DataError: A geometry that YOLO has no line for, an image without a size, no labels or
             one that is not in `wishes.names`, or a name that no file or line can have.
     """
-    check_kinds(objects, KINDS, "YOLO")
-    check_polygons(objects, "YOLO", parts=False, instead="box")
-    images = images_of(objects)
-    stems = stems_of(images, objects.path, reserved=("classes",))
-    number = image_numbers(objects, images)
+    scene = Scene(objects, "YOLO", KINDS)
+    scene.check_polygons(parts=False, instead="box")
+    stems = scene.stems(reserved=("classes",))
     # Width before height, as x stands before y.
-    size = sizes_needed(objects, images, number)[:, ::-1].astype(np.float64)
-    classes = _classes(objects, wishes.names)
-    lines, off = _lines(objects, size, classes)
-    own = rows_by_image(number, len(images))
+    size = scene.sizes()[:, ::-1].astype(np.float64)
+    classes = _classes(scene, wishes.names)
+    lines, off = _lines(scene, size, classes)
     files = {CLASSES: "".join(f"{name}\n" for name in classes).encode()}
-    for stem, rows in zip(stems, own, strict=True):
+    for stem, rows in zip(stems, scene.rows(), strict=True):
         text = "".join(lines[row] for row in rows)
         files[f"{stem}.txt"] = text.encode()
     what = f"YOLO stores fractions of the image: coordinates are off by up to {off:.1g} pixels"
-    return Written(files, [*losses(objects, "YOLO", _HOLDS), *[what] * (off > 0)])
+    return Written(files, [*scene.losses(_HOLDS), *[what] * (off > 0)])
 
 
-def _classes(objects: ObjectFile, names: Sequence[str]) -> Mapping[str, int]:
+def _classes(scene: Scene, names: Sequence[str]) -> Mapping[str, int]:
     """The number of each label: its place among the names asked for, else among the categories."""
-    own = list(category_names(objects).values())
+    own = list(scene.names.values())
     classes = list(names) or own
-    unknown = [label for label in dict.fromkeys(labels_of(objects)) if label not in classes]
+    unknown = [label for label in dict.fromkeys(scene.labels) if label not in classes]
     problems = [
         Problem("--names", f"no label '{label}'{did_you_mean(label, classes)}") for label in unknown
     ] + [
-        Problem(objects.path, f"a line of {CLASSES} cannot hold the label '{label}'")
+        Problem(scene.objects.path, f"a line of {CLASSES} cannot hold the label '{label}'")
         for label in classes
         if not label.strip() or label != label.strip() or len(label.splitlines()) > 1
     ]
@@ -385,14 +368,12 @@ def _classes(objects: ObjectFile, names: Sequence[str]) -> Mapping[str, int]:
     return {label: at for at, label in enumerate(classes)}
 
 
-def _lines(
-    objects: ObjectFile, size: Floats, classes: Mapping[str, int]
-) -> tuple[list[str], float]:
+def _lines(scene: Scene, size: Floats, classes: Mapping[str, int]) -> tuple[list[str], float]:
     """The line of each object, and by how many pixels fractions are off.
 
     `size` is (n, 2), width and height of its image.
     """
-    shapes, table = objects.shapes, objects.objects
+    shapes, table = scene.shapes, scene.table
     box, polygon = shapes.box, shapes.polygon
     at = size[shapes.rows_of(BOX)]
     boxes = np.concatenate([(box[:, :2] + box[:, 2:] / 2) / at, box[:, 2:] / at], axis=1)
@@ -405,12 +386,12 @@ def _lines(
     )
     flat, starts = points.ravel().tolist(), (2 * polygon.rings).tolist()
     rings = [flat[start:end] for start, end in pairwise(starts)]
-    numbers = by_row(shapes, {BOX: boxes.tolist(), POLYGON: rings})
+    numbers = scene.by_row({BOX: boxes.tolist(), POLYGON: rings})
     if "score" in table.columns:
         for mine, score in zip(numbers, table["score"].tolist(), strict=True):
             mine.append(score)
     lines = [
         f"{classes[label]} {' '.join(map(repr, mine))}\n"
-        for label, mine in zip(labels_of(objects), numbers, strict=True)
+        for label, mine in zip(scene.labels, numbers, strict=True)
     ]
     return lines, float(off)
