@@ -21,13 +21,9 @@ def is_folder(path: str) -> bool:
     Raises:
         DataError: A store cannot be asked.
     """
-    if not is_url(path):
-        return os.path.isdir(path)
-    if extension_of(path):
-        return False
-    from valor_cli.data.source.remote import kind_of
-
-    return kind_of(path) == "directory"
+    if is_url(path):
+        return not extension_of(path) and _kind_of(path) == "directory"
+    return os.path.isdir(path)
 
 
 def is_file(path: str) -> bool:
@@ -36,11 +32,13 @@ def is_file(path: str) -> bool:
     Raises:
         DataError: A store cannot be asked.
     """
-    if not is_url(path):
-        return os.path.isfile(path)
+    return _kind_of(path) == "file" if is_url(path) else os.path.isfile(path)
+
+
+def _kind_of(url: str) -> str:
     from valor_cli.data.source.remote import kind_of
 
-    return kind_of(path) == "file"
+    return kind_of(url)
 
 
 def files_under(folder: str, endings: str | tuple[str, ...]) -> list[str]:

@@ -185,13 +185,11 @@ class _Lines:
         if not sound or not all(map(math.isfinite, self._values[before:])):
             del self._values[before:]
             for at, fields in enumerate(lines):
-                wrong = [
-                    (len(self._lines), at + 1, f"field {place}", _not_finite(field))
-                    for place, field in enumerate(fields, 1)
-                    if number_in(field)[1]
-                ]
-                self._faults += wrong
-                lines[at] = [] if wrong else fields
+                for place, field in enumerate(fields, 1):
+                    if number_in(field)[1]:
+                        said = f"expected a finite number, found {describe(field)}"
+                        self._faults.append((len(self._lines), at + 1, f"field {place}", said))
+                        lines[at] = []
             self._values.extend(map(float, chain.from_iterable(lines)))
         self._lines.append(len(lines))
         self._count += map(len, lines)
@@ -294,10 +292,6 @@ class _Lines:
             "expected a class, cx, cy, width, height and a score, or a class, x, y, x, y, … of a "
             f"polygon and a score, found a class and {found} numbers{hint}"
         )
-
-
-def _not_finite(field: str) -> str:
-    return f"expected a finite number, found {describe(field)}"
 
 
 def _scored(count: Ints) -> Flags:
