@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 
@@ -33,13 +33,27 @@ from valor_cli.results import InputFile
 FileParser: TypeAlias = Callable[["AnnotatedImages", str], None]
 """Adds the images and objects of a file from its text."""
 
-_FEWEST = 6
+_FEWEST: Final = 6
 """Numbers of a polygon: x and y of three points."""
+
+NEAR: Final = (-1, 2)
+"""Range of coordinates and sides in units of the image: boxes may reach over its edges."""
+
+SIZES_HINT: Final = (
+    "{} are in units of the image: name the folder of the image files as `images:` under `data:`."
+)
 
 
 def stem_of(name: str) -> str:
     """The name of a file without folder and extension, whatever the system that wrote it."""
     return os.path.splitext(os.path.basename(name.replace("\\", "/")))[0]
+
+
+def not_fractions(values: Iterable[float]) -> str:
+    """What to say of the first value that is not in units of an image; empty if all are."""
+    low, high = NEAR
+    far = next((one for one in values if not low <= one <= high), None)
+    return "" if far is None else f"expected fractions of the image, found {far:g} (pixels?)"
 
 
 def field_lines(text: str) -> Iterator[tuple[int, list[str]]]:

@@ -10,16 +10,13 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
-from valor_cli.data.formats.annotated_images import (
-    AnnotatedImages,
-    field_lines,
-    read_annotations,
-)
+from valor_cli.data.formats.annotated_images import AnnotatedImages, field_lines, read_annotations
 
 SCORED_FIELDS: Final = 16
 _BOX: Final = slice(4, 8)
 _CORNERS: Final = ("left", "top", "right", "bottom")
 _NO_OBJECT: Final = "DontCare"
+_LEFT_OUT: Final = "regions marked DontCare are left out, and detections in them count"
 
 
 def _parse(found: AnnotatedImages, text: str) -> None:
@@ -27,9 +24,7 @@ def _parse(found: AnnotatedImages, text: str) -> None:
     found.add_image()
     for line, fields in field_lines(text):
         if fields[0] == _NO_OBJECT:
-            found.left_out[
-                "regions marked DontCare are left out, and detections in them count"
-            ] += 1
+            found.left_out[_LEFT_OUT] += 1
             continue
         found.begin(line)
         # A ground truth may be made of results.

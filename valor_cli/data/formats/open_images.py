@@ -13,18 +13,18 @@ from io import StringIO
 from typing import Final
 
 from valor_cli.data.column_names import csv_reader, listed, not_csv
-from valor_cli.data.formats.annotated_images import AnnotatedImages, read_annotations
+from valor_cli.data.formats.annotated_images import (
+    SIZES_HINT,
+    AnnotatedImages,
+    not_fractions,
+    read_annotations,
+)
 from valor_cli.data.shapes.objects.known_images import sizes_of
 from valor_cli.data.shapes.objects.rows import Frame
 from valor_cli.errors import DataError, Problem, printable
 
 _SIDES: Final = ("XMin", "YMin", "XMax", "YMax")
 _COLUMNS: Final = ("ImageID", "LabelName", *_SIDES)
-_NEAR: Final = (-1, 2)
-_HINT: Final = (
-    "Open Images boxes are in units of the image: name the folder of the image files as `images:` "
-    "under `data:`."
-)
 
 
 def _parse(found: AnnotatedImages, text: str) -> None:
@@ -77,13 +77,14 @@ def _add_box(found: AnnotatedImages, row: Mapping[str, str], frame: Frame) -> No
         found.fault("LabelName", "expected a name, found nothing")
     left, top, right, bottom = corners = [found.number(row[name], name) for name in _SIDES]
     score = found.number(row["Score"], "Score") if found.predicted else 0.0
-    low, high = _NEAR
-    if far := [one for one in corners if not low <= one <= high]:
-        found.fault("", f"expected fractions of the image, found {far[0]:g} (pixels?)")
+    if wrong := not_fractions(corners):
+        found.fault("", wrong)
     height, width = frame
     pixels = [left * width, top * height, right * width, bottom * height]
     crowd = row.get("IsGroupOf") == "1"
     found.add("box", row["LabelName"], pixels, score=score, crowd=crowd)
 
 
-read_objects = partial(read_annotations, parse=_parse, ending=".csv", hint=_HINT)
+read_objects = partial(
+    read_annotations, parse=_parse, ending=".csv", hint=SIZES_HINT.format("Open Images boxes")
+)

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.data.column_names import number_in
+from valor_cli.data.formats.annotated_images import NEAR, SIZES_HINT, not_fractions
 from valor_cli.data.formats.folders import digest_of, no_metadata, text_of
 from valor_cli.data.formats.images import image_size
 from valor_cli.data.formats.yolo_dataset import LabelFile, LabelFiles, label_files
@@ -48,13 +49,6 @@ KINDS: tuple[Kind, ...] = ("box", "polygon")
 CLASSES: Final = "classes.txt"
 _HOLDS: Final = frozenset({"size", "empty_image", "empty_category"})
 
-_NEAR: Final = (-1, 2)
-"""Range of coordinates and sides in units of the image: boxes may reach over its edges."""
-
-_SIZES_HINT: Final = (
-    "YOLO labels are in units of the image: name the folder of the image files as `images:` "
-    "under `data:`."
-)
 _OF_TRUTH: Final = "\nOr give a ground truth that says the sizes of its images."
 
 
@@ -92,7 +86,9 @@ def read_objects(path: str, role: Role, how: Reading) -> ObjectFile:
         images.height.append(height)
         images.width.append(width)
         images.file_name.append(one.file_name)
-    stop_on([sized], _SIZES_HINT + (_OF_TRUTH if role == "predictions" else ""))
+    stop_on(
+        [sized], SIZES_HINT.format("YOLO labels") + (_OF_TRUTH if role == "predictions" else "")
+    )
     piece = lines.piece(source.names.keys(), np.array([images.width, images.height], np.float64).T)
     paths = [one.path for one in source.files]
     if how.invalid == "error":
@@ -226,7 +222,7 @@ class _Lines:
         owner = np.repeat(np.arange(len(rows)), sides)
         shift = start + 1 - np.cumsum(sides) + sides
         flat = values[shift[owner] + np.arange(len(owner))]
-        far = (flat < _NEAR[0]) | (flat > _NEAR[1])
+        far = (flat < NEAR[0]) | (flat > NEAR[1])
         good[owner[far]] = False
         box = sides == 4
         in_box = box[owner]
@@ -273,9 +269,8 @@ class _Lines:
         if len(sides) == 4 and min(sides[2:]) < 0:
             name, side = ("width", sides[2]) if sides[2] < 0 else ("height", sides[3])
             return f"expected a {name} of 0 or more, found {side!r}"
-        low, high = _NEAR
-        if far := [one for one in sides if not low <= one <= high]:
-            return f"expected fractions of the image, found {far[0]:g} (pixels?)"
+        if wrong := not_fractions(sides):
+            return wrong
         found = len(sides) // 2 - (sides[:2] == sides[-2:])
         return f"expected a polygon of at least 3 points, found {found}"
 
