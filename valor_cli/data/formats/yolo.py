@@ -235,24 +235,26 @@ class _Lines:
             said = self._fault(values[start[row] : start[row] + count[row]].tolist(), classes)
             self._faults.append((int(image[row]), int(line[row]), "", said))
         columns: Columns = {
-            "image": image[good],
-            "label": label[good],
-            "line": line[good],
-            "position": np.full(int(good.sum()), -1),
+            "image": image,
+            "label": label,
+            "line": line,
+            "position": np.full(len(rows), -1),
         }
         if self._predicted:
-            columns["score"] = values[(start + n)[good]]
-        scale, kept = size[image], good[ring]
-        starts = np.concatenate([[0], np.cumsum(length[good & ~box])])
+            columns["score"] = values[start + n]
+        starts = np.concatenate([[0], np.cumsum(length[~box])])
         one_each = np.arange(len(starts))
         shapes = Shapes(
-            np.where(box, BOX, POLYGON).astype(np.uint8)[good],
-            _pixel_boxes(boxes[good[box]], scale[box & good]),
+            np.where(box, BOX, POLYGON).astype(np.uint8),
+            _pixel_boxes(boxes, size[image[box]]),
             np.zeros((0, 5)),
-            Polygons(points[kept] * scale[ring[kept]], starts, one_each, one_each),
+            Polygons(points * size[image[ring]], starts, one_each, one_each),
             Masks.none(),
         )
-        return Piece(columns, shapes)
+        if good.all():
+            return Piece(columns, shapes)
+        kept = np.flatnonzero(good)
+        return Piece({name: one[kept] for name, one in columns.items()}, shapes.take(kept))
 
     def _fault(self, line: Sequence[float], classes: Collection[int]) -> str:
         """What is wrong with the numbers of a line."""
