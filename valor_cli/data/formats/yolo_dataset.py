@@ -146,11 +146,13 @@ def _dataset(file: str, how: Reading) -> LabelFiles:
         message = f"no image has a label file (the first would be {label_file(images[0])})"
         hint = "Labels are in a folder `labels` beside the folder `images`, or beside the images."
         raise DataError(Problem(place, message), hint=hint)
+    if not how.names and "names" not in data.keys:
+        raise DataError(Problem(file, "this data set has no `names:` of classes"))
     more = len(images) - len(files)
     twice = [f"{place}: {more:,} images are listed more than once: read once"] * (more > 0)
     return LabelFiles(
         [files[image] for image in sorted(files)],
-        class_names(file, how.names, None) if how.names else data.names(),
+        class_names(file, how.names, None) if how.names else read_names(file, of_yolo=True),
         folder,
         [*twice, *_unlabelled(place, missing)],
     )
@@ -204,9 +206,8 @@ def dataset_file(path: str) -> str | None:
         for entry in entries
         if (one := data.located(entry)) is not None
     ]
-    if any(os.path.commonpath([one, inside]) == inside for one in found):
-        return data.file
-    return data.file if data.splits and not files_under(path, ".txt") else None
+    leads_in = any(os.path.commonpath([one, inside]) == inside for one in found)
+    return data.file if leads_in or (data.splits and not files_under(path, ".txt")) else None
 
 
 def _beside(path: str, folder: str, other: str) -> str | None:
@@ -265,16 +266,6 @@ class _DataYaml:
             # Ultralytics takes this name, too.
             self.keys.setdefault("val", self.keys["validation"])
         self.splits = {name: found for name in SPLITS if (found := self._texts(name))}
-
-    def names(self) -> dict[int, str]:
-        """The names of the classes by number.
-
-        Raises:
-            DataError: There are none, or they cannot be used.
-        """
-        if "names" not in self.keys:
-            raise DataError(Problem(self.file, "this data set has no `names:` of classes"))
-        return read_names(self.file, of_yolo=True)
 
     def located(self, entry: str) -> str | None:
         """Where a path of a split leads; None if nowhere.
