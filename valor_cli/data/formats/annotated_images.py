@@ -6,7 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
@@ -52,8 +52,8 @@ def stem_of(name: str) -> str:
 def not_fractions(values: Iterable[float]) -> str:
     """What to say of the first value that is not in units of an image; empty if all are."""
     low, high = NEAR
-    far = next((one for one in values if not low <= one <= high), None)
-    return "" if far is None else f"expected fractions of the image, found {far:g} (pixels?)"
+    far = [one for one in values if not low <= one <= high]
+    return f"expected fractions of the image, found {far[0]:g} (pixels?)" if far else ""
 
 
 def field_lines(text: str) -> Iterator[tuple[int, list[str]]]:
@@ -220,17 +220,17 @@ class AnnotatedImages:
         self.faults.add(line, key, message)
         return 0
 
-    def number(self, value: object, key: str, line: int | None = None) -> float:
+    def number(self, value: Any, key: str, line: int | None = None) -> float:
         """A coordinate or a score of the object; 0 for a fault, which is noted."""
-        if self._typed:
-            found = number(value, self._problems, 0, key)
-            if found is None:
-                return 0.0
-            fault = ""
-        else:
-            found, fault = number_in(str(value))
-        if not fault and abs(found) <= LARGEST_COORDINATE:
-            return found
+        fault = ""
+        if not self._typed:
+            found, fault = number_in(value)
+            if not fault and abs(found) <= LARGEST_COORDINATE:
+                return found
+        elif type(value) in (float, int) and abs(value) <= LARGEST_COORDINATE:
+            return float(value)
+        elif number(value, self._problems, 0, key) is None:
+            return 0.0
         expected = "a finite number" if fault else f"at most {LARGEST_COORDINATE}"
         said = "nothing" if value == "" else describe(value)
         self.fault(key, f"expected {expected}, found {said}", line)
@@ -260,38 +260,35 @@ class AnnotatedImages:
             parts: The rings of the other parts of a polygon.
             score, difficult, crowd: As in `ObjectFile`.
         """
-        if not self.sound:
+        if self._problems.total > self._before:
             return
+        shapes = self._rows.shapes
         if kind == "box":
-            self._add_box(numbers, key, line)
+            left, top, right, bottom = numbers
+            if right < left or bottom < top:
+                for low, high, axis in ((left, right, "x"), (top, bottom, "y")):
+                    if high < low:
+                        message = (
+                            f"expected {axis}max of at least {axis}min ({low!r}), found {high!r}"
+                        )
+                        self.fault(key, message, line)
+                return
+            shapes.add_box([left, top, right - left, bottom - top])
         elif kind == "polygon":
-            self._add_polygon((numbers, *parts), key, line)
+            rings = [
+                one[:-2] if one[:2] == one[-2:] and len(one) > 2 else one
+                for one in (numbers, *parts)
+            ]
+            if (shortest := min(map(len, rings))) < _FEWEST:
+                self.fault(key, f"expected at least 3 points, found {shortest // 2}", line)
+                return
+            shapes.add_polygon([[one] for one in rings])
         else:
-            self._rows.shapes.add_rotated_box(numbers)
-        if self.sound:
-            self._difficult.append(difficult)
-            self._part.append(len(self._files) - 1)
-            label_code = self._labels[label]
-            self._rows.add(
-                self._image, label_code, self._row, position=-1, score=score, crowd=crowd
-            )
-
-    def _add_box(self, corners: Sequence[float], key: str, line: int | None) -> None:
-        left, top, right, bottom = corners
-        for low, high, axis in ((left, right, "x"), (top, bottom, "y")):
-            if high < low:
-                message = f"expected {axis}max of at least {axis}min ({low!r}), found {high!r}"
-                self.fault(key, message, line)
-        if self.sound:
-            self._rows.shapes.add_box([left, top, right - left, bottom - top])
-
-    def _add_polygon(self, rings: Sequence[Ring], key: str, line: int | None) -> None:
-        rings = [one[:-2] if one[:2] == one[-2:] and len(one) > 2 else one for one in rings]
-        shortest = min(map(len, rings))
-        if shortest < _FEWEST:
-            self.fault(key, f"expected at least 3 points, found {shortest // 2}", line)
-        else:
-            self._rows.shapes.add_polygon([[one] for one in rings])
+            shapes.add_rotated_box(numbers)
+        self._difficult.append(difficult)
+        self._part.append(len(self._files) - 1)
+        code = self._labels[label]
+        self._rows.add(self._image, code, self._row, position=-1, score=score, crowd=crowd)
 
     def object_file(self, place: str, digest: str) -> ObjectFile:
         """All images and objects.

@@ -42,11 +42,11 @@ def _parse(found: AnnotatedImages, text: str) -> None:
 
 
 def _add_object(found: AnnotatedImages, one: Element) -> None:
-    if one.name not in (*_READ, *_OTHERS):
-        return
-    found.begin(one.line)
+    if one.name in _READ or one.name in _OTHERS:
+        found.begin(one.line)
     if one.name in _OTHERS:
         found.fault(one.name, f"expected <box> or <polygon>, found <{one.name}>")
+    if one.name not in _READ:
         return
     said = one.attributes
     if missing := [key for key in ("label", *_READ[one.name]) if not said.get(key)]:

@@ -102,19 +102,20 @@ def _add_result(
     if not found.sound or not isinstance(value, dict) or not isinstance(labels, list):
         return
     found.found += len(labels) - 1
-    scale = [side / 100 for side in size]
+    wide, high = (side / 100 for side in size)
     shape: Kind = "polygon"
     if kind == "polygonlabels":
         points = value.get("points")
         numbers = [
             found.number(one, f"{key}.value.points[{at}]") * by
             for at, point in enumerate(points if isinstance(points, list) else [points])
-            for one, by in zip(_pair(point), scale, strict=True)
+            for one, by in zip(_pair(point), (wide, high), strict=True)
         ]
     else:
         value = {"rotation": 0, **value}
-        *sides, angle = (found.number(value.get(name), f"{key}.value.{name}") for name in _SIDES)
-        x, y, width, height = (one * by for one, by in zip(sides, scale * 2, strict=True))
+        sides = [found.number(value.get(name), f"{key}.value.{name}") for name in _SIDES]
+        x, y, width, height, angle = sides
+        x, y, width, height = x * wide, y * high, width * wide, height * high
         shape, numbers = "box", [x, y, x + width, y + height]
         if angle:
             centre = _centre((x, y, width, height), angle)

@@ -80,10 +80,11 @@ def _ring(found: AnnotatedImages, points: object, key: str) -> list[float]:
         return []
     ring: list[float] = []
     for at, point in enumerate(points):
+        place = f"{key}[{at}]"
         if isinstance(point, list) and len(point) == 2:
-            ring += [found.number(side, f"{key}[{at}]") for side in point]
+            ring += [found.number(side, place) for side in point]
         else:
-            found.fault(f"{key}[{at}]", f"expected x and y, found {describe(point)}")
+            found.fault(place, f"expected x and y, found {describe(point)}")
     return ring
 
 
