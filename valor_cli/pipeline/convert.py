@@ -17,13 +17,7 @@ from valor_cli.data.conversion.output import check_place, write_file, write_fold
 from valor_cli.data.inputs.objects import read_objects
 from valor_cli.data.shapes.objects.object_file import ObjectFile, Role, SplitName, Wanted
 from valor_cli.data.shapes.objects.reading import Reading
-from valor_cli.data.shapes.objects.scene import (
-    WriteOptions,
-    Written,
-    image_numbers,
-    images_of,
-    sizes_needed,
-)
+from valor_cli.data.shapes.objects.scene import Scene, WriteOptions, Written, image_table
 from valor_cli.data.source.files import STDIN
 from valor_cli.data.table import InvalidRows
 from valor_cli.errors import DataError, Problem, printable
@@ -200,7 +194,7 @@ def _place(out: str, target: Format, written: Written) -> bytes | None:
 
 
 def _summary(objects: ObjectFile, out: str, name: str) -> str:
-    count, images = len(objects.objects), len(images_of(objects))
+    count, images = len(objects.objects), len(image_table(objects))
     thing = "detection" if "score" in objects.objects.columns else "ground truth"
     return (
         f"wrote {count:,} {thing}{'s' * (count != 1)} of {images:,} image{'s' * (images != 1)} "
@@ -221,11 +215,9 @@ def _reshaped(objects: ObjectFile, kind: Kind | None) -> ObjectFile:
     """The same objects, each of one kind of shape."""
     if kind is None or objects.shapes.kinds in ((), (kind,)):
         return objects
-    images = images_of(objects)
-    number = image_numbers(objects, images)
+    scene = Scene(objects)
     if kind == "mask":
         # A mask has the size of its image already.
-        others = np.flatnonzero(objects.shapes.kind != MASK)
-        sizes_needed(objects, images, number[others])
-    shapes = converted(objects.shapes, kind, images.size[number])
+        scene.sizes(np.flatnonzero(objects.shapes.kind != MASK))
+    shapes = converted(objects.shapes, kind, scene.size[scene.number])
     return replace(objects, shapes=shapes)

@@ -23,9 +23,8 @@ from valor_cli.data.inputs.objects import ROWS, TRUTH_ALONE, format_of, open_obj
 from valor_cli.data.shapes.objects.columns import SCHEMA
 from valor_cli.data.shapes.objects.names import IMAGE, spellings
 from valor_cli.data.shapes.objects.object_file import ObjectFile, Role
-from valor_cli.data.shapes.objects.scene import images_of
+from valor_cli.data.shapes.objects.scene import Scene, image_table
 from valor_cli.data.source.files import STDIN, TextSource
-from valor_cli.data.table import Table
 from valor_cli.data.tape import LIST, OBJECT, Column, tape_of
 from valor_cli.errors import DataError, Problem
 
@@ -234,7 +233,7 @@ def with_sizes(objects: ObjectFile, folder: str) -> ObjectFile:
     Raises:
         DataError: There is no such folder, or a picture cannot be read.
     """
-    images = images_of(objects)
+    table, images = image_table(objects), Scene(objects)
     pictures = ImageFolder(folder)
     size = images.size.copy()
     for at in np.flatnonzero((size == 0).any(axis=1)).tolist():
@@ -243,11 +242,6 @@ def with_sizes(objects: ObjectFile, folder: str) -> ObjectFile:
             if (file := pictures.by_stem.get(stem)) is not None:
                 size[at] = image_size(os.path.join(folder, file))
                 break
-    table = objects.images
-    if table is None:
-        column = objects.objects["image_id"]
-        ids = np.array([*images.ids, None], dtype=object)[:-1].astype(column.dtype)
-        table = Table(objects.path, {"id": ids})
     columns = {**table.columns, "height": size[:, 0], "width": size[:, 1]}
     return replace(objects, images=replace(table, columns=columns))
 

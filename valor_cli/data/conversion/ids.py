@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from valor_cli.data.shapes.objects.known_images import Joined, KnownImages, join_images
 from valor_cli.data.shapes.objects.object_file import Id, ObjectFile
-from valor_cli.data.shapes.objects.scene import images_of, numbers_of
+from valor_cli.data.shapes.objects.scene import image_table, numbers_of
 from valor_cli.data.table import InvalidRows, Table
 from valor_cli.errors import LISTED, DataError, Problem
 
@@ -38,7 +36,7 @@ def under_ids_of(objects: ObjectFile, truth: ObjectFile, invalid: InvalidRows) -
     if objects.categories is None and truth.coded and len(objects.objects):
         message = f"its category ids mean nothing to {truth.path}, which names its labels"
         raise DataError(Problem(objects.path, message), hint="give the COCO ground truth")
-    images = images_of(truth)
+    images = image_table(truth)
     joined = join_images(objects, known_images(truth))
     image = joined.objects
     category = _category_numbers(objects, truth.categories)
@@ -52,8 +50,8 @@ def under_ids_of(objects: ObjectFile, truth: ObjectFile, invalid: InvalidRows) -
         table = table.take(known)
     columns = {
         **table.columns,
-        "image_id": _ids(images.ids, image[known]),
-        "category_id": _ids(truth.categories["id"].tolist(), category[known]),
+        "image_id": images["id"][image[known]],
+        "category_id": truth.categories["id"][category[known]],
     }
     table = replace(table, columns=columns)
     return replace(
@@ -69,13 +67,8 @@ def under_ids_of(objects: ObjectFile, truth: ObjectFile, invalid: InvalidRows) -
 
 
 def known_images(truth: ObjectFile) -> KnownImages:
-    """The images of a ground truth for matching, in the order of `images_of`."""
-    table = truth.images
-    if table is None:
-        column = truth.objects["image_id"]
-        ids = np.array([*images_of(truth).ids, None], object)[:-1].astype(column.dtype)
-        table = Table(truth.path, {"id": ids})
-    return KnownImages.of(table, truth.image_names)
+    """The images of a ground truth for matching, in the order of `image_table`."""
+    return KnownImages.of(image_table(truth), truth.image_names)
 
 
 def _category_numbers(objects: ObjectFile, categories: Table) -> NDArray[np.int64]:
@@ -95,12 +88,6 @@ def _category_numbers(objects: ObjectFile, categories: Table) -> NDArray[np.int6
         for pair in zip(own["id"].tolist(), own["name"].tolist(), strict=True)
     }
     return np.fromiter((found[each] for each in column.tolist()), np.int64, len(column))
-
-
-def _ids(ids: Sequence[Id], number: NDArray[np.int64]) -> NDArray[np.generic]:
-    text = bool(ids) and isinstance(ids[0], str)
-    column: NDArray[np.generic] = np.array(ids, dtype=object if text else np.int64)[number]
-    return column
 
 
 def _unknown(

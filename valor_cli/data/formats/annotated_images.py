@@ -2,30 +2,45 @@
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import Any, Final, TypeAlias
 
 import numpy as np
-from msgspec.structs import replace
 
 from valor_cli.data.column_names import number_in
 from valor_cli.data.formats.folders import digest_of, files_under, is_folder, no_metadata, text_of
+from valor_cli.data.formats.images import ImageFolder
 from valor_cli.data.shapes.objects.checks import image_side
 from valor_cli.data.shapes.objects.object_file import ObjectFile, Role, text_column
+from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.data.shapes.objects.rows import (
     ImageRows,
     ObjectRows,
     Ring,
-    checked_ids,
     object_file,
 )
-from valor_cli.data.source.files import TextSource
-from valor_cli.data.table import LINE, SKIP_HINT, InvalidRows, Parts
-from valor_cli.data.values import LARGEST_COORDINATE, LineProblems, describe, stop_on
+from valor_cli.data.table import LINE, SKIP_HINT, Parts
+from valor_cli.data.values import LARGEST_COORDINATE, LineProblems, describe, number, stop_on
 from valor_cli.errors import DataError, Problem
-from valor_cli.kernels.geometry.shapes import BOX, POLYGON, ROTATED_BOX
+from valor_cli.kernels.geometry.shapes import KINDS, Kind
 from valor_cli.results import InputFile
+
+FileParser: TypeAlias = Callable[["AnnotatedImages", str], None]
+"""Adds the images and objects of a file from its text."""
+
+_FEWEST: Final = 6
+"""Numbers of a polygon: x and y of three points."""
+
+NEAR: Final = (-1, 2)
+"""Range of coordinates and sides in units of the image: boxes may reach over its edges."""
+
+SIZES_HINT: Final = (
+    "{} are in units of the image: name the folder of the image files as `images:` under `data:`."
+)
 
 
 def stem_of(name: str) -> str:
@@ -33,77 +48,112 @@ def stem_of(name: str) -> str:
     return os.path.splitext(os.path.basename(name.replace("\\", "/")))[0]
 
 
+def not_fractions(values: Iterable[float]) -> str:
+    """What to say of the first value that is not in units of an image; empty if all are."""
+    low, high = NEAR
+    far = [one for one in values if not low <= one <= high]
+    return f"expected fractions of the image, found {far[0]:g} (pixels?)" if far else ""
+
+
+def field_lines(text: str) -> Iterator[tuple[int, list[str]]]:
+    """The lines of a text that are not blank, by number, as what white space divides."""
+    for line, fields in enumerate(map(str.split, text.split("\n")), 1):
+        if fields:
+            yield line, fields
+
+
+def read_annotations(
+    path: str,
+    role: Role,
+    how: Reading,
+    *,
+    parse: FileParser,
+    ending: str,
+    place: str = LINE,
+    unscored: str = "",
+    hint: str = "",
+) -> ObjectFile:
+    """Objects of annotation files.
+
+    Args:
+        path: A folder of them, or one.
+        role: Which side it is.
+        how: Its options; there is no metadata of images in these formats.
+        parse: What reads one file.
+        ending: How the names of files end. Values of ".json" have types; ".txt" may be empty.
+        place: How objects are named in a file, as in `Table`.
+        unscored: The name of a format without scores, which is no format of predictions.
+        hint: What to do about faults of files.
+
+    Raises:
+        DataError: A file cannot be read or has a fault; an object is wrong, and none may be left
+            out; metadata or predictions are wanted that the format does not have.
+    """
+    no_metadata(path, role, how.metadata)
+    if unscored and role == "predictions":
+        problem = Problem(path, f"{unscored} has no scores, which predictions need")
+        raise DataError(problem, hint="give predictions as COCO, JSONL, CSV, YOLO, VOC or KITTI")
+    alone = not is_folder(path)
+    names = [""] if alone else files_under(path, ending)
+    if not names:
+        message = f"there are no {ending[1:].upper()} files in this folder"
+        raise DataError(Problem(path, message))
+    found = AnnotatedImages(path, role, how, typed=ending == ".json")
+    digests: dict[str, str] = {}
+    for name in names:
+        file = path if alone else os.path.join(path, name)
+        text, digests[name] = text_of(file, may_be_empty=ending == ".txt")
+        found.begin_file(file)
+        parse(found, text)
+    stop_on([found.faults], hint)
+    return found.object_file(place, digests[""] if alone else digest_of(digests))
+
+
 class AnnotatedImages:
     """The images and objects of an input.
 
     Attributes:
-        path: The input.
+        path: The file that is read.
         predicted: Whether objects need a score.
+        how: The options of the reader.
         faults: Of files as such, which are always errors.
-        problems: Of objects.
         found: How many objects there were, good or not.
+        left_out: What is left out on purpose, with counts.
     """
 
-    def __init__(
-        self, path: str, role: Role, metadata: Sequence[str], *, unscored: str = ""
-    ) -> None:
-        """Start without images.
-
-        Args:
-            path: The input: a folder of annotation files, or one.
-            role: Which side it is.
-            metadata: Must be empty for ground truth: these formats have none.
-            unscored: The name of a format without scores, which is no format of predictions.
-
-        Raises:
-            DataError: Metadata or predictions are wanted that the format does not have.
-        """
-        no_metadata(path, role, metadata)
-        if unscored and role == "predictions":
-            problem = Problem(path, f"{unscored} has no scores, which predictions need")
-            raise DataError(
-                problem, hint="give predictions as COCO, JSONL, CSV, YOLO, VOC or KITTI"
-            )
-        self.path = path
+    def __init__(self, path: str, role: Role, how: Reading, *, typed: bool) -> None:
+        """Start without images; `typed` says whether numbers are numbers, rather than texts."""
+        self.path = self._input = path
         self.predicted = role == "predictions"
-        self.faults, self.problems = LineProblems(path), LineProblems(path)
+        self.how = how
+        self.faults = LineProblems(path)
         self.found = 0
-        self._role: Role = role
-        self._rows = ObjectRows(role)
+        self.left_out = Counter[str]()
+        self._typed = typed
+        self._problems = LineProblems(path)
+        self._files: list[str] = []
+        self._known: dict[str, tuple[int, str]] = {}
+        """Position of each image, and the last file that has it."""
         self._images = ImageRows()
         self._labels: dict[str, int] = {}
-        self._files: dict[str, str] = {}
-        self._known: dict[str, int] = {}
-        self._image = -1
-        self._paths: dict[str, int] = {}
+        self._rows = ObjectRows(role)
         self._part: list[int] = []
         self._difficult: list[bool] = []
-        self._digests: dict[str, str] = {}
+        self._image = self._row = self._before = 0
 
-    def files(self, ending: str, *, may_be_empty: bool = False) -> Iterator[tuple[str, str]]:
-        """Read the files of the input one by one: the path and text of each.
+    @cached_property
+    def pictures(self) -> ImageFolder | None:
+        """The image files; None if the options name no folder of them."""
+        return None if self.how.images is None else ImageFolder(self.how.images)
 
-        Raises:
-            DataError: There are none, or one cannot be read.
-        """
-        alone = not is_folder(self.path)
-        names = [""] if alone else files_under(self.path, ending)
-        if not names:
-            what = ending[1:].upper()
-            raise DataError(Problem(self.path, f"there are no {what} files in this folder"))
-        for name in names:
-            path = self.path if alone else os.path.join(self.path, name)
-            if may_be_empty:
-                text, self._digests[name] = text_of(path)
-            else:
-                source = TextSource(path)
-                text, self._digests[name] = source.whole().decode(), source.sha256
-            self.faults.path = self.problems.path = path
-            yield path, text
+    def begin_file(self, path: str) -> None:
+        """Let the images and objects of another file follow."""
+        self.path = self.faults.path = self._problems.path = path
+        self._files.append(path)
 
     def add_image(
         self,
-        image: str,
+        image: str | None = None,
         width: int = 0,
         height: int = 0,
         *,
@@ -111,13 +161,22 @@ class AnnotatedImages:
         key: str = "",
         file_name: str | None = None,
     ) -> None:
-        """Add an image by its id; its objects follow. `line` and `key` are where a file says it."""
-        path = self.faults.path
-        if image in self._files:
-            message = f"duplicate image '{image}', also in {self._files[image]}"
+        """Add an image; its objects follow.
+
+        Args:
+            image: Its id; if None, the name of its file, else that of the file that is read,
+                without folder and extension.
+            width, height: Pixels, 0 where unknown.
+            line, key: Where the file says its id.
+            file_name: Its own.
+        """
+        if image is None:
+            image = stem_of(file_name or self.path)
+        if image in self._known:
+            message = f"duplicate image '{image}', also in {self._known[image][1]}"
             self.faults.add(line, key, message)
-        self._files[image] = path
         self._image = len(self._images.ids)
+        self._known[image] = self._image, self.path
         self._images.ids.append(image)
         self._images.width.append(width)
         self._images.height.append(height)
@@ -125,140 +184,131 @@ class AnnotatedImages:
 
     def of_image(self, image: str) -> None:
         """Let objects follow of an image that other files may speak of, too."""
-        if image not in self._known:
-            self._known[image] = len(self._images.ids)
-            self._images.ids.append(image)
-            self._images.width.append(0)
-            self._images.height.append(0)
-            self._images.file_name.append(None)
-        self._image = self._known[image]
+        if image in self._known:
+            self._image = self._known[image][0]
+        else:
+            self.add_image(image)
 
-    def side(self, text: str, line: int, key: str) -> int:
-        """The width or height of an image from its text; 0 for a fault, which is noted."""
-        return image_side(number_in(text)[0], text, self.faults, line, key)
+    def begin(self, row: int, count: int = 1) -> None:
+        """Let an object of the last image follow: `row` is its line, or its position in a list."""
+        self._row, self._before = row, self._problems.total
+        self.found += count
 
-    def number(self, text: str, line: int, key: str) -> float:
-        """A coordinate or a score from its text; 0 for a fault, which is noted."""
-        value, fault = number_in(text)
-        if not fault and abs(value) <= LARGEST_COORDINATE:
-            return value
+    @property
+    def sound(self) -> bool:
+        """Whether nothing is wrong with the object so far."""
+        return self._problems.total == self._before
+
+    def fault(self, key: str, message: str, line: int | None = None) -> None:
+        """Note what is wrong with the object; `line` is that of the object if None."""
+        own = 0 if self._typed else self._row
+        self._problems.add(own if line is None else line, key, message)
+
+    def side(self, value: object, key: str, line: int = 0, *, least: int = 0) -> int:
+        """The width or height of an image; 0 where it is not said, and for a noted fault."""
+        if value is None and not least:
+            return 0
+        side: object = value if type(value) is int else math.nan
+        if isinstance(value, str) and not self._typed:
+            side, _ = number_in(value)
+        return image_side(side, value, self.faults, line, key, least=least)
+
+    def number(self, value: Any, key: str, line: int | None = None) -> float:
+        """A coordinate or a score of the object; 0 for a fault, which is noted."""
+        fault = ""
+        if not self._typed:
+            found, fault = number_in(value)
+            if not fault and abs(found) <= LARGEST_COORDINATE:
+                return found
+        elif type(value) in (float, int) and abs(value) <= LARGEST_COORDINATE:
+            return float(value)
+        elif number(value, self._problems, 0, key) is None:
+            return 0.0
         expected = "a finite number" if fault else f"at most {LARGEST_COORDINATE}"
-        found = describe(text) if text else "nothing"
-        self.problems.add(line, key, f"expected {expected}, found {found}")
+        said = "nothing" if value == "" else describe(value)
+        self.fault(key, f"expected {expected}, found {said}", line)
         return 0.0
 
-    def add_box(
+    def add(
         self,
+        kind: Kind,
         label: str,
-        corners: Sequence[float],
-        line: int,
-        /,
+        numbers: Ring,
         *,
-        place: tuple[int, str] | None = None,
-        score: float = 0.0,
-        difficult: bool = False,
-        crowd: bool = False,
-    ) -> None:
-        """Add a box of the last image by its left, top, right and bottom edges.
-
-        `place` is the line and the key of a fault; None for the line of the object.
-        """
-        left, top, right, bottom = corners
-        before = self.problems.total
-        for low, high, axis in ((left, right, "x"), (top, bottom, "y")):
-            if high < low:
-                message = f"expected {axis}max of at least {axis}min ({low!r}), found {high!r}"
-                self.problems.add(*(place or (line, "")), message)
-        if self.problems.total == before:
-            box = [left, top, right - left, bottom - top]
-            self._add(BOX, box, label, line, score, difficult, crowd=crowd)
-
-    def add_rotated_box(
-        self, label: str, sides: Sequence[float], line: int, score: float = 0.0
-    ) -> None:
-        """Add a rotated box of the last image: centre x, centre y, width, height, degrees."""
-        self._add(ROTATED_BOX, sides, label, line, score)
-
-    def add_polygon(
-        self,
-        label: str,
-        ring: Ring,
-        line: int,
-        /,
-        *,
-        place: tuple[int, str] | None = None,
+        key: str = "",
+        line: int | None = None,
         parts: Sequence[Ring] = (),
         score: float = 0.0,
         difficult: bool = False,
-    ) -> None:
-        """Add a polygon of the last image: x1, y1, x2, y2, …; `place` likewise.
-
-        `parts` are the rings of its other parts.
-        """
-        rings = [
-            one[:-2] if one[:2] == one[-2:] and len(one) > 2 else one for one in (ring, *parts)
-        ]
-        for one in rings:
-            if len(one) < 6:
-                message = f"expected at least 3 points, found {len(one) // 2}"
-                self.problems.add(*(place or (line, "")), message)
-                return
-        self._add(POLYGON, [[one] for one in rings], label, line, score, difficult)
-
-    def _add(
-        self,
-        kind: int,
-        shape: Sequence[Any],
-        label: str,
-        line: int,
-        score: float,
-        difficult: bool = False,
-        *,
         crowd: bool = False,
     ) -> None:
-        self._difficult.append(difficult)
-        self._part.append(self._paths.setdefault(self.problems.path, len(self._paths)))
-        code = self._labels.setdefault(label, len(self._labels))
-        self._rows.add(kind, shape, self._image, code, line, score=score, crowd=crowd)
+        """Add the object, unless something is wrong with it.
 
-    def object_file(
-        self,
-        invalid: InvalidRows,
-        warnings: Sequence[str] = (),
-        place: str = LINE,
-        hint: str = "",
-    ) -> ObjectFile:
+        Args:
+            kind: What it is.
+            label: Its class.
+            numbers: Left, top, right and bottom edge of a box; centre x, centre y, width, height,
+                degrees of a rotated one; x1, y1, x2, y2, … of a polygon.
+            key, line: Where its shape stands, as in `fault`.
+            parts: The rings of the other parts of a polygon.
+            score, difficult, crowd: As in `ObjectFile`.
+        """
+        if self._problems.total > self._before:
+            return
+        shape: Sequence[Any] = numbers
+        if kind == "box":
+            left, top, right, bottom = numbers
+            if right < left or bottom < top:
+                for low, high, axis in ((left, right, "x"), (top, bottom, "y")):
+                    if high < low:
+                        message = (
+                            f"expected {axis}max of at least {axis}min ({low!r}), found {high!r}"
+                        )
+                        self.fault(key, message, line)
+                return
+            shape = [left, top, right - left, bottom - top]
+        elif kind == "polygon":
+            rings = [
+                one[:-2] if one[:2] == one[-2:] and len(one) > 2 else one
+                for one in (numbers, *parts)
+            ]
+            if (shortest := min(map(len, rings))) < _FEWEST:
+                self.fault(key, f"expected at least 3 points, found {shortest // 2}", line)
+                return
+            shape = [[one] for one in rings]
+        self._difficult.append(difficult)
+        self._part.append(len(self._files) - 1)
+        code = self._labels.setdefault(label, len(self._labels))
+        which = KINDS.index(kind)
+        self._rows.add(which, shape, self._image, code, self._row, score=score, crowd=crowd)
+
+    def object_file(self, place: str, digest: str) -> ObjectFile:
         """All images and objects.
 
         Args:
-            invalid: "skip" leaves out objects that cannot be used and counts them.
             place: How objects are named in a file, as in `Table`.
-            hint: What to do about faults of files.
-            warnings: Oddities that did not prevent use.
+            digest: The SHA-256 of the input.
 
         Raises:
-            DataError: A file has a fault; or an object, and none may be left out.
+            DataError: An object is wrong, and none may be left out.
         """
+        if self.how.invalid == "error":
+            stop_on([self._problems], SKIP_HINT)
         piece = self._rows.piece()
-        if not self.predicted:
-            piece = checked_ids(piece, self.problems)
-            columns = {**piece.columns, "difficult": np.array(self._difficult, np.bool_)}
-            piece = replace(piece, columns=columns)
-        stop_on([self.faults], hint)
-        if invalid == "error":
-            stop_on([self.problems], SKIP_HINT)
+        piece.columns["difficult"] = np.array(self._difficult, np.bool_)
+        # No object has one.
+        piece.columns.pop("id", None)
         skipped = self.found - len(piece.shapes)
-        digest = self._digests[""] if "" in self._digests else digest_of(self._digests)
         return object_file(
-            self.path,
+            self._input,
             piece,
-            images=self._images.table(self.path, "image {row}"),
+            images=self._images.table(self._input, "image {row}"),
             image_ids=text_column(self._images.ids),
             labels=list(self._labels),
-            files=[InputFile(self.path, digest, self.found, skipped)],
+            files=[InputFile(self._input, digest, self.found, skipped)],
             skipped=skipped,
             image_names="file",
-            parts=Parts([(one, place) for one in self._paths], np.array(self._part, np.int64)),
+            parts=Parts([(one, place) for one in self._files], np.array(self._part, np.int64)),
             place=place,
-            warnings=warnings,
+            warnings=[f"{self._input}: {what}: {n:,}" for what, n in self.left_out.items()],
         )

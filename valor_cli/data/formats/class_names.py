@@ -7,8 +7,9 @@ YAML may have either under `names:`, as the data.yaml of a YOLO data set does.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple, NoReturn
+from typing import Any, Final, TypeAlias
 
 import yaml
 
@@ -19,85 +20,99 @@ from valor_cli.data.shapes.objects.object_file import UnnamedClassesError
 from valor_cli.data.source.files import TextSource
 from valor_cli.data.source.inputs import extension_of
 from valor_cli.data.values import describe, is_text
-from valor_cli.errors import LISTED, DataError, Problem, printable
+from valor_cli.errors import DataError, Problem, printable
 from valor_cli.paths import is_url, own_folder
 
-_MOST_DIGITS: Final = 9
-_HINT: Final = (
-    "Give a name a line (.txt), or as .json or .yaml a list of names or a map from index to name."
-)
+_INDEX: Final = re.compile("[0-9]{1,9}")
+"""Of what a label map could hold."""
+
+_NULL: Final = "tag:yaml.org,2002:null"
 
 NAMES_FILES: Final = ("classes.txt", "data.yaml")
 
-_NO_NAMES = (
+_HINT: Final = (
+    "Give a name a line (.txt), or as .json or .yaml a list of names or a map from index to name."
+)
+_NO_NAMES: Final = (
     "Give the names as `names:` under `data:` (a list), or put a "
     "classes.txt (a name a line) or a data.yaml with `names:` beside the label files."
 )
 
-
-class _Entry(NamedTuple):
-    """The name of one class in a file.
-
-    Attributes:
-        place: Its position in the file.
-        key: The position in a list, else the text of a key, or the value there.
-        name: Text as written, or the value there.
-    """
-
-    place: str
-    key: object
-    name: object
+_Entry: TypeAlias = tuple[str, object, object]
+"""Place of a class in a file; its position in a list, else the text of a key, or the value there;
+its name as written, or the value there."""
 
 
-def read_names(path: str, *, distinct: bool = True) -> dict[int, str]:
+def read_names(path: str, *, of_yolo: bool = False) -> dict[int, str]:
     """Read class names by index, in ascending order.
 
     Names are taken as written: `3`, `3.0`, `no` and `true` are such names too.
 
     Args:
         path: The file.
-        distinct: Whether no two classes may have one name.
+        of_yolo: Whether it is that of YOLO labels, where two classes may have one name.
 
     Raises:
         DataError: The file cannot be read, is not what its extension says, names no class, or has
             an index or a name twice.
     """
-    extension = extension_of(path)
-    text = TextSource(path).whole()
-    if extension == ".json":
-        entries = _json_entries(text, path)
-    elif extension in (".yaml", ".yml"):
-        entries = _yaml_entries(text, path)
-    else:
-        entries = _line_entries(text, path)
-    return _checked(list(entries), path, distinct=distinct)
+    read = {".json": _json_entries, ".yaml": _yaml_entries, ".yml": _yaml_entries}
+    entries = read.get(extension_of(path), _line_entries)(TextSource(path).whole(), path)
+    problems: list[Problem] = []
+    names: dict[int, str] = {}
+    first: dict[str, str] = {}
+    for entry in entries:
+        if isinstance(entry, Problem):
+            problems.append(entry)
+            continue
+        place, key, name = entry
+        number = int(str(key)) if _INDEX.fullmatch(str(key)) else None
+        if number is None:
+            message = f"expected an index of 0 or more, found {describe(key)}"
+        elif number in names:
+            message = f"duplicate index {number}"
+        elif not isinstance(name, str) or not name.strip() or not is_text(name):
+            blank = isinstance(name, str) and not name.strip()
+            message = f"expected a name, found {'nothing' if blank else describe(name)}"
+        elif name in first and not of_yolo:
+            message = f"duplicate name {name!r}, first at {first[name]}"
+        else:
+            names[number], first[name] = name, place
+            continue
+        problems.append(Problem(place, message))
+    if not names and not problems:
+        problems.append(Problem(path, "there are no names"))
+    if problems:
+        raise DataError(problems, hint=_NO_NAMES if of_yolo else _HINT)
+    return dict(sorted(names.items()))
 
 
 def _line_entries(text: bytes, path: str) -> Iterator[_Entry]:
     """A name a line; blank lines at the end do not count."""
     lines = text.decode().rstrip().split("\n")
     for at, line in enumerate(lines if lines != [""] else []):
-        yield _Entry(f"{path}:{at + 1}", at, line.strip())
+        yield f"{path}:{at + 1}", at, line.strip()
 
 
-def _json_entries(text: bytes, path: str) -> Iterator[_Entry]:
+def _json_entries(text: bytes, path: str) -> Iterator[_Entry | Problem]:
     # For its messages; what it gives has lost how numbers are written, and equal keys.
-    plain = parse_json(text, path)
-    if not isinstance(plain, list | dict):
-        _refuse(path, describe(plain))
+    found = parse_json(text, path)
     try:
-        found = parsed(text)
+        found = parsed(text) if isinstance(found, list | dict) else found
     except RecursionError:
         # Each way to parse has a depth of its own that it reaches.
-        _refuse(path, "lists or objects nested too deeply")
+        yield _no_names(path, "lists or objects nested too deeply")
+        return
     if isinstance(found, DuplicateKey):
         key = printable(found.key)
-        problem = Problem(f"{path}: {key}", f"duplicate index {key}")
-        raise DataError(problem, hint=_HINT)
-    for index, value in found.items() if isinstance(found, dict) else enumerate(found):
-        place = f"{path}: [{index}]" if isinstance(index, int) else f"{path}: {index}"
-        text_of_value = scalar_text(value)
-        yield _Entry(place, index, value if text_of_value is None else text_of_value)
+        yield Problem(f"{path}: {key}", f"duplicate index {key}")
+    elif isinstance(found, list | dict):
+        for index, value in found.items() if isinstance(found, dict) else enumerate(found):
+            place = f"{path}: [{index}]" if isinstance(index, int) else f"{path}: {index}"
+            name = scalar_text(value)
+            yield place, index, value if name is None else name
+    else:
+        yield _no_names(path, describe(found))
 
 
 def yaml_root(text: bytes, path: str) -> Any:
@@ -113,7 +128,7 @@ def yaml_root(text: bytes, path: str) -> Any:
         raise DataError(Problem(path, f"not YAML: {reason}")) from None
 
 
-def _yaml_entries(text: bytes, path: str) -> Iterator[_Entry]:
+def _yaml_entries(text: bytes, path: str) -> Iterator[_Entry | Problem]:
     root = yaml_root(text, path)
     if isinstance(root, yaml.MappingNode):
         under = [value for key, value in root.value if key.value == "names"]
@@ -123,68 +138,26 @@ def _yaml_entries(text: bytes, path: str) -> Iterator[_Entry]:
         root = under[0] if under else root
     if isinstance(root, yaml.MappingNode):
         for key, value in root.value:
-            place = f"{path}:{key.start_mark.line + 1}"
-            yield _Entry(place, _yaml_value(key), _yaml_value(value))
+            yield f"{path}:{key.start_mark.line + 1}", yaml_value(key), yaml_value(value)
     elif isinstance(root, yaml.SequenceNode):
         for at, value in enumerate(root.value):
-            yield _Entry(f"{path}:{value.start_mark.line + 1}", at, _yaml_value(value))
+            yield f"{path}:{value.start_mark.line + 1}", at, yaml_value(value)
     else:
-        _refuse(path, "nothing" if root is None else describe(root.value))
+        yield _no_names(path, "nothing" if root is None else describe(root.value))
 
 
-def _yaml_value(node: Any) -> object:
+def yaml_value(node: Any) -> object:
+    """A scalar as written, or None; what stands for a list or an object."""
     if isinstance(node, yaml.SequenceNode):
         return [None] if node.value else []
     if isinstance(node, yaml.MappingNode):
         return {}
-    return None if node.tag == "tag:yaml.org,2002:null" else node.value
+    return None if node.tag == _NULL else node.value
 
 
-def _refuse(path: str, found: str) -> NoReturn:
+def _no_names(path: str, found: str) -> Problem:
     message = f"expected a list of names or a map from index to name, found {found}"
-    raise DataError(Problem(path, message), hint=_HINT)
-
-
-def _checked(entries: list[_Entry], path: str, *, distinct: bool) -> dict[int, str]:
-    """Names by index.
-
-    Raises:
-        DataError: There are none, an index or a name cannot be one, an index is duplicate, or a
-            name does that may not.
-    """
-    problems: list[Problem] = []
-    names: dict[int, str] = {}
-    first: dict[str, str] = {}
-    for place, key, name in entries:
-        number = key if isinstance(key, int) else _index(key)
-        if number is None:
-            message = f"expected an index of 0 or more, found {describe(key)}"
-        elif number in names:
-            message = f"duplicate index {number}"
-        elif not isinstance(name, str) or not name.strip() or not is_text(name):
-            message = f"expected a name, found {_shown(name)}"
-        elif distinct and name in first:
-            message = f"duplicate name {name!r}, first at {first[name]}"
-        else:
-            names[number], first[name] = name, place
-            continue
-        problems.append(Problem(place, message))
-    if problems:
-        raise DataError(problems[:LISTED], total=len(problems), hint=_HINT)
-    if not names:
-        raise DataError(Problem(path, "there are no names"), hint=_HINT)
-    return dict(sorted(names.items()))
-
-
-def _index(key: object) -> int | None:
-    """The whole number that a key is, if it is one that a label map could hold."""
-    if not isinstance(key, str) or not (key.isascii() and key.isdecimal()):
-        return None
-    return int(key) if len(key) <= _MOST_DIGITS else None
-
-
-def _shown(name: object) -> str:
-    return "nothing" if isinstance(name, str) and not name.strip() else describe(name)
+    return Problem(path, message)
 
 
 def class_names(
@@ -192,8 +165,7 @@ def class_names(
 ) -> dict[int, str]:
     """Names by class: those given, else of the nearest classes.txt or data.yaml, else inherited.
 
-    They are looked for in the folder, its parent and its grandparent. Two classes may have one
-    name.
+    They are looked for in the folder, its parent and its grandparent.
 
     Raises:
         DataError: There are none, or the file that should hold them does not.
@@ -202,25 +174,11 @@ def class_names(
         return dict(given) if isinstance(given, Mapping) else dict(enumerate(given))
     at = folder.rstrip("/") if is_url(folder) else os.path.abspath(folder)
     for _ in range(3):
-        for name in NAMES_FILES:
-            path = os.path.join(at, name)
+        for path in (os.path.join(at, name) for name in NAMES_FILES):
             if is_file(path):
-                return yaml_names(path)
+                return read_names(path, of_yolo=True)
         at = own_folder(at)
     if inherited:
         return dict(inherited)
     problem = Problem(folder, "the names of the classes are not known")
     raise UnnamedClassesError(problem, hint=_NO_NAMES)
-
-
-def yaml_names(path: str) -> dict[int, str]:
-    """Names by class of a classes.txt or data.yaml.
-
-    Raises:
-        DataError: It has none, or they cannot be used.
-    """
-    try:
-        return read_names(path, distinct=False)
-    except DataError as error:
-        hint = error.hint and _NO_NAMES
-        raise DataError(error.problems, total=error.total, hint=hint) from None

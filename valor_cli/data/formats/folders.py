@@ -21,13 +21,9 @@ def is_folder(path: str) -> bool:
     Raises:
         DataError: A store cannot be asked.
     """
-    if not is_url(path):
-        return os.path.isdir(path)
-    if extension_of(path):
-        return False
-    from valor_cli.data.source.remote import kind_of
-
-    return kind_of(path) == "directory"
+    if is_url(path):
+        return not extension_of(path) and _kind_of(path) == "directory"
+    return os.path.isdir(path)
 
 
 def is_file(path: str) -> bool:
@@ -36,11 +32,13 @@ def is_file(path: str) -> bool:
     Raises:
         DataError: A store cannot be asked.
     """
-    if not is_url(path):
-        return os.path.isfile(path)
+    return _kind_of(path) == "file" if is_url(path) else os.path.isfile(path)
+
+
+def _kind_of(url: str) -> str:
     from valor_cli.data.source.remote import kind_of
 
-    return kind_of(path) == "file"
+    return kind_of(url)
 
 
 def files_under(folder: str, endings: str | tuple[str, ...]) -> list[str]:
@@ -99,24 +97,20 @@ def no_metadata(path: str, role: Role, metadata: Sequence[str]) -> None:
         )
 
 
-def text_of(path: str) -> tuple[str, str]:
-    """The text of a file, possibly empty, and the SHA-256 of its bytes.
+def text_of(path: str, *, may_be_empty: bool = True) -> tuple[str, str]:
+    """The text of a file and the SHA-256 of its bytes.
 
     Raises:
-        DataError: It cannot be read or is no UTF-8 text.
+        DataError: It cannot be read, is no UTF-8 text, or is empty and may not be.
     """
     source = TextSource(path)
     try:
         text = source.whole()
     except DataError:
-        if source.is_empty:
-            return "", _EMPTY
+        if source.is_empty and may_be_empty:
+            return "", hashlib.sha256().hexdigest()
         raise
     return text.decode(), source.sha256
-
-
-_EMPTY = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-"""The sha256 of nothing."""
 
 
 def digest_of(files: Mapping[str, str]) -> str:

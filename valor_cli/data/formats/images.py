@@ -6,8 +6,9 @@ import os
 import stat
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from io import BytesIO
+from pathlib import Path
 from threading import RLock
 from typing import IO, TYPE_CHECKING
 
@@ -40,19 +41,13 @@ LONGEST_SIDE = 480
 
 _QUALITY = 80
 
-ENDINGS = (
-    ".bmp",
-    ".dng",
-    ".gif",
-    ".jp2",
-    ".jpeg",
-    ".jpg",
-    ".mpo",
-    ".pfm",
-    ".pgm",
-    ".png",
+ENDINGS = (".bmp", ".dng", ".gif", ".jp2", ".jpeg", ".jpg", ".mpo", ".pfm", ".pgm", ".png") + (
     ".ppm",
-) + (".tif", ".tiff", ".webp")
+    ".tif",
+    ".tiff",
+    ".webp",
+)
+"""How the names of image files end."""
 
 
 def image_size(path: str) -> tuple[int, int]:
@@ -72,7 +67,13 @@ def png_content(path: str) -> bytes:
         DataError: The file cannot be read, is a folder, a pipe or a device, is huge, or is no PNG.
     """
     try:
-        content = _content(path)
+        if is_url(path):
+            from valor_cli.data.source.remote import content_of
+
+            content = content_of(path, LARGEST_FILE)
+        else:
+            _check_file(path)
+            content = Path(path).read_bytes()
     except (OSError, ValueError) as error:
         # A NUL or half a character in a name is a ValueError.
         reason = getattr(error, "strerror", None) or error
@@ -80,16 +81,6 @@ def png_content(path: str) -> bytes:
     if not content.startswith(_PNG):
         raise DataError(Problem(path, "expected a PNG; this is another kind of file"))
     return content
-
-
-def _content(path: str) -> bytes:
-    if is_url(path):
-        from valor_cli.data.source.remote import content_of
-
-        return content_of(path, LARGEST_FILE)
-    _check_file(path)
-    with open(path, "rb") as file:
-        return file.read()
 
 
 def _check_file(path: str) -> None:
@@ -188,6 +179,10 @@ class ImageFolder:
 
     Names come from data and are never joined to a path: only what the folder holds is opened.
 
+    Attributes:
+        folder: The folder.
+        by_stem: The files by path without extension, with slashes; the first of equal ones.
+
     Raises:
         DataError: There is no such folder, or it cannot be read.
     """
@@ -198,48 +193,45 @@ class ImageFolder:
             what = "this is a file" if os.path.exists(folder) else "no such folder"
             problem = Problem(f"images: {folder}", what)
             raise DataError(problem, hint="name the folder that holds the image files")
-        self._by_path: dict[str, str] = {}
-        self._by_stem: dict[str, str] = {}
+        self._paths = dict.fromkeys(files_under(folder, ENDINGS))
+        self.by_stem: dict[str, str] = {}
         self._by_name: dict[str, str | None] = {}
-        for path in files_under(folder, ENDINGS):
-            self._by_path[path] = path
+        for path in self._paths:
             name = os.path.basename(path)
-            self._by_stem.setdefault(without_extension(path), path)
+            self.by_stem.setdefault(without_extension(path), path)
             for claim in {name, os.path.splitext(name)[0]}:
                 self._by_name[claim] = None if claim in self._by_name else path
 
     def find(self, name: str) -> str | None:
         """The file with a path, name or stem; None if not unique."""
         path = os.path.normpath(name)
+        if path in self._paths:
+            return path
         base = os.path.basename(path)
-        return (
-            self._by_path.get(path)
-            or self._by_name.get(base)
-            or self._by_name.get(os.path.splitext(base)[0])
-        )
+        return self._by_name.get(base) or self._by_name.get(os.path.splitext(base)[0])
 
-    @property
-    def by_stem(self) -> Mapping[str, str]:
-        """The files by path without extension, with slashes; the first of equal ones."""
-        return self._by_stem
+    def frame(self, name: str) -> tuple[int, int] | None:
+        """Height and width of the file that `find` finds; None if there is none.
+
+        Raises:
+            DataError: It cannot be read as an image.
+        """
+        file = self.find(name)
+        return None if file is None else image_size(os.path.join(self.folder, file))
 
     def size(self, name: str) -> tuple[int | None, int | None]:
         """Width and height of a file from `find`; None if unreadable."""
-        if name not in self._by_path:
-            return None, None
-        try:
-            height, width = image_size(os.path.join(self.folder, name))
-        except DataError:
-            return None, None
-        return width, height
+        if name in self._paths:
+            with suppress(DataError):
+                height, width = image_size(os.path.join(self.folder, name))
+                return width, height
+        return None, None
 
     def thumbnails(self, names: Sequence[str]) -> tuple[Mapping[str, bytes], list[str]]:
         """JPEG thumbnails of files from `find`, with warnings."""
         made: dict[str, bytes] = {}
         warnings = []
-        for name in names:
-            if name not in self._by_path:
-                continue
+        for name in filter(self._paths.__contains__, names):
             try:
                 made[name] = _thumbnail(os.path.join(self.folder, name))
             except (DataError, UnreachableError) as error:

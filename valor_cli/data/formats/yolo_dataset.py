@@ -14,13 +14,19 @@ from typing import Final, NamedTuple
 
 import yaml
 
-from valor_cli.data.formats.class_names import NAMES_FILES, class_names, yaml_names, yaml_root
+from valor_cli.data.formats.class_names import (
+    NAMES_FILES,
+    class_names,
+    read_names,
+    yaml_root,
+    yaml_value,
+)
 from valor_cli.data.formats.folders import files_under, without_extension
 from valor_cli.data.formats.images import ENDINGS, ImageFolder
 from valor_cli.data.shapes.objects.object_file import Role, SplitName
 from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.data.source.files import TextSource
-from valor_cli.errors import LISTED, DataError, Problem, printable
+from valor_cli.errors import DataError, Problem, printable
 from valor_cli.paths import is_url
 
 SPLITS: Final[tuple[SplitName, ...]] = ("val", "test", "train")
@@ -28,7 +34,6 @@ SPLITS: Final[tuple[SplitName, ...]] = ("val", "test", "train")
 
 _EXTENSIONS: Final = (".yaml", ".yml")
 _HINT: Final = "Paths start from `path:`, or from the folder of this file."
-_NULL: Final = "tag:yaml.org,2002:null"
 
 
 class LabelFile(NamedTuple):
@@ -66,50 +71,45 @@ class LabelFiles(NamedTuple):
 
 
 def label_files(path: str, role: Role, how: Reading) -> LabelFiles:
-    """Find the label files of an input; the arguments are those of `read_yolo`.
+    """Find the label files of an input; the arguments are those of `read_objects`.
 
     Raises:
         DataError: There are none, or the names of the classes are not known.
     """
     file = dataset_file(path) if role == "ground_truth" else None
-    if file is not None:
-        return _dataset(file, how)
-    return _folder(path, role, how)
+    return _folder(path, role, how) if file is None else _dataset(file, how)
 
 
 def _folder(path: str, role: Role, how: Reading) -> LabelFiles:
     """The label files under a folder, and the images beside those that have one."""
-    if path.lower().endswith((".yaml", ".yml")):
+    if path.lower().endswith(_EXTENSIONS):
         message = "predictions are a folder of label files; a data.yaml names the ground truth"
         raise DataError(Problem(path, message), hint="give the folder that --save-txt wrote")
     labels, images = path, how.images
     if images is None and not is_url(path):
-        if all(os.path.isdir(os.path.join(path, one)) for one in ("labels", "images")):
-            labels, images = os.path.join(path, "labels"), os.path.join(path, "images")
+        both = [os.path.join(path, one) for one in ("labels", "images")]
+        if all(map(os.path.isdir, both)):
+            labels, images = both
         else:
             images = images_beside(path)
     found = [one for one in files_under(labels, ".txt") if os.path.basename(one) not in NAMES_FILES]
     if not found:
         raise DataError(Problem(path, "there are no label files (.txt) in this folder"))
     named = class_names(labels, how.names, how.class_names)
-    folder = None if images is None else ImageFolder(images)
-    pictures = {} if folder is None else folder.by_stem
-
-    def label_of(image: str, name: str | None, label: str) -> LabelFile:
+    pictures = {} if images is None else ImageFolder(images).by_stem
+    names: list[tuple[str, str | None]] = [(without_extension(one), one) for one in found]
+    beside: list[str] = []
+    if role == "ground_truth":
+        labelled = {image for image, _ in names}
+        sub_folders = {os.path.dirname(image) for image in labelled}
+        beside = [one for one in pictures if os.path.dirname(one) in sub_folders]
+        beside = sorted((one for one in beside if one not in labelled), key=os.path.split)
+    files = []
+    for image, name in [*names, *((one, None) for one in beside)]:
         file = pictures.get(image)
         picture = None if file is None or images is None else os.path.join(images, file)
-        return LabelFile(image, name, label, picture, file)
-
-    files = [label_of(without_extension(one), one, os.path.join(labels, one)) for one in found]
-    if folder is None or role == "predictions":
-        return LabelFiles(files, named, images, ())
-    labelled = {one.image for one in files}
-    sub_folders = {os.path.dirname(image) for image in labelled}
-    more = sorted(
-        (image for image in pictures if image not in labelled), key=lambda one: os.path.split(one)
-    )
-    beside = [label_of(one, None, one) for one in more if os.path.dirname(one) in sub_folders]
-    return LabelFiles([*files, *beside], named, images, _unlabelled(folder.folder, len(beside)))
+        files.append(LabelFile(image, name, os.path.join(labels, name or image), picture, file))
+    return LabelFiles(files, named, images, _unlabelled(images or "", len(beside)))
 
 
 def _dataset(file: str, how: Reading) -> LabelFiles:
@@ -128,23 +128,7 @@ def _dataset(file: str, how: Reading) -> LabelFiles:
         listed = f"; there is: {', '.join(data.splits)}" if data.splits else ""
         raise DataError(Problem(file, f"this data set has no {named}{listed}"), hint=_HINT)
     place = f"{file}:{data.keys[split].start_mark.line + 1}: {split}"
-    images: list[str] = []
-    folders: list[str] = []
-    for entry in data.splits[split]:
-        found = data.located(entry)
-        if found is None:
-            message = f"there is no folder or file '{printable(entry)}'"
-            raise DataError(Problem(place, message), hint=_HINT)
-        if os.path.isdir(found):
-            images += [os.path.join(found, name) for name in files_under(found, ENDINGS)]
-            folders.append(found)
-        else:
-            listed_images = _listed_images(found)
-            images += listed_images
-            folders += map(os.path.dirname, listed_images)
-    if not images:
-        raise DataError(Problem(place, "there are no images in this split"), hint=_HINT)
-    folder = os.path.commonpath(map(os.path.abspath, folders))
+    images, folder = _images_of(data, data.splits[split], place)
     files: dict[str, LabelFile] = {}
     problems: list[Problem] = []
     for picture in dict.fromkeys(images):
@@ -156,27 +140,48 @@ def _dataset(file: str, how: Reading) -> LabelFiles:
             message = f"there is {first.picture} too; both have one label file"
             problems.append(Problem(picture, message))
     if problems:
-        raise DataError(problems[:LISTED], total=len(problems))
+        raise DataError(problems)
     missing = sum(one.name is None for one in files.values())
     if missing == len(files):
         message = f"no image has a label file (the first would be {label_file(images[0])})"
         hint = "Labels are in a folder `labels` beside the folder `images`, or beside the images."
         raise DataError(Problem(place, message), hint=hint)
+    if not how.names and "names" not in data.keys:
+        raise DataError(Problem(file, "this data set has no `names:` of classes"))
     more = len(images) - len(files)
     twice = [f"{place}: {more:,} images are listed more than once: read once"] * (more > 0)
     return LabelFiles(
         [files[image] for image in sorted(files)],
-        class_names(file, how.names, None) if how.names else data.names(),
+        class_names(file, how.names, None) if how.names else read_names(file, of_yolo=True),
         folder,
         [*twice, *_unlabelled(place, missing)],
     )
 
 
+def _images_of(data: _DataYaml, entries: Sequence[str], place: str) -> tuple[list[str], str]:
+    """The image files of a split, and the folder that has all of them."""
+    images: list[str] = []
+    folders: list[str] = []
+    for entry in entries:
+        found = data.located(entry)
+        if found is None:
+            message = f"there is no folder or file '{printable(entry)}'"
+            raise DataError(Problem(place, message), hint=_HINT)
+        if os.path.isdir(found):
+            images += [os.path.join(found, name) for name in files_under(found, ENDINGS)]
+            folders.append(found)
+        else:
+            listed = _listed_images(found)
+            images += listed
+            folders += map(os.path.dirname, listed)
+    if not images:
+        raise DataError(Problem(place, "there are no images in this split"), hint=_HINT)
+    return images, os.path.commonpath(map(os.path.abspath, folders))
+
+
 def _unlabelled(place: str, count: int) -> list[str]:
-    if not count:
-        return []
     what = "image has no label file" if count == 1 else "images have no label file"
-    return [f"{place}: {count:,} {what}: treated as images without objects"]
+    return [f"{place}: {count:,} {what}: treated as images without objects"] * (count > 0)
 
 
 def dataset_file(path: str) -> str | None:
@@ -201,25 +206,25 @@ def dataset_file(path: str) -> str | None:
         for entry in entries
         if (one := data.located(entry)) is not None
     ]
-    if any(os.path.commonpath([one, inside]) == inside for one in found):
-        return data.file
-    return data.file if data.splits and not files_under(path, ".txt") else None
+    leads_in = any(os.path.commonpath([one, inside]) == inside for one in found)
+    return data.file if leads_in or (data.splits and not files_under(path, ".txt")) else None
+
+
+def _beside(path: str, folder: str, other: str) -> str | None:
+    """A path in another folder beside its last folder of a name; None if it is in none."""
+    head, mark, tail = f"{os.sep}{path}".rpartition(f"{os.sep}{folder}{os.sep}")
+    return f"{head}{os.sep}{other}{os.sep}{tail}"[1:] if mark else None
 
 
 def label_file(image: str) -> str:
     """The label file of an image file."""
-    head, mark, tail = (os.sep + image).rpartition(f"{os.sep}images{os.sep}")
-    path = f"{head}{os.sep}labels{os.sep}{tail}" if mark else os.sep + image
-    return f"{os.path.splitext(path)[0][1:]}.txt"
+    return f"{os.path.splitext(_beside(image, 'images', 'labels') or image)[0]}.txt"
 
 
 def images_beside(labels: str) -> str | None:
     """The folder of the images of a folder of labels, by its name; None if there is none."""
-    if is_url(labels):
-        return None
-    path = os.path.join(os.path.abspath(labels), "")
-    head, mark, tail = path.rpartition(f"{os.sep}labels{os.sep}")
-    if not mark or not os.path.isdir(found := f"{head}{os.sep}images{os.sep}{tail}"):
+    found = _beside(os.path.join(os.path.abspath(labels), ""), "labels", "images")
+    if is_url(labels) or found is None or not os.path.isdir(found):
         return None
     return os.path.normpath(found if os.path.isabs(labels) else os.path.relpath(found))
 
@@ -239,7 +244,7 @@ def _listed_images(file: str) -> list[str]:
         images.append(path)
     if problems:
         hint = "The lines of this file are paths of images, from its folder."
-        raise DataError(problems[:LISTED], total=len(problems), hint=hint)
+        raise DataError(problems, hint=hint)
     return images
 
 
@@ -262,16 +267,6 @@ class _DataYaml:
             self.keys.setdefault("val", self.keys["validation"])
         self.splits = {name: found for name in SPLITS if (found := self._texts(name))}
 
-    def names(self) -> dict[int, str]:
-        """The names of the classes by number.
-
-        Raises:
-            DataError: There are none, or they cannot be used.
-        """
-        if "names" not in self.keys:
-            raise DataError(Problem(self.file, "this data set has no `names:` of classes"))
-        return yaml_names(self.file)
-
     def located(self, entry: str) -> str | None:
         """Where a path of a split leads; None if nowhere.
 
@@ -290,5 +285,5 @@ class _DataYaml:
         """The text of a key, or the texts of its list."""
         node = self.keys.get(key)
         nodes = node.value if isinstance(node, yaml.SequenceNode) else [node]
-        texts = [one.value for one in nodes if one is not None and one.tag != _NULL]
+        texts = [yaml_value(one) for one in nodes if one is not None]
         return [text for text in texts if isinstance(text, str) and text.strip()]

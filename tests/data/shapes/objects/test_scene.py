@@ -7,13 +7,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from valor_cli.data.shapes.objects.scene import Images, stems_of
+from valor_cli.data.shapes.objects.object_file import ObjectFile, id_column, text_column
+from valor_cli.data.shapes.objects.scene import Scene
+from valor_cli.data.table import Table
 from valor_cli.errors import DataError
+from valor_cli.kernels.geometry.shapes import Shapes
 
 
-def named(ids: list[Any], names: list[str | None] | None = None) -> Images:
-    size = np.zeros((len(ids), 2), np.int64)
-    return Images(ids, size, names or [None] * len(ids), named=True)
+def named(ids: list[Any], names: list[str | None]) -> Scene:
+    columns = {"id": id_column(ids), "file_name": text_column(names)}
+    objects = Table("in.json", {"image_id": id_column(ids[:0])})
+    shapes = Shapes.boxes(np.zeros((0, 4)))
+    return Scene(ObjectFile("in.json", objects, shapes, Table("in.json", columns), None, {}, []))
 
 
 @pytest.mark.parametrize(
@@ -30,7 +35,7 @@ def named(ids: list[Any], names: list[str | None] | None = None) -> Images:
     ],
 )
 def test_names(number: Any, name: str | None, stem: str) -> None:
-    assert stems_of(named([number], [name]), "in.json") == [stem]
+    assert named([number], [name]).stems() == [stem]
 
 
 @pytest.mark.parametrize(
@@ -38,9 +43,9 @@ def test_names(number: Any, name: str | None, stem: str) -> None:
 )
 def test_names_that_no_file_can_have(name: str) -> None:
     with pytest.raises(DataError, match=r"in\.json: image 1: no file can be named"):
-        stems_of(named([1], [name]), "in.json", reserved=("classes",))
+        named([1], [name]).stems(reserved=("classes",))
 
 
 def test_two_images_of_one_name() -> None:
     with pytest.raises(DataError, match="the images 1 and 2 would both be written as 'X'"):
-        stems_of(named([1, 2], ["a/x.jpg", "b/X.jpg"]), "in.json")
+        named([1, 2], ["a/x.jpg", "b/X.jpg"]).stems()

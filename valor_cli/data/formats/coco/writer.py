@@ -13,17 +13,7 @@ import orjson
 
 from valor_cli.data.formats.coco.images import LVIS_KEYS
 from valor_cli.data.shapes.objects.object_file import ObjectFile
-from valor_cli.data.shapes.objects.scene import (
-    WriteOptions,
-    Written,
-    by_row,
-    check_kinds,
-    check_polygons,
-    images_of,
-    losses,
-    rings_of,
-    rle_of,
-)
+from valor_cli.data.shapes.objects.scene import Scene, WriteOptions, Written, rings_of, rle_of
 from valor_cli.data.table import Table
 from valor_cli.errors import DataError, Problem
 from valor_cli.kernels.geometry.conversion import areas, bounds
@@ -45,20 +35,20 @@ def write_coco(objects: ObjectFile, wishes: WriteOptions) -> Written:
     Raises:
         DataError: A geometry that COCO cannot hold.
     """
-    check_kinds(objects, KINDS, "COCO")
-    check_polygons(objects, "COCO", parts=True, instead="mask")
+    scene = Scene(objects, "COCO", KINDS)
+    scene.check_polygons(parts=True, instead="mask")
     document: object
     if wishes.results or objects.categories is None:
-        name, held, document = "a COCO results list", _RESULTS, _results(objects, wishes)
+        name, held, document = "a COCO results list", _RESULTS, _results(scene, wishes)
     else:
         name, held = "COCO", _DICTIONARY
         document = {
-            "images": _images(objects),
-            "annotations": _annotations(objects, wishes),
+            "images": _images(scene),
+            "annotations": _annotations(scene, wishes),
             "categories": _categories(objects.categories),
         }
     content = orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
-    return Written({"": content}, losses(objects, name, held))
+    return Written({"": content}, scene.losses(held, name))
 
 
 def _records(columns: Mapping[str, Iterable[Any]], count: int) -> list[dict[str, Any]]:
@@ -71,8 +61,8 @@ def _records(columns: Mapping[str, Iterable[Any]], count: int) -> list[dict[str,
     return rows
 
 
-def _results(objects: ObjectFile, wishes: WriteOptions) -> list[dict[str, Any]]:
-    table = objects.objects
+def _results(scene: Scene, wishes: WriteOptions) -> list[dict[str, Any]]:
+    objects, table = scene.objects, scene.table
     if "score" not in table.columns:
         raise DataError(Problem(objects.path, "a COCO results list needs scores; there are none"))
     boxes: list[Any] = _boxes(objects, wishes).tolist()
@@ -85,13 +75,13 @@ def _results(objects: ObjectFile, wishes: WriteOptions) -> list[dict[str, Any]]:
         "category_id": table["category_id"].tolist(),
         "bbox": boxes,
         "score": table["score"].tolist(),
-        "segmentation": _segmentations(objects),
+        "segmentation": _segmentations(scene),
     }
     return _records(columns | _keypoints(objects), len(table))
 
 
-def _annotations(objects: ObjectFile, wishes: WriteOptions) -> list[dict[str, Any]]:
-    table = objects.objects
+def _annotations(scene: Scene, wishes: WriteOptions) -> list[dict[str, Any]]:
+    objects, table = scene.objects, scene.table
     count = len(table)
     crowd = table.columns.get("crowd", np.zeros(count))
     columns = {
@@ -101,7 +91,7 @@ def _annotations(objects: ObjectFile, wishes: WriteOptions) -> list[dict[str, An
         "bbox": _boxes(objects, wishes).tolist(),
         "area": _areas(objects).tolist(),
         "iscrowd": crowd.astype(np.int64).tolist(),
-        "segmentation": _segmentations(objects),
+        "segmentation": _segmentations(scene),
     }
     if "score" in table.columns:
         columns["score"] = table["score"].tolist()
@@ -133,11 +123,11 @@ def _areas(objects: ObjectFile) -> Floats:
     return area
 
 
-def _segmentations(objects: ObjectFile) -> list[Any]:
+def _segmentations(scene: Scene) -> list[Any]:
     """What outlines each object; None for a box."""
-    shapes = objects.shapes
+    shapes = scene.shapes
     values: dict[int, list[Any]] = {POLYGON: rings_of(shapes.polygon), MASK: rle_of(shapes.mask)}
-    return by_row(shapes, values)
+    return scene.by_row(values)
 
 
 def _keypoints(objects: ObjectFile) -> dict[str, list[Any]]:
@@ -150,21 +140,21 @@ def _keypoints(objects: ObjectFile) -> dict[str, list[Any]]:
     }
 
 
-def _images(objects: ObjectFile) -> list[dict[str, Any]]:
-    images, table = images_of(objects), objects.images
-    height, width = ([side or None for side in sides] for sides in images.size.T.tolist())
+def _images(scene: Scene) -> list[dict[str, Any]]:
+    table = scene.objects.images
+    height, width = ([side or None for side in sides] for sides in scene.size.T.tolist())
     columns: dict[str, Sequence[Any]] = {
-        "id": images.ids,
-        "file_name": images.file_names,
+        "id": scene.ids,
+        "file_name": scene.file_names,
         "width": width,
         "height": height,
     }
     for column, key in LVIS_KEYS.items():
         if table is not None and column in table.columns:
             columns[key] = table[column].tolist()
-    metadata = _records(objects.metadata, len(images))
+    metadata = _records(scene.objects.metadata, len(scene.ids))
     columns["metadata"] = [one or None for one in metadata]
-    return _records(columns, len(images))
+    return _records(columns, len(scene.ids))
 
 
 def _categories(table: Table) -> list[dict[str, Any]]:

@@ -4,21 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
 
 from valor_cli.data.shapes.objects.object_file import ObjectFile
-from valor_cli.data.shapes.objects.scene import (
-    Images,
-    WriteOptions,
-    Written,
-    by_row,
-    check_kinds,
-    image_numbers,
-    images_of,
-    labels_of,
-    losses,
-    rows_by_image,
-)
+from valor_cli.data.shapes.objects.scene import Scene, WriteOptions, Written
 from valor_cli.errors import LISTED, DataError, Problem
 from valor_cli.kernels.geometry.shapes import BOX, ROTATED_BOX, Kind
 
@@ -39,26 +27,24 @@ def write_csv(objects: ObjectFile, wishes: WriteOptions) -> Written:
         DataError: A geometry that CSV has no columns for, boxes beside rotated boxes, no labels,
             or an empty one.
     """
-    check_kinds(objects, KINDS, "CSV")
+    scene = Scene(objects, "CSV", KINDS)
     if len(objects.shapes.kinds) > 1:
         message = "CSV holds boxes or rotated boxes, not both"
         raise DataError(Problem(objects.path, message), hint="convert them: --geometry box")
-    images = images_of(objects)
-    sized = "score" not in objects.objects.columns and bool(images.size.any())
+    sized = "score" not in objects.objects.columns and bool(scene.size.any())
     sides = _SIDES["rotated_box" if "rotated_box" in objects.shapes.kinds else "box"]
     extra = [name for name in ("score", "crowd", "id", "area") if _has_values(objects, name)]
     header = ["image_id", "label", *sides, *extra, *(["image_width", "image_height"] * sized)]
-    rows = _rows(objects, extra)
-    order, starts = rows_by_image(image_numbers(objects, images), len(images))
+    rows = _rows(scene, extra)
     lines = [",".join(header)]
-    for at, (start, end) in enumerate(pairwise(starts)):
-        before, after = _cells_of(images, at, sized)
-        if start == end:
+    for at, own in enumerate(scene.rows()):
+        before, after = _cells_of(scene, at, sized)
+        if not own:
             lines.append(f"{before}{',' * (1 + len(sides) + len(extra))}{after}")
-        lines += [f"{before},{rows[row]}{after}" for row in order[start:end].tolist()]
+        lines += [f"{before},{rows[row]}{after}" for row in own]
     content = "".join(f"{line}\n" for line in lines).encode()
     holds = _HOLDS if "score" in objects.objects.columns else _HOLDS_OF_TRUTH
-    return Written({"": content}, losses(objects, "CSV", holds))
+    return Written({"": content}, scene.losses(holds))
 
 
 def _has_values(objects: ObjectFile, name: str) -> bool:
@@ -69,16 +55,15 @@ def _has_values(objects: ObjectFile, name: str) -> bool:
     return bool(column.any() if name == "crowd" else (column == column).any())
 
 
-def _cells_of(images: Images, at: int, sized: bool) -> tuple[str, str]:
+def _cells_of(scene: Scene, at: int, sized: bool) -> tuple[str, str]:
     """What every line of an image begins and ends with."""
-    height, width = images.size[at].tolist()
-    return _field(str(images.ids[at])), f",{width},{height}" * sized
+    height, width = scene.size[at].tolist()
+    return _field(str(scene.ids[at])), f",{width},{height}" * sized
 
 
-def _rows(objects: ObjectFile, extra: Sequence[str]) -> list[str]:
+def _rows(scene: Scene, extra: Sequence[str]) -> list[str]:
     """The fields of each object, less those of its image."""
-    table, shapes = objects.objects, objects.shapes
-    labels = labels_of(objects)
+    table, shapes, labels = scene.table, scene.shapes, scene.labels
     empty = [row for row, label in enumerate(labels) if not label]
     if empty:
         problems = [
@@ -87,7 +72,7 @@ def _rows(objects: ObjectFile, extra: Sequence[str]) -> list[str]:
         ]
         raise DataError(problems, total=len(empty), hint="name the category")
     quoted = {label: _field(label) for label in dict.fromkeys(labels)}
-    geometry = by_row(shapes, {BOX: shapes.box.tolist(), ROTATED_BOX: shapes.rotated_box.tolist()})
+    geometry = scene.by_row({BOX: shapes.box.tolist(), ROTATED_BOX: shapes.rotated_box.tolist()})
     columns = [list(map(_text, table[name].tolist())) for name in extra]
     return [
         ",".join([quoted[label], *map(repr, sides), *cells])

@@ -3,25 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import orjson
 
 from valor_cli.data.shapes.objects.object_file import ObjectFile
-from valor_cli.data.shapes.objects.scene import (
-    WriteOptions,
-    Written,
-    by_row,
-    image_numbers,
-    images_of,
-    labels_of,
-    losses,
-    rings_of,
-    rle_of,
-    rows_by_image,
-)
+from valor_cli.data.shapes.objects.scene import Scene, WriteOptions, Written, rings_of, rle_of
 from valor_cli.kernels.geometry.shapes import (
     BOX,
     KINDS,
@@ -41,28 +29,26 @@ def write_jsonl(objects: ObjectFile, wishes: WriteOptions) -> Written:
     Raises:
         DataError: The objects have no labels.
     """
-    rows = _objects(objects, wishes.box)
-    images = images_of(objects)
-    order, starts = rows_by_image(image_numbers(objects, images), len(images))
+    scene = Scene(objects, "JSONL")
+    rows = _objects(scene, wishes.box)
     lines = []
-    for at, (start, end) in enumerate(pairwise(starts)):
-        line: dict[str, Any] = {"image_id": images.ids[at]}
-        name = images.file_names[at]
+    for at, own in enumerate(scene.rows()):
+        line: dict[str, Any] = {"image_id": scene.ids[at]}
+        name = scene.file_names[at]
         if name is not None:
             line["file_name"] = name
-        if images.size[at, 0]:
-            line |= {"width": int(images.size[at, 1]), "height": int(images.size[at, 0])}
+        if scene.size[at, 0]:
+            line |= {"width": int(scene.size[at, 1]), "height": int(scene.size[at, 0])}
         if metadata := _metadata(objects.metadata, at):
             line["metadata"] = metadata
-        line["objects"] = [rows[row] for row in order[start:end].tolist()]
+        line["objects"] = [rows[row] for row in own]
         lines.append(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
-    return Written({"": b"".join(lines)}, losses(objects, "JSONL", _HOLDS))
+    return Written({"": b"".join(lines)}, scene.losses(_HOLDS))
 
 
-def _objects(objects: ObjectFile, box: Floats | None) -> list[dict[str, Any]]:
-    table, shapes = objects.objects, objects.shapes
-    geometry = by_row(
-        shapes,
+def _objects(scene: Scene, box: Floats | None) -> list[dict[str, Any]]:
+    table, shapes = scene.table, scene.shapes
+    geometry = scene.by_row(
         {
             BOX: shapes.box.tolist(),
             ROTATED_BOX: shapes.rotated_box.tolist(),
@@ -72,9 +58,7 @@ def _objects(objects: ObjectFile, box: Floats | None) -> list[dict[str, Any]]:
     )
     rows: list[dict[str, Any]] = [
         {"label": label, KINDS[kind]: value}
-        for label, kind, value in zip(
-            labels_of(objects), shapes.kind.tolist(), geometry, strict=True
-        )
+        for label, kind, value in zip(scene.labels, shapes.kind.tolist(), geometry, strict=True)
     ]
     if box is not None:
         for row in np.flatnonzero(~np.isnan(box[:, 0])).tolist():

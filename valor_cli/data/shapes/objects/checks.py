@@ -77,17 +77,20 @@ def stated_area(value: object, problems: Problems, row: int, key: str) -> float:
     return math.nan if area is None else area
 
 
-def image_side(side: object, shown: object, problems: Problems, row: int, key: str) -> int:
+def image_side(
+    side: object, shown: object, problems: Problems, row: int, key: str, *, least: int = 0
+) -> int:
     """The width or height of an image; 0 if it is not said, or a problem was recorded.
 
     Args:
         side: As a number, or None.
         shown: As the file says it.
         problems, row, key: Where to note what is wrong.
+        least: The smallest that it may be.
     """
-    found = 0 if side is None else whole(side, 0, rle.LARGEST_SIDE)
+    found = 0 if side is None else whole(side, least, rle.LARGEST_SIDE)
     if found is None:
-        expected = f"a whole number from 0 to {rle.LARGEST_SIDE:,}"
+        expected = f"a whole number from {least} to {rle.LARGEST_SIDE:,}"
         problems.add(row, key, f"expected {expected}, found {describe(shown)}")
     return found or 0
 

@@ -22,6 +22,21 @@ from valor_cli.kernels.columns.grouping import positions_of
 Ints: TypeAlias = NDArray[np.int64]
 
 
+def frames_of(images: Table) -> Ints:
+    """(images, 2) height and width; 0 where either is unknown."""
+    size = np.zeros((len(images), 2), np.int64)
+    for at, side in enumerate(("height", "width")):
+        size[:, at] = images.columns.get(side, 0)
+    size[(size == 0).any(axis=1)] = 0
+    return size
+
+
+def file_names_of(images: Table) -> list[str | None]:
+    """The file name of each image; None where unknown."""
+    names: list[str | None] = images.columns.get("file_name", np.full(len(images), None)).tolist()
+    return names
+
+
 class KnownImages(Struct, frozen=True):
     """The images of a ground truth.
 
@@ -40,20 +55,13 @@ class KnownImages(Struct, frozen=True):
     typed: bool
 
     @classmethod
-    def of(cls, images: Table, names: ImageNames, order: Ints | None = None) -> KnownImages:
-        """The images of a table, in its order or another."""
-        count = len(images)
-        order = np.arange(count) if order is None else order
-        size = np.zeros((count, 2), np.int64)
-        for at, side in enumerate(("height", "width")):
-            size[:, at] = images.columns.get(side, np.zeros(count, np.int64))[order]
-        size[(size == 0).any(axis=1)] = 0
-        ids = images["id"][order]
-        files = images.columns.get("file_name", np.full(count, None, object))[order].tolist()
+    def of(cls, images: Table, names: ImageNames) -> KnownImages:
+        """The images of a table."""
+        ids, files = images["id"], file_names_of(images)
         if ids.dtype.kind != "i":
             pairs = zip(ids.tolist(), files, strict=True)
             files = [one if file is None else file for one, file in pairs]
-        return cls(images.path, ids, files, size, names == "typed")
+        return cls(images.path, ids, files, frames_of(images), names == "typed")
 
     def called(self, at: int) -> str:
         """An image for a message."""
@@ -78,27 +86,28 @@ class Joined(NamedTuple):
         return self.why.get(str(name), f"no image {name!r} in {truth}")
 
 
+def _ids(file: ObjectFile) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The image of each object, and the images that a file lists."""
+    ids = file.objects["image_id"]
+    return ids, ids[:0] if file.images is None else file.images["id"]
+
+
 def own_images(truth: ObjectFile, known: KnownImages) -> Joined:
     """Match the ground truth to itself, by ids."""
-    ids = truth.objects["image_id"]
-    listed = ids[:0] if truth.images is None else truth.images["id"]
+    ids, listed = _ids(truth)
     return Joined(_positions(ids, known.ids), _positions(listed, known.ids), {})
 
 
 def join_images(file: ObjectFile, known: KnownImages) -> Joined:
     """Match the images of predictions to the ground truth."""
-    ids = file.objects["image_id"]
-    listed = ids[:0] if file.images is None else file.images["id"]
+    ids, listed = _ids(file)
     alike = (ids.dtype.kind == "i") == (known.ids.dtype.kind == "i")
     if file.image_names == "typed" and known.typed and alike:
         return own_images(file, known)
     number: dict[Any, int] = {}
-    values = [*listed.tolist(), *ids.tolist()]
-    which = np.fromiter(
-        (number.setdefault(one, len(number)) for one in values), np.int64, len(values)
-    )
+    which = [number.setdefault(one, len(number)) for one in (*listed.tolist(), *ids.tolist())]
     found = find_images(list(map(str, number)), known, from_files=file.image_names == "file")
-    at = found.at[which]
+    at = found.at[np.array(which, np.int64)]
     return Joined(at[len(listed) :], at[: len(listed)], found.why)
 
 
@@ -196,11 +205,10 @@ class _Scheme(NamedTuple):
     def _claims(self, known: KnownImages) -> dict[str, list[int]]:
         """The images of each name."""
         claims: dict[str, list[int]] = {}
-        form = self.of_image
-        names = known.ids.tolist() if form is None else known.files
-        for at, name in enumerate(names):
+        form = self.of_image or str
+        for at, name in enumerate(known.ids.tolist() if self.of_image is None else known.files):
             if name is not None:
-                claims.setdefault(str(name) if form is None else form(name), []).append(at)
+                claims.setdefault(form(name), []).append(at)
         return claims
 
 
@@ -216,10 +224,6 @@ def _shared(names: Sequence[str], rows: Sequence[int], image: str) -> str:
     return f"{some}{' …' if len(rows) > 2 else ''} would all be the image {image}"
 
 
-def _as_it_is(name: str) -> str:
-    return name
-
-
 def _stem(name: str) -> str:
     return os.path.splitext(name)[0]
 
@@ -233,10 +237,10 @@ def _base_stem(name: str) -> str:
     return _stem(_base(name))
 
 
-_ID: Final = _Scheme(None, [_as_it_is])
+_ID: Final = _Scheme(None, [str])
 _FILE: Final = (
-    _Scheme(_as_it_is, [_as_it_is]),
-    _Scheme(_stem, [_as_it_is, _stem]),
+    _Scheme(str, [str]),
+    _Scheme(_stem, [str, _stem]),
     _Scheme(_base, [_base]),
     _Scheme(_base_stem, [_base, _base_stem]),
 )

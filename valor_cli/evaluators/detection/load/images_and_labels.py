@@ -127,7 +127,7 @@ def make_frame(
     frame = Frame(
         image_ids=image_ids,
         image_number=np.where(kept, np.cumsum(kept) - 1, -1),
-        images=KnownImages.of(images, truth.image_names, order),
+        images=KnownImages.of(images.pick(order), truth.image_names),
         category_ids=ids_of(categories)[by_id],
         label_number=np.array([number.get(name, -1) for name in names], np.int64),
         label_names=tuple(categories["name"][by_id].tolist()),
