@@ -13,33 +13,43 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from itertools import chain
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.data.formats.coco.images import (
+    IdKind,
     category_columns,
+    category_values,
     has_keys,
     image_columns,
     kind_of,
     metadata_of,
     reference,
+    sizes_of,
 )
 from valor_cli.data.formats.folders import digest_of, is_folder
 from valor_cli.data.formats.images import png_content
 from valor_cli.data.formats.json.document import parse_json
-from valor_cli.data.formats.png import RGB, PngHeader, kind_of_png, pixels, png_header
-from valor_cli.data.shapes.objects.checks import missing_keys, quoted, whole
+from valor_cli.data.formats.png import RGB, PngHeader, PngLabelMap, kind_of_png, png_header
+from valor_cli.data.shapes.objects.checks import (
+    UNKNOWN,
+    Size,
+    crowd_flag,
+    missing_keys,
+    quoted,
+    whole,
+)
 from valor_cli.data.shapes.objects.names import spelled
 from valor_cli.data.shapes.objects.object_file import Id, ObjectFile, Role, id_column
 from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.data.source.files import STDIN, TextSource
 from valor_cli.data.table import Columns, Table
 from valor_cli.data.values import LARGEST_EXACT, Problems, describe, stop_on, text
-from valor_cli.errors import LISTED, DataError, Problem
+from valor_cli.errors import DataError, Problem
 from valor_cli.kernels.columns.grouping import grouped, positions_of
 from valor_cli.kernels.geometry.masks import areas, bounds, from_runs
 from valor_cli.kernels.geometry.shapes import Masks, Shapes, joined_masks
@@ -48,16 +58,52 @@ from valor_cli.results import InputFile
 
 Ints: TypeAlias = NDArray[np.int64]
 
-LARGEST_ID = 256**3 - 1
+LARGEST_ID: Final = 256**3 - 1
 """Of a segment: what three bytes hold."""
 
-_SUFFIX = re.compile(r"\.json(\.gz|\.zst)?$", re.IGNORECASE)
-_OTHER_FOLDER = "segmentations"
-_SEGMENTS = b'"segments_info"'
-_KEYS: Mapping[Role, tuple[str, ...]] = {
-    "ground_truth": ("images", "annotations", "categories"),
-    "predictions": ("annotations",),
+_SUFFIX: Final = re.compile(r"\.json(\.gz|\.zst)?$", re.IGNORECASE)
+_OTHER_FOLDER: Final = "segmentations"
+_SEGMENTS: Final = b'"segments_info"'
+_LISTS: Final = ("images", "annotations", "categories")
+_EXPECTED: Final[Mapping[Role, tuple[Sequence[str], str]]] = {
+    "ground_truth": (_LISTS, "an object with images, annotations and categories"),
+    "predictions": (("annotations",), "an object with annotations"),
 }
+"""The lists that each side needs, in words too."""
+
+
+class Segment(NamedTuple):
+    """A segment as listed: its id inside the image, the id of its category, whether it is a region
+    of many objects, and its pixels, -1 where the file says nothing of the kind.
+    """
+
+    number: int
+    category: Id
+    crowd: bool
+    area: int
+
+
+class Annotation(NamedTuple):
+    """The segments of an image.
+
+    Attributes:
+        place: Of its segments, for messages.
+        image: Id of the image.
+        size: Height and width of the image as the file says, 0 where unknown.
+        file_name: Of the PNG.
+        segments: By id, ascending.
+    """
+
+    place: str
+    image: Id
+    size: Size
+    file_name: str
+    segments: Sequence[Segment]
+
+    @property
+    def numbers(self) -> Ints:
+        """(s,) ids of the segments, ascending."""
+        return np.array([one.number for one in self.segments], np.int64)
 
 
 class Listing(NamedTuple):
@@ -66,54 +112,47 @@ class Listing(NamedTuple):
     Attributes:
         file: The file as read; `rows` counts the annotations.
         lists: Its lists by key; predictions may have no images.
-        own_images, own_categories: Columns of these lists; None where there is none.
-        images: (a,) image id of each annotation.
-        image_row: (a,) its row among the images; -1 where the file lists none.
-        image_size: (a, 2) height and width of the image as the file says, 0 where unknown.
-        file_names: (a,) of the PNGs.
-        counts: (a,) how many segments each annotation has.
-        segment: (n,) ids inside the image, annotation after annotation, ascending in each.
-        category: (n,) ids as in the file.
-        crowd: (n,) whether it is a region of many objects.
-        area: (n,) pixels, as the file says; -1 where it says nothing of the kind.
+        images, categories: Columns of these lists; None where there is none.
+        annotations: One for each image that has any.
     """
 
     file: InputFile
     lists: Mapping[str, list[Any]]
-    own_images: Columns | None
-    own_categories: Columns | None
-    images: list[Id]
-    image_row: Ints
-    image_size: Ints
-    file_names: list[str]
-    counts: Ints
-    segment: Ints
-    category: NDArray[Any]
-    crowd: NDArray[np.bool_]
-    area: Ints
+    images: Columns | None
+    categories: Columns | None
+    annotations: Sequence[Annotation]
 
 
-class _Segment(NamedTuple):
-    number: int
-    category: Id
-    crowd: bool
-    area: int
-
-
-class _Drawn(NamedTuple):
-    """The pixels of segments.
+class SegmentPng(PngLabelMap, frozen=True):
+    """A PNG whose values are ids of segments.
 
     Attributes:
-        masks: (n,) of the segments, in the order of the listing.
-        area: (n,) their pixels.
-        size: (a, 2) height and width of each annotation's PNG.
-        files: The PNGs as one record; nothing if there are none.
+        path: The file.
+        place: Its annotation in the JSON file.
+        expected: Height and width as the JSON file says, 0 where unknown.
+        segments: (s,) ids, ascending.
     """
 
-    masks: Masks
-    area: Ints
-    size: Ints
-    files: list[InputFile]
+    place: str
+    expected: Size
+    segments: Ints
+
+    def read(self) -> tuple[bytes, PngHeader]:
+        """The bytes of the file, and their header.
+
+        Raises:
+            DataError: It is cut off or damaged, is not RGB, or has another size than its image.
+        """
+        content = png_content(self.path)
+        header = png_header(content, self.path)
+        if header.kind != RGB:
+            message = f"expected an RGB image of segment ids, found {kind_of_png(header)}"
+            raise DataError(Problem(self.path, message))
+        size = header.height, header.width
+        if any(side not in (0, own) for side, own in zip(self.expected, size, strict=True)):
+            message = "the PNG is {} by {} (height by width), its image is {} by {}"
+            raise DataError(Problem(self.path, message.format(*size, *self.expected)))
+        return content, header
 
 
 def read_objects(path: str, role: Role, how: Reading) -> ObjectFile:
@@ -135,20 +174,26 @@ def read_objects(path: str, role: Role, how: Reading) -> ObjectFile:
             image; the segments of a PNG are not those that are listed.
     """
     listing = read_listing(path, role)
-    images, categories = listing.own_images, listing.own_categories
+    images, categories = listing.images, listing.categories
     if categories is not None:
-        categories = _with_kinds(categories, listing.lists["categories"], path)
-    drawn = _draw_segments(listing, folder_of(path) if listing.images else "", path)
-    boxes = how.wanted == "box"
+        rows, expected = listing.lists["categories"], "0 or 1 in every category"
+        kinds = category_values(rows, path, "isthing", (0, 1), expected)
+        categories |= {"isthing": np.array(kinds, np.int64)} if kinds else {}
+    folder = folder_of(path) if listing.annotations else ""
+    masks, sizes, digests = _draw_segments(listing, folder)
+    boxes, area = how.wanted == "box", areas(masks)
     return ObjectFile(
         path=path,
-        objects=_objects(listing, drawn, role, path),
-        shapes=Shapes.boxes(bounds(drawn.masks)) if boxes else Shapes.masks(drawn.masks),
-        images=None if images is None else _sized(images, listing, drawn, path),
+        objects=_objects(listing, area, role),
+        shapes=Shapes.boxes(bounds(masks)) if boxes else Shapes.masks(masks),
+        images=None if images is None else Table(path, _sized(images, sizes), "images[{row}]"),
         categories=None if categories is None else Table(path, categories, "categories[{row}]"),
-        metadata=metadata_of(listing.lists["images"], how.metadata, path) if how.metadata else {},
-        files=[InputFile(path, listing.file.sha256, len(drawn.area)), *drawn.files],
-        warnings=_warnings(listing, drawn, path) if role == "ground_truth" else (),
+        metadata=metadata_of(listing.lists.get("images", []), how.metadata, path),
+        files=[
+            InputFile(path, listing.file.sha256, len(area)),
+            *([InputFile(folder, digest_of(digests), 0)] if digests else []),
+        ],
+        warnings=_warnings(listing, area) if role == "ground_truth" else (),
     )
 
 
@@ -181,79 +226,28 @@ def read_listing(path: str, role: Role) -> Listing:
     """
     source = TextSource(path)
     lists = _lists_in(parse_json(source.whole(), path), path, role)
-    rows = lists["annotations"]
     images = image_columns(lists["images"], path) if "images" in lists else None
     categories = category_columns(lists["categories"], path) if "categories" in lists else None
-    image_ids = [] if images is None else images["id"].tolist()
-    image_rows = {one: at for at, one in enumerate(image_ids)}
-    known = None if images is None else image_rows
-    category_ids = None if categories is None else set(categories["id"].tolist())
-    kinds = kind_of(rows, "image_id"), kind_of(_all_segments(rows), "category_id")
-    problems: list[Problems] = []
-    seen: dict[Id, int] = {}
-    names: list[str] = []
-    counts: list[int] = []
-    segments: list[_Segment] = []
-    for row, record in enumerate(rows):
-        own = Problems(path, "annotations")
-        problems.append(own)
-        if not has_keys(record, ("image_id", "file_name", "segments_info"), own, row):
-            continue
-        image = reference(record["image_id"], kinds[0], known, own, row, ".image_id")
-        if image in seen:
-            where = f"annotations[{seen[image]}]"
-            message = f"duplicate segments of image {quoted(image)}, first at {where}"
-            own.add(row, ".image_id", message)
-        name = text(record["file_name"], own, row, ".file_name")
-        listed = record["segments_info"]
-        if not isinstance(listed, list):
-            message = f"expected a list of segments, found {describe(listed)}"
-            own.add(row, ".segments_info", message)
-            continue
-        inside = Problems(path, f"annotations[{row}].segments_info")
-        problems.append(inside)
-        found = _segments(listed, kinds[1], category_ids, inside)
-        if image is not None and name is not None:
-            seen.setdefault(image, row)
-            names.append(name)
-            counts.append(len(found))
-            # panopticapi adds what it finds in this order.
-            segments += sorted(found)
-    stop_on(problems)
-    at = np.array([image_rows.get(image, -1) for image in seen], np.int64)
-    size = np.zeros((len(at), 2), np.int64)
-    for side, key in enumerate(("height", "width")):
-        if images is not None and key in images:
-            size[:, side] = images[key][at]
-    return Listing(
-        InputFile(path, source.sha256, len(rows)),
-        lists,
-        images,
-        categories,
-        images=list(seen),
-        image_row=at,
-        image_size=size,
-        file_names=names,
-        counts=np.array(counts, np.int64),
-        segment=np.array([one.number for one in segments], np.int64),
-        category=id_column([one.category for one in segments]),
-        crowd=np.array([one.crowd for one in segments], np.bool_),
-        area=np.array([one.area for one in segments], np.int64),
+    annotations = _annotations(
+        lists["annotations"],
+        None if images is None else sizes_of(images),
+        None if categories is None else set(categories["id"].tolist()),
+        path,
     )
+    file = InputFile(path, source.sha256, len(lists["annotations"]))
+    return Listing(file, lists, images, categories, annotations)
 
 
 def _lists_in(document: object, path: str, role: Role) -> dict[str, list[Any]]:
     """The file's lists by key; predictions may have no images."""
+    keys, expected = _EXPECTED[role]
     if not isinstance(document, dict):
-        message = f"expected an object with {_named(role)}, found {describe(document)}"
-        raise DataError(Problem(path, message))
-    missing = [key for key in _KEYS[role] if key not in document]
+        raise DataError(Problem(path, f"expected {expected}, found {describe(document)}"))
+    missing = [key for key in keys if key not in document]
     if missing:
-        raise DataError(
-            Problem(path, missing_keys(missing, document)),
-            hint=f"COCO panoptic {role.replace('_', ' ')} is an object with {_named(role)}",
-        )
-    lists = {key: document[key] for key in _KEYS["ground_truth"] if key in document}
+        hint = f"COCO panoptic {role.replace('_', ' ')} is {expected}"
+        raise DataError(Problem(path, missing_keys(missing, document)), hint=hint)
+    lists = {key: document[key] for key in _LISTS if key in document}
     problems = [
         Problem(f"{path}: {key}", f"expected a list, found {describe(value)}")
         for key, value in lists.items()
@@ -264,25 +258,53 @@ def _lists_in(document: object, path: str, role: Role) -> dict[str, list[Any]]:
     return lists
 
 
-def _named(role: Role) -> str:
-    *first, last = _KEYS[role]
-    return f"{', '.join(first)} and {last}" if first else last
-
-
-def _all_segments(rows: Sequence[Any]) -> list[Any]:
-    lists = [row.get("segments_info") for row in rows if isinstance(row, dict)]
-    return list(chain.from_iterable(one for one in lists if isinstance(one, list)))
+def _annotations(
+    rows: Sequence[Any],
+    sizes: Mapping[Id, Size] | None,
+    categories: Container[Id] | None,
+    path: str,
+) -> list[Annotation]:
+    """The annotations, of images and categories that there are; None for any."""
+    listed = [row.get("segments_info") for row in rows if isinstance(row, dict)]
+    segments = list(chain.from_iterable(one for one in listed if isinstance(one, list)))
+    kinds = kind_of(rows, "image_id"), kind_of(segments, "category_id")
+    problems: list[Problems] = []
+    first: dict[Id, int] = {}
+    found: list[Annotation] = []
+    for row, record in enumerate(rows):
+        own = Problems(path, "annotations")
+        inside = Problems(path, f"annotations[{row}].segments_info")
+        problems += [own, inside]
+        if not has_keys(record, ("image_id", "file_name", "segments_info"), own, row):
+            continue
+        image = reference(record["image_id"], kinds[0], sizes, own, row, ".image_id")
+        if image in first:
+            where = f"annotations[{first[image]}]"
+            message = f"duplicate segments of image {quoted(image)}, first at {where}"
+            own.add(row, ".image_id", message)
+        name = text(record["file_name"], own, row, ".file_name")
+        listed = record["segments_info"]
+        if not isinstance(listed, list):
+            message = f"expected a list of segments, found {describe(listed)}"
+            own.add(row, ".segments_info", message)
+            continue
+        segments = _segments(listed, kinds[1], categories, inside)
+        if image is not None and name is not None:
+            first.setdefault(image, row)
+            size = UNKNOWN if sizes is None else sizes[image]
+            place = f"{path}: {inside.list_name}"
+            # panopticapi adds what it finds in this order.
+            found.append(Annotation(place, image, size, name, sorted(segments)))
+    stop_on(problems)
+    return found
 
 
 def _segments(
-    listed: Sequence[Any],
-    kind: type[int] | type[str],
-    categories: Container[Id] | None,
-    problems: Problems,
-) -> list[_Segment]:
+    listed: Sequence[Any], kind: IdKind, categories: Container[Id] | None, problems: Problems
+) -> list[Segment]:
     """The segments of an annotation."""
     seen: dict[int, int] = {}
-    segments: list[_Segment] = []
+    segments: list[Segment] = []
     for at, record in enumerate(listed):
         if not has_keys(record, ("id", "category_id"), problems, at):
             continue
@@ -296,29 +318,12 @@ def _segments(
             problems.add(at, ".id", f"duplicate id {number}, first at {where}")
         category = reference(record["category_id"], kind, categories, problems, at, ".category_id")
         name = spelled(tuple(record), "object").get("crowd", "iscrowd")
-        crowd = record.get(name, 0)
-        if type(crowd) not in (int, bool) or crowd not in (0, 1):
-            message = f"expected 0, 1, true or false, found {describe(crowd)}"
-            problems.add(at, f".{name}", message)
+        crowd = crowd_flag(record.get(name, 0), problems, at, f".{name}")
         if number is not None and category is not None:
             seen.setdefault(number, at)
             area = whole(record.get("area"), 0, LARGEST_EXACT)
-            segments.append(_Segment(number, category, bool(crowd), -1 if area is None else area))
+            segments.append(Segment(number, category, crowd, -1 if area is None else area))
     return segments
-
-
-def _with_kinds(columns: Columns, rows: Sequence[Any], path: str) -> Columns:
-    """Categories with `isthing` (1 for things, 0 for stuff) if any of them says so."""
-    kinds = [row.get("isthing") for row in rows]
-    if all(kind is None for kind in kinds):
-        return columns
-    problems = Problems(path, "categories")
-    for row, kind in enumerate(kinds):
-        if type(kind) not in (int, bool) or kind not in (0, 1):
-            found = "nothing" if "isthing" not in rows[row] else describe(kind)
-            problems.add(row, ".isthing", f"expected 0 or 1 in every category, found {found}")
-    stop_on([problems])
-    return columns | {"isthing": np.array(kinds, np.int64)}
 
 
 def folder_of(path: str) -> str:
@@ -353,79 +358,81 @@ def _folders(path: str) -> list[str]:
     return [folder for folder in (named, os.path.join(beside, _OTHER_FOLDER)) if folder != path]
 
 
-def _objects(listing: Listing, drawn: _Drawn, role: Role, path: str) -> Table:
-    image = np.repeat(id_column(listing.images), listing.counts)
-    names = zip(image.tolist(), listing.segment.tolist(), strict=True)
+def _objects(listing: Listing, area: NDArray[np.float64], role: Role) -> Table:
+    counts = [len(one.segments) for one in listing.annotations]
+    segments = [one for annotation in listing.annotations for one in annotation.segments]
+    image = np.repeat(id_column([one.image for one in listing.annotations]), counts)
+    names = zip(image.tolist(), segments, strict=True)
     columns: Columns = {
-        "id": np.array([f"{one}:{segment}" for one, segment in names], object),
+        "id": np.array([f"{one}:{segment.number}" for one, segment in names], object),
         "image_id": image,
-        "category_id": listing.category,
+        "category_id": id_column([one.category for one in segments]),
     }
     if role == "ground_truth":
-        columns |= {"area": drawn.area.astype(np.float64), "crowd": listing.crowd}
+        columns |= {"area": area, "crowd": np.array([one.crowd for one in segments], np.bool_)}
     else:
         columns["score"] = np.ones(len(image))
-    annotation = np.repeat(np.arange(len(listing.counts)), listing.counts)
-    return Table(path, columns, "annotations[{row}].segments_info", annotation)
+    annotation = np.repeat(np.arange(len(counts)), counts)
+    return Table(listing.file.path, columns, "annotations[{row}].segments_info", annotation)
 
 
-def _sized(images: Columns, listing: Listing, drawn: _Drawn, path: str) -> Table:
+def _sized(images: Columns, sizes: Mapping[Id, Size]) -> Columns:
     """Images, with the sizes of their PNGs where the file says none."""
-    none = np.zeros(len(images["id"]), np.int64)
-    columns = images | {key: images.get(key, none).copy() for key in ("width", "height")}
-    for key, side in (("height", 0), ("width", 1)):
-        unknown = columns[key][listing.image_row] == 0
-        columns[key][listing.image_row[unknown]] = drawn.size[unknown, side]
-    return Table(path, columns, "images[{row}]")
+    own = [sizes.get(image, UNKNOWN) for image in images["id"].tolist()]
+    pngs = np.array(own, np.int64).reshape(-1, 2)
+    for key, side in (("width", 1), ("height", 0)):
+        said = images.get(key, np.zeros(len(pngs), np.int64))
+        images = images | {key: np.where(said == 0, pngs[:, side], said)}
+    return images
 
 
-def _warnings(listing: Listing, drawn: _Drawn, path: str) -> list[str]:
+def _warnings(listing: Listing, area: NDArray[np.float64]) -> list[str]:
     """panopticapi takes the area that is listed; it would find other numbers here."""
-    wrong = int(((listing.area >= 0) & (listing.area != drawn.area)).sum())
+    segments = chain.from_iterable(one.segments for one in listing.annotations)
+    listed = zip(segments, area.tolist(), strict=True)
+    wrong = sum(one.area not in (-1, pixels) for one, pixels in listed)
     if not wrong:
         return []
-    return [f"{path}: segments with another area than their pixel count, which is used: {wrong:,}"]
+    what = "segments with another area than their pixel count, which is used"
+    return [f"{listing.file.path}: {what}: {wrong:,}"]
 
 
-def _draw_segments(listing: Listing, folder: str, path: str) -> _Drawn:
+def _draw_segments(
+    listing: Listing, folder: str
+) -> tuple[Masks, Mapping[Id, Size], Mapping[str, str]]:
     """Decode the pixels of all segments.
 
     Args:
         listing: Of the JSON file.
         folder: Where the PNGs stand.
-        path: The JSON file, for messages.
+
+    Returns:
+        The masks of the segments, in the order of the listing; the size of the PNG of each image;
+        and the digest of each PNG.
 
     Raises:
         DataError: A PNG is missing, damaged, not RGB or of another size than its image; a segment
             has pixels and is not listed, or is listed and has none.
     """
-    digests: dict[str, str] = {}
     masks: list[Masks] = []
-    size = np.zeros((len(listing.images), 2), np.int64)
+    sizes: dict[Id, Size] = {}
+    digests: dict[str, str] = {}
     problems: list[Problem] = []
-    total = 0
-    for row, (name, segments) in enumerate(zip(listing.file_names, _split(listing), strict=True)):
+    for one in listing.annotations:
         try:
-            file = _file(folder, name)
-            content = png_content(file)
-            header = segment_header(file, content, listing.image_size[row])
-            ids = pixels(content, header, file)
+            png = SegmentPng(_file(folder, one.file_name), one.place, one.size, one.numbers)
+            content, header = png.read()
+            mask, wrong = segment_masks(png.decode(content, header), png.segments)
         except DataError as error:
-            found = list(error.problems)
+            problems += error.problems
         else:
-            digests[name] = hashlib.sha256(content).hexdigest()
-            size[row] = ids.shape
-            mask, wrong = segment_masks(ids, segments)
+            digests[one.file_name] = hashlib.sha256(content).hexdigest()
+            sizes[one.image] = Size(header.height, header.width)
             masks.append(mask)
-            place = f"{path}: annotations[{row}].segments_info"
-            found = [Problem(place, f"{message}, in {name}") for message in wrong]
-        total += len(found)
-        problems += found[: LISTED - len(problems)]
+            problems += [Problem(one.place, f"{what}, in {one.file_name}") for what in wrong]
     if problems:
-        raise DataError(problems, total=total)
-    joined = joined_masks(masks)
-    files = [InputFile(folder, digest_of(digests), 0)] if digests else []
-    return _Drawn(joined, areas(joined).astype(np.int64), size, files)
+        raise DataError(problems)
+    return joined_masks(masks), sizes, digests
 
 
 def _file(folder: str, name: str) -> str:
@@ -435,35 +442,20 @@ def _file(folder: str, name: str) -> str:
         raise DataError(Problem(name, str(error))) from None
 
 
-def _split(listing: Listing) -> Iterator[Ints]:
-    """The ids of the segments of each annotation."""
-    ends = np.cumsum(listing.counts).tolist()
-    for end, count in zip(ends, listing.counts.tolist(), strict=True):
-        yield listing.segment[end - count : end]
-
-
 def segment_masks(ids: NDArray[np.unsignedinteger], segments: Ints) -> tuple[Masks, list[str]]:
     """The masks of an image's segments, in one pass over its pixels.
 
     Args:
         ids: (height, width) the segment of each pixel, 0 for none.
-        segments: (s,) the ids that there should be, distinct.
+        segments: (s,) the ids that there should be, ascending.
 
     Returns:
         Their masks, and what is wrong: an id that is not listed, or a segment without pixels.
     """
     line = ids.T.ravel()
-    edges = np.flatnonzero(line[1:] != line[:-1]) + 1
-    begin = np.concatenate([[0], edges])[: line.size]
-    end = np.append(edges, line.size)[: line.size]
-    value = line[begin].astype(np.int64)
-    order = np.argsort(segments)
-    at = positions_of(value, segments[order])
-    owner = np.append(order, -1)[at]
-    wrong = [
-        f"a segment has the id {one}, which is not listed, and pixels"
-        for one in np.unique(value[(owner < 0) & (value > 0)]).tolist()
-    ]
+    begin, owner, unlisted = segment_runs(line, segments)
+    end = np.append(begin[1:], line.size)
+    wrong = [f"a segment has the id {one}, which is not listed, and pixels" for one in unlisted]
     runs = np.flatnonzero(owner >= 0)
     rows, _ = grouped(owner[runs])
     runs = runs[rows]
@@ -473,23 +465,19 @@ def segment_masks(ids: NDArray[np.unsignedinteger], segments: Ints) -> tuple[Mas
     return from_runs(owner[runs], begin[runs], end[runs], size), wrong
 
 
-def segment_header(path: str, content: bytes, expected: Ints) -> PngHeader:
-    """The header of a PNG of segments.
+def segment_runs(
+    line: NDArray[np.unsignedinteger], segments: Ints
+) -> tuple[NDArray[np.intp], Ints, list[int]]:
+    """Runs of pixels of one id.
 
     Args:
-        path: The PNG, for messages.
-        content: Its bytes.
-        expected: Height and width of its image, 0 where unknown.
+        line: (pixels,) their ids, 0 for none.
+        segments: (s,) the ids that there should be, ascending.
 
-    Raises:
-        DataError: It is cut off or damaged, is not RGB, or has another size than its image.
+    Returns:
+        Where each run begins; its place among the segments, -1 for none; and ids of none.
     """
-    header = png_header(content, path)
-    if header.kind != RGB:
-        message = f"expected an RGB image of segment ids, found {kind_of_png(header)}"
-        raise DataError(Problem(path, message))
-    size = header.height, header.width
-    if any(side not in (0, own) for side, own in zip(expected.tolist(), size, strict=True)):
-        message = "the PNG is {} by {} (height by width), its image is {} by {}"
-        raise DataError(Problem(path, message.format(*size, *expected.tolist())))
-    return header
+    begin = np.flatnonzero(np.concatenate([[True], line[1:] != line[:-1]]))
+    value = line[begin].astype(np.int64)
+    at = positions_of(value, segments)
+    return begin, at, np.unique(value[(at < 0) & (value > 0)]).tolist()

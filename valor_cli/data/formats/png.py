@@ -102,7 +102,9 @@ _ONE_CHANNEL: Final = (
 
 
 class PngHeader(NamedTuple):
-    """Name and data of each chunk of a PNG, and its header: size in pixels, bit depth, colour type."""
+    """Name and data of each chunk of a PNG, and what its header says: size in pixels, bit depth,
+    colour type.
+    """
 
     chunks: Sequence[tuple[bytes, memoryview]]
     width: int
@@ -282,9 +284,9 @@ class PngLabelMap(Struct, frozen=True):
             DataError: It cannot be read, is no PNG, is cut off or damaged, is too large, or has
                 colours; or the pixels cannot be decoded.
         """
-        content, header = self._read()
+        content, header = self.read()
         if decode:
-            self._decode(content, header)
+            self.decode(content, header)
         return Stored((header.height, header.width), hashlib.sha256(content).hexdigest())
 
     def values(self) -> NDArray[np.unsignedinteger]:
@@ -293,9 +295,10 @@ class PngLabelMap(Struct, frozen=True):
         Raises:
             DataError: As `look`, or the pixels cannot be decoded.
         """
-        return self._decode(*self._read())
+        return self.decode(*self.read())
 
-    def _read(self) -> tuple[bytes, PngHeader]:
+    def read(self) -> tuple[bytes, PngHeader]:
+        """The bytes of the file, and their header. Raises as `look` does."""
         content = png_content(self.path)
         header = png_header(content, self.path)
         if header.kind not in (GRAY, PALETTE):
@@ -304,5 +307,6 @@ class PngLabelMap(Struct, frozen=True):
             raise DataError(Problem(self.path, message), hint=_ONE_CHANNEL)
         return content, header
 
-    def _decode(self, content: bytes, header: PngHeader) -> NDArray[np.unsignedinteger]:
+    def decode(self, content: bytes, header: PngHeader) -> NDArray[np.unsignedinteger]:
+        """The values of what `read` returned. Raises as `values` does."""
         return pixels(content, header, self.path)
