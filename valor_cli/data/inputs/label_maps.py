@@ -14,27 +14,27 @@ from __future__ import annotations
 import hashlib
 import os
 import posixpath
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from valor_cli.data.batch import RowFile
-from valor_cli.data.column_names import duplicate_columns, listed
+from valor_cli.data.batch import Fault
+from valor_cli.data.column_names import listed
 from valor_cli.data.formats.coco.images import metadata_of
 from valor_cli.data.formats.folders import files_under, without_extension
 from valor_cli.data.formats.png import PngLabelMap
-from valor_cli.data.formats.tables import EXTENSIONS, open_rows
+from valor_cli.data.formats.tables import EXTENSIONS, open_rows, read_records
 from valor_cli.data.json_records import DuplicateKey, plain
 from valor_cli.data.schema import Field, Schema
 from valor_cli.data.shapes.label_maps import LabelMap, LabelMaps, Stored
 from valor_cli.data.shapes.objects.object_file import Role
 from valor_cli.data.source.inputs import extension_of
 from valor_cli.data.table import RowProblems
-from valor_cli.data.values import Problems, describe, is_text, stop_on
-from valor_cli.errors import LISTED, DataError, Problem, did_you_mean, printable
+from valor_cli.data.values import describe, is_text, stop_on
+from valor_cli.errors import DataError, Problem, did_you_mean, printable
 from valor_cli.paths import bare, beside, from_folder, is_url, own_folder
 from valor_cli.results import InputFile
 
@@ -103,7 +103,7 @@ def read_label_maps(
             "the pairs in its columns ground_truth and prediction, or from COCO panoptic JSON.",
         )
     if format == "masks":
-        return read_masks(path, names if role == "predictions" else None)
+        return read_masks(path, names)
     return read_folder(path)
 
 
@@ -130,7 +130,7 @@ def read_folder(path: str) -> LabelMaps:
         if first is not found:
             problems.append(Problem(found.path, f"there is {first.path} too; one name, one sample"))
     if problems:
-        raise DataError(problems[:LISTED], total=len(problems))
+        raise DataError(problems)
     return LabelMaps(path, path, named, others=others)
 
 
@@ -170,11 +170,9 @@ class MaskedLabelMap(Struct, frozen=True):
         if decode:
             self.values()
         each = {value: mask.look() for value, mask in self.masks.items()}
-        size = next(iter(each.values())).size
-        for value, one in each.items():
-            self._check_size(value, one.size, size)
+        height, width = self._size({value: one.size for value, one in each.items()})
         digest = hashlib.sha256("".join(f"{at}{one.sha256}" for at, one in each.items()).encode())
-        return Stored(size, digest.hexdigest())
+        return Stored((height, width), digest.hexdigest())
 
     def values(self) -> NDArray[np.unsignedinteger]:
         """(height, width) values.
@@ -182,26 +180,31 @@ class MaskedLabelMap(Struct, frozen=True):
         Raises:
             DataError: As `look`; or a pixel is in two masks.
         """
-        inside = {value: mask.values() != 0 for value, mask in self.masks.items()}
-        size = next(iter(inside.values())).shape
+        inside = {value: mask.values() != NO_MASK for value, mask in self.masks.items()}
+        size = self._size({value: pixels.shape for value, pixels in inside.items()})
         found = np.zeros(size, np.uint8 if max(inside) < 256 else np.uint16)
         for value, pixels in inside.items():
-            self._check_size(value, pixels.shape, size)
-            both = pixels & (found != NO_MASK)
-            if both.any():
-                other = self.masks[int(found[both][0])].path
-                count = int(np.count_nonzero(both))
-                message = f"{count:,} of its pixels are in {other} too; a pixel has one label"
+            both = found[pixels & (found != NO_MASK)]
+            if both.size:
+                other = self.masks[int(both[0])].path
+                message = f"{both.size:,} of its pixels are in {other} too; a pixel has one label"
                 raise DataError(Problem(self.masks[value].path, message))
             found[pixels] = value
         return found
 
-    def _check_size(self, value: int, size: tuple[int, ...], first: tuple[int, ...]) -> None:
-        if size == first:
-            return
-        message = f"is {size[1]} wide and {size[0]} high"
-        expected = f"{self.path} is {first[1]} wide and {first[0]} high"
-        raise DataError(Problem(self.masks[value].path, f"{message}; {expected}"))
+    def _size(self, sizes: Mapping[int, tuple[int, ...]]) -> tuple[int, ...]:
+        """The size that all masks have, by value.
+
+        Raises:
+            DataError: One has another size than the first.
+        """
+        first = next(iter(sizes.values()))
+        for value, size in sizes.items():
+            if size != first:
+                message = f"is {size[1]} wide and {size[0]} high"
+                expected = f"{self.path} is {first[1]} wide and {first[0]} high"
+                raise DataError(Problem(self.masks[value].path, f"{message}; {expected}"))
+        return first
 
 
 def read_masks(path: str, names: Mapping[int, str] | None) -> LabelMaps:
@@ -227,7 +230,7 @@ def read_masks(path: str, names: Mapping[int, str] | None) -> LabelMaps:
             problems.append(Problem(os.path.join(path, label), message))
     if problems:
         hint = "Masks are <label>/<name>.png; a label without a mask has an empty one."
-        raise DataError(problems[:LISTED], total=len(problems), hint=hint)
+        raise DataError(problems, hint=hint)
     value_of = {label: value for value, label in known.items()}
     masks: dict[str, dict[int, LabelMap]] = {}
     for name in sorted(found.maps):
@@ -236,13 +239,6 @@ def read_masks(path: str, names: Mapping[int, str] | None) -> LabelMaps:
     maps = {stem: MaskedLabelMap(dict(sorted(one.items()))) for stem, one in masks.items()}
     categories = known if names is None else None
     return LabelMaps(path, path, maps, categories=categories, others=found.others)
-
-
-class _Row(NamedTuple):
-    """A row of a manifest: its line, and what it says by column."""
-
-    line: int
-    record: dict[str, Any]
 
 
 def read_manifest(
@@ -267,67 +263,58 @@ def read_manifest(
     names = {name: (columns or {}).get(name, name) for name in COLUMNS}
     form = _FORMS.get(extension_of(path), "csv")
     file = open_rows(path, form, lambda some: len(set(some) & set(names.values())))
-    problems = RowProblems(path, file.place)
-    rows = list(_rows(file, problems))
-    stop_on([problems])
+    rows = read_records(file, _faults)
+    if file.form == "cells":
+        rows = [
+            (line, {name: cell.strip() or None for name, cell in row.items()}) for line, row in rows
+        ]
     wanted = names["ground_truth" if role == "ground_truth" else "prediction"]
     mapped = [names["sample_id"]] if "sample_id" in (columns or {}) else []
-    _check_columns(rows, [wanted, *mapped], path)
-    maps, samples = _maps(rows, names, role, problems)
+    _check_columns([record for _, record in rows], [wanted, *mapped], path)
+    problems = RowProblems(path, file.place)
+    maps: dict[str, PngLabelMap] = {}
+    lines: dict[str, int] = {}
+    for line, record in rows:
+        column = wanted
+        try:
+            value = record.get(wanted)
+            png = _file(path, value) if role == "ground_truth" or value is not None else None
+            column = names["sample_id"]
+            sample = _sample(record, names, path)
+            if sample in lines:
+                raise ValueError(f"duplicate sample '{sample}', first on line {lines[sample]}")
+        except ValueError as error:
+            problems.add(line, column, str(error))
+            continue
+        lines[sample] = line
+        if png is not None:
+            maps[sample] = PngLabelMap(png)
+    if not maps and not problems.total:
+        problems.add(0, wanted, "no row names a file in this column")
     stop_on([problems])
-    records, lines = [row.record for row in rows], [row.line for row in rows]
-    found = metadata_of(records, metadata, path, lines) if role == "ground_truth" else {}
+    found: dict[str, list[Any]] = {}
+    if role == "ground_truth":
+        records = [record for _, record in rows]
+        found = metadata_of(records, metadata, path, [*lines.values()])
     return LabelMaps(
         path,
-        _folder(path, maps.values()),
+        _folder(path, [one.path for one in maps.values()]),
         maps,
         (InputFile(path, file.sha256, len(rows)),),
-        {name: dict(zip(samples, values, strict=True)) for name, values in found.items()},
+        {name: dict(zip(lines, values, strict=True)) for name, values in found.items()},
     )
 
 
-def _folder(path: str, maps: Iterable[PngLabelMap]) -> str:
-    """The folder of all label maps of a manifest."""
-    paths = [one.path for one in maps]
-    if is_url(path):
-        scheme, rests = path.partition("://")[0], [one.partition("://")[2] for one in paths]
-        return f"{scheme}://{posixpath.commonpath({os.path.dirname(one) for one in rests})}"
-    try:
-        whole = os.path.commonpath({os.path.dirname(os.path.abspath(one)) for one in paths})
-        return whole if all(map(os.path.isabs, paths)) else os.path.relpath(whole)
-    except ValueError:
-        # Windows has several drives, and no path from one to another.
-        return os.path.dirname(path) or "."
+def _faults(row: Any) -> list[Fault]:
+    """Why a row of a manifest is none."""
+    if not isinstance(row, dict):
+        return [("", f"expected an object, found {describe(plain(row))}")]
+    twice = [one.key for one in (row, row.get("metadata")) if type(one) is DuplicateKey]
+    return [(printable(key), "duplicate key in this object") for key in twice[:1]]
 
 
-def _rows(file: RowFile, problems: RowProblems) -> Iterator[_Row]:
-    """The rows of a manifest; what is wrong with others is noted."""
-    for twice in duplicate_columns(file.names, file.head) if file.form == "cells" else ():
-        problems.keep(twice.place, "", twice.message)
-    for block in file.blocks():
-        for line, value, wrong in block.records():
-            for place, message in wrong:
-                problems.add(line, place, message)
-            if wrong:
-                continue
-            if file.form == "cells":
-                value = {name: cell.strip() or None for name, cell in value.items()}
-            if row := _row(value, line, problems):
-                yield row
-
-
-def _row(found: Any, line: int, problems: RowProblems) -> _Row | None:
-    if not isinstance(found, dict):
-        problems.add(line, "", f"expected an object, found {describe(plain(found))}")
-        return None
-    if twice := [one.key for one in (found, found.get("metadata")) if type(one) is DuplicateKey]:
-        problems.add(line, printable(twice[0]), "duplicate key in this object")
-        return None
-    return _Row(line, plain(found))
-
-
-def _check_columns(rows: Sequence[_Row], wanted: Sequence[str], path: str) -> None:
-    there = list(dict.fromkeys(name for row in rows for name in row.record))
+def _check_columns(rows: Sequence[Mapping[str, Any]], wanted: Sequence[str], path: str) -> None:
+    there = list(dict.fromkeys(name for row in rows for name in row))
     if not rows:
         raise DataError(Problem(path, "there is no row in this manifest"))
     problems = [
@@ -343,81 +330,65 @@ def _check_columns(rows: Sequence[_Row], wanted: Sequence[str], path: str) -> No
         raise DataError(problems, hint=hint)
 
 
-def _maps(
-    rows: Sequence[_Row], names: Mapping[Column, str], role: Role, problems: Problems
-) -> tuple[dict[str, PngLabelMap], list[str]]:
-    """The maps by sample, and the sample of each row."""
-    folder = own_folder(problems.path)
-    wanted = names["ground_truth" if role == "ground_truth" else "prediction"]
-    maps: dict[str, PngLabelMap] = {}
-    lines: dict[str, int] = {}
-    for line, record in rows:
-        value = record.get(wanted)
-        if value is not None or role == "ground_truth":
-            fault = _path_fault(value, folder)
-            if fault:
-                problems.add(line, wanted, fault)
-                continue
-        sample, fault = _sample(record, names, folder)
-        if not fault and sample in lines:
-            fault = f"duplicate sample '{sample}', first on line {lines[sample]}"
-        if fault:
-            problems.add(line, names["sample_id"], fault)
-            continue
-        lines[sample] = line
-        if value is not None:
-            maps[sample] = PngLabelMap(_file(folder, value))
-    if not maps and not problems.total:
-        problems.add(0, wanted, "no row names a file in this column")
-    return maps, list(lines)
+def _folder(path: str, pngs: Sequence[str]) -> str:
+    """The folder of all label maps of a manifest."""
+    if is_url(path):
+        scheme, rests = path.partition("://")[0], [one.partition("://")[2] for one in pngs]
+        return f"{scheme}://{posixpath.commonpath({os.path.dirname(one) for one in rests})}"
+    try:
+        whole = os.path.commonpath({os.path.dirname(os.path.abspath(one)) for one in pngs})
+        return whole if all(map(os.path.isabs, pngs)) else os.path.relpath(whole)
+    except ValueError:
+        # Windows has several drives, and no path from one to another.
+        return os.path.dirname(path) or "."
 
 
-def _path_fault(value: object, folder: str) -> str:
-    """What is wrong with the path of a PNG; nothing for a sound one."""
+def _file(manifest: str, value: object) -> str:
+    """The path of a PNG that a manifest names, from the current folder.
+
+    Raises:
+        ValueError: It is no path, or one that the manifest may not name; the message says why.
+    """
     if not isinstance(value, str) or not value or not is_text(value) or "\0" in value:
         found = "nothing" if value is None else describe(value)
-        return f"expected the path of a PNG, found {found}"
+        raise ValueError(f"expected the path of a PNG, found {found}")
+    folder = own_folder(manifest)
     if is_url(folder) or is_url(value):
-        try:
-            beside(folder, value)
-        except ValueError as error:
-            return str(error)
-    return ""
-
-
-def _sample(record: Mapping[str, Any], names: Mapping[Column, str], folder: str) -> tuple[str, str]:
-    """The id that a row gives, else the name of its first file; or what is wrong with it."""
-    given = record.get(names["sample_id"])
-    if given is not None:
-        if type(given) is int or (isinstance(given, str) and given and is_text(given)):
-            return str(given), ""
-        return "", f"expected text or a whole number, found {describe(given)}"
-    for column in (names["ground_truth"], names["prediction"]):
-        value = record.get(column)
-        if isinstance(value, str) and value:
-            return without_extension(_name(value, folder)), ""
-    return "", "expected an id or the path of a ground truth, found neither"
-
-
-def _file(folder: str, name: str) -> str:
-    """The path of a file that a manifest names, from the current folder."""
-    if is_url(folder):
-        return beside(folder, name)
-    joined = os.path.join(folder, name)
-    if name.startswith("~") or os.path.normpath(joined) != joined:
-        return from_folder(folder, name)
+        return beside(folder, value)
+    joined = os.path.join(folder, value)
+    if value.startswith("~") or os.path.normpath(joined) != joined:
+        return from_folder(folder, value)
     # Most names are tidy; looking for links on their way would take ten times as long.
     return joined
 
 
-def _name(value: str, folder: str) -> str:
+def _sample(record: Mapping[str, Any], names: Mapping[Column, str], manifest: str) -> str:
+    """The id that a row gives, else the name of its first file.
+
+    Raises:
+        ValueError: There is neither, or the id is none; the message says why.
+    """
+    given = record.get(names["sample_id"])
+    if given is not None:
+        if type(given) is int or (isinstance(given, str) and given and is_text(given)):
+            return str(given)
+        raise ValueError(f"expected text or a whole number, found {describe(given)}")
+    for column in (names["ground_truth"], names["prediction"]):
+        value = record.get(column)
+        if isinstance(value, str) and value:
+            return without_extension(_name(manifest, value))
+    raise ValueError("expected an id or the path of a ground truth, found neither")
+
+
+def _name(manifest: str, value: str) -> str:
     """The path of a file from the folder of its manifest."""
+    try:
+        path = _file(manifest, value)
+    except ValueError:
+        return value
+    folder = own_folder(manifest)
     if is_url(folder):
-        try:
-            return bare(beside(folder, value)).removeprefix(f"{bare(folder)}/")
-        except ValueError:
-            return value
-    path = _file(folder, value)
+        return bare(path).removeprefix(f"{bare(folder)}/")
     if path != os.path.normpath(path):
         # Without the link in it, the name would be that of another file.
         return value
