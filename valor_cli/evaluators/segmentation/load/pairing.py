@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import compress
-from typing import NamedTuple
 
 import numpy as np
 from msgspec import Struct
@@ -14,9 +13,8 @@ from valor_cli.data.inputs.label_maps import NO_MASK, read_label_maps
 from valor_cli.data.shapes.label_maps import (
     LabelMap,
     LabelMaps,
-    PairedNames,
-    pair_names,
-    refuse_unpaired,
+    check_size,
+    pair_maps,
 )
 from valor_cli.errors import DataError, Problem, printable
 from valor_cli.evaluators.segmentation.load.inputs import SegmentationInputs
@@ -37,7 +35,6 @@ from valor_cli.evaluators.selection import (
 )
 from valor_cli.kernels.geometry.label_maps import RawPair
 from valor_cli.metric import METADATA, Selection, written
-from valor_cli.results import Scalar
 
 
 class PairReader(Struct, frozen=True):
@@ -62,66 +59,38 @@ class PairReader(Struct, frozen=True):
         """
         truth, prediction = self.truths[sample], self.predictions[sample]
         true, found = truth.values(), prediction.values()
-        if true.shape != found.shape:
-            raise DataError(size_mismatch(truth, true.shape, prediction, found.shape))
+        check_size(truth, true.shape, prediction, found.shape)
         return RawPair(
             true, found, _fitting(self.truth_codes, true), _fitting(self.prediction_codes, found)
         )
-
-
-class Sides(NamedTuple):
-    """Ground truth; predictions by model; names of labels by value, in order."""
-
-    truth: LabelMaps
-    predictions: Mapping[str, LabelMaps]
-    names: Mapping[int, str]
-
-    def other_files(self) -> list[str]:
-        """A warning about images among the label maps that are not PNG."""
-        return [
-            f"{side.path}: files that are no PNG were passed over: {len(side.others):,} "
-            f"(the first: {printable(side.others[0])})"
-            for side in (self.truth, *self.predictions.values())
-            if side.others
-        ]
 
 
 class Pairing(Struct, frozen=True):
     """What to evaluate; no label map is opened yet.
 
     Attributes:
-        sides: All label maps, and the names of their values.
+        truth: The ground truth.
+        sides: By model, its predictions.
+        maps: By model, the predictions by name of the ground truth.
         coding: What pixel values mean.
         sample_ids: Samples that every side has and the selection keeps, ascending.
-        partner: By model, what each sample is called there.
-        metadata: By name, a value for each sample.
-        alone: By model, and None for the ground truth, how many label maps have no partner.
         warnings: Oddities that did not prevent use.
     """
 
-    sides: Sides
+    truth: LabelMaps
+    sides: Mapping[str, LabelMaps]
+    maps: Mapping[str, Mapping[str, LabelMap]]
     coding: Coding
     sample_ids: tuple[str, ...]
-    partner: Mapping[str, Mapping[str, str]]
-    metadata: Mapping[str, Sequence[Scalar]]
-    alone: Mapping[str | None, int]
     warnings: Sequence[str]
-
-    def truth(self, sample: str) -> LabelMap:
-        """The ground truth of a sample."""
-        return self.sides.truth.maps[sample]
-
-    def prediction(self, model: str, sample: str) -> LabelMap:
-        """The predicted label map of a sample."""
-        return self.sides.predictions[model].maps[self.partner[model][sample]]
 
     def reader(self, model: str, samples: Sequence[str]) -> PairReader:
         """A reader of a model's pairs."""
         return PairReader(
-            {sample: self.truth(sample) for sample in samples},
-            {sample: self.prediction(model, sample) for sample in samples},
-            self.coding.codes("ground_truth", self.sides.truth.meanings),
-            self.coding.codes("predictions", self.sides.predictions[model].meanings),
+            {sample: self.truth.maps[sample] for sample in samples},
+            {sample: self.maps[model][sample] for sample in samples},
+            self.coding.codes("ground_truth", self.truth.meanings),
+            self.coding.codes("predictions", self.sides[model].meanings),
         )
 
 
@@ -134,69 +103,45 @@ def pair_sides(inputs: SegmentationInputs, selection: Selection) -> Pairing:
     """
     if selection.every_metadata:
         selection = with_metadata(selection, metadata_there(inputs))
-    columns = filtered_columns(selection)
-    sides = read_sides(inputs, columns)
+    truth, sides, names = read_sides(inputs, filtered_columns(selection))
     if inputs.format_of("ground_truth", inputs.ground_truth) == "masks" and not inputs.background:
         # Pixels in no mask are of no label.
         inputs = inputs.model_copy(update={"background": NO_MASK})
-    coding, warnings = make_coding(sides.names, inputs, selection)
-    warnings = [*sides.other_files(), *warnings]
-    if any(side.meanings is None for side in (sides.truth, *sides.predictions.values())):
-        warnings += impossible_value_warnings(sides.names, inputs)
-    meetings = {model: pair_names(sides.truth, found) for model, found in sides.predictions.items()}
-    for model, meeting in meetings.items():
+    coding, warnings = make_coding(names, inputs, selection)
+    warnings = [*_other_files([truth, *sides.values()]), *warnings]
+    if any(side.meanings is None for side in (truth, *sides.values())):
+        warnings += impossible_value_warnings(names, inputs)
+    maps: dict[str, Mapping[str, LabelMap]] = {}
+    for model, found in sides.items():
         skip = inputs.on_invalid == "skip"
-        refuse_unpaired(meeting, sides.truth, sides.predictions[model], skip=skip)
-        warnings += _left_out(meeting, sides, model)
-    common = set(sides.truth.maps).intersection(*(one.pairs for one in meetings.values()))
+        maps[model], left_out = pair_maps(truth, found, model, skip=skip)
+        warnings += left_out
+    common = set(truth.maps).intersection(*maps.values())
     if not common:
-        problem = Problem(sides.truth.path, "no label map has a prediction of every model")
+        problem = Problem(truth.path, "no label map has a prediction of every model")
         raise DataError(problem, hint="evaluate the models one by one, or add what is missing")
-    sample_ids, metadata = _selected(sorted(common), sides, columns, selection)
     return Pairing(
-        sides,
-        coding,
-        sample_ids,
-        {model: meeting.pairs for model, meeting in meetings.items()},
-        metadata,
-        {
-            None: len(sides.truth.maps) - len(common),
-            **{model: len(meeting.unpaired_predictions) for model, meeting in meetings.items()},
-        },
-        warnings,
+        truth, sides, maps, coding, _selected(sorted(common), truth, selection), warnings
     )
 
 
-def _left_out(meeting: PairedNames, sides: Sides, model: str) -> list[str]:
-    """What to warn of where label maps without partner are left out."""
-    truth, found = sides.truth, sides.predictions[model]
-    told = []
-    for names, side, noun, other in (
-        (meeting.unpaired_truths, truth, "ground truths have no prediction in", found.path),
-        (
-            meeting.unpaired_predictions,
-            found,
-            f"predictions of {model} have no ground truth in",
-            truth.path,
-        ),
-    ):
-        if names:
-            count = f"{len(names):,} of {len(side.maps):,}"
-            first = printable(names[0])
-            told.append(f"left out: {count} {noun} {other} (the first: {first})")
-    return told
+def _other_files(sides: Sequence[LabelMaps]) -> list[str]:
+    """A warning about images among the label maps that are not PNG."""
+    return [
+        f"{side.path}: files that are no PNG were passed over: {len(side.others):,} "
+        f"(the first: {printable(side.others[0])})"
+        for side in sides
+        if side.others
+    ]
 
 
-def _selected(
-    samples: Sequence[str], sides: Sides, columns: Sequence[str], selection: Selection
-) -> tuple[tuple[str, ...], dict[str, list[Scalar]]]:
-    """The samples that the selection keeps, and their metadata.
+def _selected(samples: Sequence[str], truth: LabelMaps, selection: Selection) -> tuple[str, ...]:
+    """The samples that the selection keeps.
 
     Raises:
         DataError: The selection leaves none, or lists samples that are not there.
     """
-    said = sides.truth.metadata
-    metadata = {name: [said[name][sample] for sample in samples] for name in columns}
+    metadata = truth.metadata_of(samples)
     kept = np.ones(len(samples), bool)
     for key, allowed in selection.keep.items():
         if key in SAMPLE_KEYS:
@@ -207,23 +152,25 @@ def _selected(
             kept &= among(samples, allowed)
         elif key.startswith(METADATA):
             kept &= among(metadata[key.removeprefix(METADATA)], allowed)
-    places = {sample: at for at, sample in enumerate(sides.truth.maps)}
+    places = {sample: at for at, sample in enumerate(truth.maps)}
     kept = limited(kept, selection.limit, np.array([places[one] for one in samples], np.int64))
     if not kept.any():
-        problem = Problem("filter", f"leaves no image of {sides.truth.path}")
+        problem = Problem("filter", f"leaves no image of {truth.path}")
         raise DataError(problem, hint=values_hint(metadata))
-    flags = kept.tolist()
-    return tuple(compress(samples, flags)), {
-        name: list(compress(values, flags)) for name, values in metadata.items()
-    }
+    return tuple(compress(samples, kept.tolist()))
 
 
-def read_sides(inputs: SegmentationInputs, metadata: Sequence[str]) -> Sides:
+def read_sides(
+    inputs: SegmentationInputs, metadata: Sequence[str]
+) -> tuple[LabelMaps, Mapping[str, LabelMaps], Mapping[int, str]]:
     """List the label maps of all inputs without opening them.
 
     Args:
         inputs: The `data:` block.
         metadata: Columns of the ground truth to read.
+
+    Returns:
+        Ground truth; predictions by model; names of labels by value, in order.
 
     Raises:
         DataError: An input cannot be used, or the names of the labels are not known.
@@ -250,7 +197,7 @@ def read_sides(inputs: SegmentationInputs, metadata: Sequence[str]) -> Sides:
         predictions[model] = read_label_maps(
             path, "predictions", own, names=names, columns=inputs.columns
         )
-    return Sides(truth, predictions, names)
+    return truth, predictions, names
 
 
 def metadata_there(inputs: SegmentationInputs) -> tuple[str, ...]:
@@ -264,12 +211,3 @@ def metadata_there(inputs: SegmentationInputs) -> tuple[str, ...]:
 
 def _fitting(codes: NDArray[np.int32], values: NDArray[np.unsignedinteger]) -> NDArray[np.int32]:
     return codes[:256] if values.dtype == np.uint8 else codes
-
-
-def size_mismatch(
-    truth: LabelMap, size: Sequence[int], prediction: LabelMap, other: Sequence[int]
-) -> Problem:
-    """An error: the label maps of a sample differ in size (height, width)."""
-    message = f"is {other[1]} wide and {other[0]} high"
-    expected = f"its ground truth {truth.path} is {size[1]} wide and {size[0]} high"
-    return Problem(prediction.path, f"{message}; {expected}")
