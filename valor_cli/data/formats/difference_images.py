@@ -23,27 +23,9 @@ LONGEST_SIDE: Final = 480
 GAP: Final = 6
 """Pixels between panels."""
 
-_COLOURS: Final = (
-    (0, 114, 178),
-    (230, 190, 60),
-    (0, 158, 115),
-    (204, 121, 167),
-    (86, 180, 233),
-    (153, 102, 51),
-    (170, 220, 50),
-    (90, 60, 150),
-    (240, 228, 66),
-    (17, 119, 51),
-    (136, 204, 238),
-    (170, 68, 153),
-    (221, 204, 119),
-    (51, 34, 136),
-    (68, 170, 153),
-    (250, 200, 210),
-    (120, 140, 40),
-    (190, 174, 212),
-    (0, 77, 102),
-    (200, 230, 200),
+_COLOURS: Final = bytes.fromhex(
+    "0072b2 e6be3c 009e73 cc79a7 56b4e9 996633 aadc32 5a3c96 f0e442 117733 "
+    "88ccee aa4499 ddcc77 332288 44aa99 fac8d2 788c28 beaed4 004d66 c8e6c8"
 )
 """Told apart with any colour vision (after Okabe and Ito, and Tol), none of them like a mistake."""
 
@@ -131,7 +113,7 @@ def _gray(photo: str, shape: tuple[int, ...]) -> NDArray[np.uint8]:
 def _palette() -> NDArray[np.uint8]:
     """(256, 3) colours by index."""
     palette = np.zeros((256, 3))
-    base = np.array(_COLOURS, np.float64)
+    base = np.frombuffer(_COLOURS, np.uint8).reshape(-1, 3)
     for at, shade in enumerate(_SHADES):
         palette[at * len(base) : (at + 1) * len(base)] = base * shade
     # Towards a light gray: mistakes are the only strong colour there.

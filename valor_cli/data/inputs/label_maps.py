@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import os
 import posixpath
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -29,7 +29,7 @@ from valor_cli.data.formats.png import PngLabelMap
 from valor_cli.data.formats.tables import EXTENSIONS, open_rows, read_records
 from valor_cli.data.json_records import DuplicateKey, plain
 from valor_cli.data.schema import Field, Schema
-from valor_cli.data.shapes.label_maps import LabelMap, LabelMaps, Stored
+from valor_cli.data.shapes.label_maps import LabelMap, LabelMaps, Stored, check_size
 from valor_cli.data.shapes.objects.object_file import Role
 from valor_cli.data.source.inputs import extension_of
 from valor_cli.data.table import RowProblems
@@ -113,38 +113,30 @@ def read_folder(path: str) -> LabelMaps:
     Raises:
         DataError: There is no such folder, no PNG in it, two of one name, or a name is no text.
     """
-    names = files_under(path, "")
-    pngs = [name for name in names if _ending(name) == ".png"]
-    maps = {name: PngLabelMap(os.path.join(path, name)) for name in pngs}
-    others = [name for name in names if _ending(name) in _OTHERS]
-    if not maps:
-        raise _no_maps(path, others)
-    named: dict[str, PngLabelMap] = {}
-    problems = [
-        Problem(os.path.join(path, name), "the name is no UTF-8 text; rename the file")
-        for name in pngs
-        if not is_text(name)
-    ]
-    for name, found in maps.items():
-        first = named.setdefault(without_extension(name), found)
-        if first is not found:
-            problems.append(Problem(found.path, f"there is {first.path} too; one name, one sample"))
+    maps: dict[str, PngLabelMap] = {}
+    others: list[str] = []
+    problems: list[Problem] = []
+    for name in files_under(path, ""):
+        ending, file = os.path.splitext(name)[1].lower(), os.path.join(path, name)
+        if ending in _OTHERS:
+            others.append(name)
+        if ending != ".png":
+            continue
+        first = maps.setdefault(without_extension(name), PngLabelMap(file))
+        if not is_text(name):
+            problems.append(Problem(file, "the name is no UTF-8 text; rename the file"))
+        if first.path != file:
+            problems.append(Problem(file, f"there is {first.path} too; one name, one sample"))
     if problems:
         raise DataError(problems)
-    return LabelMaps(path, path, named, others=others)
-
-
-def _ending(name: str) -> str:
-    return os.path.splitext(name)[1].lower()
-
-
-def _no_maps(path: str, others: Collection[str]) -> DataError:
-    found = sorted({_ending(name) for name in others})
-    there = f"; there are files of {', '.join(found)}" if found else ""
-    hint = "Label maps are PNGs of one channel, in the folder or in folders in it."
-    if any(ending in _LOSSY for ending in found):
-        hint += " JPEG and WebP change values of pixels; make PNGs from the original labels."
-    return DataError(Problem(path, f"there is no .png file in this folder{there}"), hint=hint)
+    if not maps:
+        found = sorted({os.path.splitext(name)[1].lower() for name in others})
+        there = f"; there are files of {', '.join(found)}" if found else ""
+        hint = "Label maps are PNGs of one channel, in the folder or in folders in it."
+        if any(ending in _LOSSY for ending in found):
+            hint += " JPEG and WebP change values of pixels; make PNGs from the original labels."
+        raise DataError(Problem(path, f"there is no .png file in this folder{there}"), hint=hint)
+    return LabelMaps(path, path, maps, others=others)
 
 
 class MaskedLabelMap(Struct, frozen=True):
@@ -170,9 +162,11 @@ class MaskedLabelMap(Struct, frozen=True):
         if decode:
             self.values()
         each = {value: mask.look() for value, mask in self.masks.items()}
-        height, width = self._size({value: one.size for value, one in each.items()})
+        size = next(iter(each.values())).size
+        for value, one in each.items():
+            check_size(self, size, self.masks[value], one.size, "")
         digest = hashlib.sha256("".join(f"{at}{one.sha256}" for at, one in each.items()).encode())
-        return Stored((height, width), digest.hexdigest())
+        return Stored(size, digest.hexdigest())
 
     def values(self) -> NDArray[np.unsignedinteger]:
         """(height, width) values.
@@ -181,9 +175,10 @@ class MaskedLabelMap(Struct, frozen=True):
             DataError: As `look`; or a pixel is in two masks.
         """
         inside = {value: mask.values() != NO_MASK for value, mask in self.masks.items()}
-        size = self._size({value: pixels.shape for value, pixels in inside.items()})
+        size = next(iter(inside.values())).shape
         found = np.zeros(size, np.uint8 if max(inside) < 256 else np.uint16)
         for value, pixels in inside.items():
+            check_size(self, size, self.masks[value], pixels.shape, "")
             both = found[pixels & (found != NO_MASK)]
             if both.size:
                 other = self.masks[int(both[0])].path
@@ -191,20 +186,6 @@ class MaskedLabelMap(Struct, frozen=True):
                 raise DataError(Problem(self.masks[value].path, message))
             found[pixels] = value
         return found
-
-    def _size(self, sizes: Mapping[int, tuple[int, ...]]) -> tuple[int, ...]:
-        """The size that all masks have, by value.
-
-        Raises:
-            DataError: One has another size than the first.
-        """
-        first = next(iter(sizes.values()))
-        for value, size in sizes.items():
-            if size != first:
-                message = f"is {size[1]} wide and {size[0]} high"
-                expected = f"{self.path} is {first[1]} wide and {first[0]} high"
-                raise DataError(Problem(self.masks[value].path, f"{message}; {expected}"))
-        return first
 
 
 def read_masks(path: str, names: Mapping[int, str] | None) -> LabelMaps:
@@ -218,23 +199,25 @@ def read_masks(path: str, names: Mapping[int, str] | None) -> LabelMaps:
         DataError: There is no such folder; a mask is in no label's folder; a label is not known.
     """
     found = read_folder(path)
-    parts = {name: name.partition("/") for name in found.maps}
-    loose = [found.maps[name].path for name, (_, slash, _) in parts.items() if not slash]
-    problems = [Problem(one, "not in the folder of a label") for one in loose]
-    labels = sorted({label for label, slash, _ in parts.values() if slash})
-    known = dict(enumerate(labels, 1)) if names is None else dict(names)
+    labels = sorted({name.partition("/")[0] for name in found.maps if "/" in name})
+    known = dict(enumerate(labels, 1)) if names is None else names
+    value_of = {label: value for value, label in known.items()}
+    problems = [
+        Problem(one.path, "not in the folder of a label")
+        for name, one in found.maps.items()
+        if "/" not in name
+    ]
     for label in labels:
-        if label not in known.values():
-            near = did_you_mean(label, known.values())
+        if label not in value_of:
+            near = did_you_mean(label, value_of)
             message = f"the ground truth has no label '{printable(label)}'{near}"
             problems.append(Problem(os.path.join(path, label), message))
     if problems:
         hint = "Masks are <label>/<name>.png; a label without a mask has an empty one."
         raise DataError(problems, hint=hint)
-    value_of = {label: value for value, label in known.items()}
     masks: dict[str, dict[int, LabelMap]] = {}
     for name in sorted(found.maps):
-        label, _, stem = parts[name]
+        label, _, stem = name.partition("/")
         masks.setdefault(stem, {})[value_of[label]] = found.maps[name]
     maps = {stem: MaskedLabelMap(dict(sorted(one.items()))) for stem, one in masks.items()}
     categories = known if names is None else None

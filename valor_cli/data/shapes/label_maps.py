@@ -163,16 +163,27 @@ def _some(names: Iterable[str]) -> str:
     return ", ".join(map(printable, listed[:3])) + (", …" if len(listed) > 3 else "")
 
 
-def check_size(truth: LabelMap, size: Sequence[int], found: LabelMap, other: Sequence[int]) -> None:
-    """Compare the sizes (height, width) of the label maps of a sample.
+def check_size(
+    first: LabelMap,
+    size: Sequence[int],
+    other: LabelMap,
+    own: Sequence[int],
+    noun: str = "its ground truth ",
+) -> None:
+    """Compare the sizes (height, width) of two files of a sample.
+
+    Args:
+        first, other: The files.
+        size, own: Their sizes.
+        noun: What the first is of the other, for the message.
 
     Raises:
         DataError: They differ.
     """
-    if size != other:
-        message = f"is {other[1]} wide and {other[0]} high"
-        expected = f"its ground truth {truth.path} is {size[1]} wide and {size[0]} high"
-        raise DataError(Problem(found.path, f"{message}; {expected}"))
+    if size != own:
+        expected = f"{noun}{first.path} is {size[1]} wide and {size[0]} high"
+        message = f"is {own[1]} wide and {own[0]} high; {expected}"
+        raise DataError(Problem(other.path, message))
 
 
 class UnexpectedPixels:

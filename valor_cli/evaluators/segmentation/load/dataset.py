@@ -81,7 +81,8 @@ def _looked_at(pairing: Pairing, *, decode: bool) -> tuple[Looks, list[Fault]]:
                 if one.path not in looks:
                     looks[one.path] = one.look(decode=decode)
                 if truth.path in looks:
-                    check_size(truth, looks[truth.path].size, one, looks[one.path].size)
+                    sizes = looks[truth.path].size, looks[one.path].size
+                    check_size(truth, sizes[0], one, sizes[1])
             except DataError as error:
                 faults.append((sample, one.path, error))
     return looks, faults
