@@ -32,9 +32,8 @@ from valor_cli.data.formats.coco.images import (
     sizes_of,
 )
 from valor_cli.data.formats.folders import digest_of, is_folder
-from valor_cli.data.formats.images import png_content
 from valor_cli.data.formats.json.document import parse_json
-from valor_cli.data.formats.png import RGB, PngHeader, PngLabelMap, kind_of_png, png_header
+from valor_cli.data.formats.png import RGB, PngHeader, PngLabelMap, kind_of_png
 from valor_cli.data.shapes.objects.checks import (
     UNKNOWN,
     Size,
@@ -137,14 +136,12 @@ class SegmentPng(PngLabelMap, frozen=True):
     expected: Size
     segments: Ints
 
-    def read(self) -> tuple[bytes, PngHeader]:
-        """The bytes of the file, and their header.
+    def check(self, header: PngHeader) -> None:
+        """Reject a PNG that is not RGB.
 
         Raises:
-            DataError: It is cut off or damaged, is not RGB, or has another size than its image.
+            DataError: It is not, or has another size than its image.
         """
-        content = png_content(self.path)
-        header = png_header(content, self.path)
         if header.kind != RGB:
             message = f"expected an RGB image of segment ids, found {kind_of_png(header)}"
             raise DataError(Problem(self.path, message))
@@ -152,7 +149,6 @@ class SegmentPng(PngLabelMap, frozen=True):
         if any(side not in (0, own) for side, own in zip(self.expected, size, strict=True)):
             message = "the PNG is {} by {} (height by width), its image is {} by {}"
             raise DataError(Problem(self.path, message.format(*size, *self.expected)))
-        return content, header
 
 
 def read_objects(path: str, role: Role, how: Reading) -> ObjectFile:

@@ -301,11 +301,15 @@ class PngLabelMap(Struct, frozen=True):
         """The bytes of the file, and their header. Raises as `look` does."""
         content = png_content(self.path)
         header = png_header(content, self.path)
+        self.check(header)
+        return content, header
+
+    def check(self, header: PngHeader) -> None:
+        """Reject a PNG that is no such label map. Raises as `look` does."""
         if header.kind not in (GRAY, PALETTE):
             found = kind_of_png(header)
             message = f"expected gray or a palette, whose values are the labels, found {found}"
             raise DataError(Problem(self.path, message), hint=_ONE_CHANNEL)
-        return content, header
 
     def decode(self, content: bytes, header: PngHeader) -> NDArray[np.unsignedinteger]:
         """The values of what `read` returned. Raises as `values` does."""

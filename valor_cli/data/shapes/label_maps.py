@@ -288,12 +288,9 @@ class SegmentationDataset(Struct, frozen=True):
 
     def illustrate(self, examples: Sequence[MetricExample]) -> list[Illustration]:
         """The image of each example; `Picture.file` is the sample's id."""
-        at = {sample: index for index, sample in enumerate(self.sample_ids)}
-        found: list[Illustration] = []
-        for one in examples:
-            height, width = self.sizes[at[str(one.sample_id)]].tolist()
-            found.append(Illustration(Picture(str(one.sample_id), width, height)))
-        return found
+        sides = dict(zip(self.sample_ids, self.sizes.tolist(), strict=True))
+        names = [str(one.sample_id) for one in examples]
+        return [Illustration(Picture(one, sides[one][1], sides[one][0])) for one in names]
 
 
 def _message(side: list[UnexpectedValue]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 from msgspec import Struct
@@ -58,12 +58,9 @@ class Coding(Struct, frozen=True):
                 themselves.
         """
         code = self._of_truth if role == "ground_truth" else self._of_prediction
-        if meanings is None:
-            return self._of_values(code)
-        none = IGNORED if role == "ground_truth" else self.left_open
-        return np.array([none if one is None else code(one) for one in meanings], np.int32)
-
-    def _of_values(self, code: Callable[[int], int]) -> Codes:
+        if meanings is not None:
+            none = IGNORED if role == "ground_truth" else self.left_open
+            return np.array([none if one is None else code(one) for one in meanings], np.int32)
         codes = np.full(_VALUES, UNKNOWN, np.int32)
         # Of reduced ground truth, the value above a known one is known.
         known = {0, *self.label_of, *self.ignored}
