@@ -24,7 +24,7 @@ from tests.data.png_files import (
     png,
     write,
 )
-from valor_cli.data.formats.panoptic import SegmentPng
+from valor_cli.data.formats.panoptic.segments import SegmentPng
 from valor_cli.data.formats.png import PngLabelMap, plain_pixels, png_header
 from valor_cli.data.shapes.objects.checks import UNKNOWN
 from valor_cli.errors import DataError

@@ -92,7 +92,7 @@ def read_label_maps(
     if format == "manifest":
         return read_manifest(path, role, metadata=metadata, columns=columns)
     if format == "coco_panoptic":
-        from valor_cli.data.formats.panoptic_label_maps import read_panoptic_maps
+        from valor_cli.data.formats.panoptic.label_maps import read_panoptic_maps
 
         return read_panoptic_maps(path, role, names=names, metadata=metadata)
     if metadata:

@@ -34,7 +34,7 @@ from valor_cli.errors import DataError, Problem, did_you_mean
 
 _READERS: Final[Mapping[str, str]] = {
     "coco": "coco.reader",
-    "coco_panoptic": "panoptic",
+    "coco_panoptic": "panoptic.reader",
     "yolo": "yolo",
     "voc": "voc",
     "cvat": "cvat",
@@ -213,7 +213,7 @@ def format_of(path: str) -> str:
     if found == "coco":
         if head[:1] == b"[" and any(mark in head for mark in MARKS):
             return "label_studio"
-        from valor_cli.data.formats.panoptic import is_panoptic
+        from valor_cli.data.formats.panoptic.listing import is_panoptic
 
         return "coco_panoptic" if is_panoptic(path) else found
     return _xml_format(path) if found == "voc" else found

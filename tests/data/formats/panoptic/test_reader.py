@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from valor_cli.data.formats import panoptic as reader
-from valor_cli.data.formats.panoptic import is_panoptic, segment_masks
+from valor_cli.data.formats.panoptic import reader
+from valor_cli.data.formats.panoptic.listing import is_panoptic
+from valor_cli.data.formats.panoptic.segments import segment_masks
 from valor_cli.data.shapes.objects.object_file import ObjectFile, Role
 from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.errors import DataError

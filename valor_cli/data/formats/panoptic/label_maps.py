@@ -14,13 +14,8 @@ from numpy.typing import NDArray
 
 from valor_cli.data.formats.coco.images import metadata_of
 from valor_cli.data.formats.folders import without_extension
-from valor_cli.data.formats.panoptic import (
-    Listing,
-    SegmentPng,
-    folder_of,
-    read_listing,
-    segment_runs,
-)
+from valor_cli.data.formats.panoptic.listing import Listing, folder_of, read_listing
+from valor_cli.data.formats.panoptic.segments import SegmentPng, segment_runs
 from valor_cli.data.formats.png import PngHeader
 from valor_cli.data.shapes.label_maps import LabelMaps
 from valor_cli.data.shapes.objects.object_file import Id, Role
