@@ -9,7 +9,8 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from valor_cli.data.inputs.label_maps import NO_MASK, read_label_maps
+from valor_cli.data.formats.label_map_folders import NO_MASK
+from valor_cli.data.inputs.label_maps import read_label_maps
 from valor_cli.data.shapes.label_maps import (
     LabelMap,
     LabelMaps,

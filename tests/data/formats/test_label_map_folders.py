@@ -9,8 +9,9 @@ import pytest
 from msgspec.structs import replace
 
 from tests.data.png_files import label_map, write
+from valor_cli.data.formats.label_map_folders import read_folder
 from valor_cli.data.formats.png import PngLabelMap
-from valor_cli.data.inputs.label_maps import format_of, read_folder
+from valor_cli.data.inputs.label_maps import format_of
 from valor_cli.data.shapes.label_maps import LabelMaps, pair_maps
 from valor_cli.errors import DataError
 
