@@ -110,13 +110,9 @@ def text_of(path: str) -> tuple[str, str]:
         text = source.whole()
     except DataError:
         if source.is_empty:
-            return "", _EMPTY
+            return "", hashlib.sha256().hexdigest()
         raise
     return text.decode(), source.sha256
-
-
-_EMPTY = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-"""The sha256 of nothing."""
 
 
 def digest_of(files: Mapping[str, str]) -> str:

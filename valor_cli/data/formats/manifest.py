@@ -24,7 +24,7 @@ from valor_cli.data.shapes.label_maps import LabelMaps
 from valor_cli.data.shapes.objects.object_file import Role
 from valor_cli.data.source.inputs import extension_of
 from valor_cli.data.table import RowProblems
-from valor_cli.data.values import describe, is_text, stop_on
+from valor_cli.data.values import Problems, describe, is_text, stop_on
 from valor_cli.errors import DataError, Problem, did_you_mean, printable
 from valor_cli.paths import bare, beside, from_folder, is_url, own_folder
 from valor_cli.results import InputFile
@@ -37,6 +37,12 @@ MANIFEST: Final = Schema(
     Field("sample_id", "id", description="the key of the pair; without one, the true map's name"),
 )
 """The columns of a manifest."""
+
+_COLUMN: Final[Mapping[Role, Column]] = {
+    "ground_truth": "ground_truth",
+    "predictions": "prediction",
+}
+"""Where the paths of each side are."""
 
 COLUMNS: Final[tuple[Column, ...]] = get_args(Column)
 FORMS: Final = {end: name for end, name in EXTENSIONS.items() if name != "json"}
@@ -70,41 +76,50 @@ def read_manifest(
         rows = [
             (line, {name: cell.strip() or None for name, cell in row.items()}) for line, row in rows
         ]
-    wanted = names["ground_truth" if role == "ground_truth" else "prediction"]
+    wanted = names[_COLUMN[role]]
     mapped = [names["sample_id"]] if "sample_id" in (columns or {}) else []
     _check_columns([record for _, record in rows], [wanted, *mapped], path)
     problems = RowProblems(path, file.place)
-    maps: dict[str, PngLabelMap] = {}
-    lines: dict[str, int] = {}
+    pngs, lines = _samples(rows, names, role, problems)
+    maps = {sample: PngLabelMap(png) for sample, png in pngs.items() if png is not None}
+    if not maps and not problems.total:
+        problems.add(0, wanted, "no row names a file in this column")
+    stop_on([problems])
+    found: dict[str, list[Any]] = {}
+    if role == "ground_truth":
+        found = metadata_of([record for _, record in rows], metadata, path, lines)
+    return LabelMaps(
+        path,
+        _folder(path, [one.path for one in maps.values()]),
+        maps,
+        (InputFile(path, file.sha256, len(rows)),),
+        {name: dict(zip(pngs, values, strict=True)) for name, values in found.items()},
+    )
+
+
+def _samples(
+    rows: Sequence[tuple[int, Mapping[str, Any]]],
+    names: Mapping[Column, str],
+    role: Role,
+    problems: Problems,
+) -> tuple[dict[str, str | None], list[int]]:
+    """The PNG of each sample, None for one without a prediction; and its line."""
+    path, wanted, lines = problems.path, names[_COLUMN[role]], dict[str, int]()
+    pngs: dict[str, str | None] = {}
     for line, record in rows:
-        column = wanted
+        value, column = record.get(wanted), wanted
         try:
-            value = record.get(wanted)
-            png = _file(path, value) if role == "ground_truth" or value is not None else None
+            none = value is None and role == "predictions"
+            png = None if none else _file(path, value)
             column = names["sample_id"]
             sample = _sample(record, names, path)
             if sample in lines:
                 raise ValueError(f"duplicate sample '{sample}', first on line {lines[sample]}")
         except ValueError as error:
             problems.add(line, column, str(error))
-            continue
-        lines[sample] = line
-        if png is not None:
-            maps[sample] = PngLabelMap(png)
-    if not maps and not problems.total:
-        problems.add(0, wanted, "no row names a file in this column")
-    stop_on([problems])
-    found: dict[str, list[Any]] = {}
-    if role == "ground_truth":
-        records = [record for _, record in rows]
-        found = metadata_of(records, metadata, path, [*lines.values()])
-    return LabelMaps(
-        path,
-        _folder(path, [one.path for one in maps.values()]),
-        maps,
-        (InputFile(path, file.sha256, len(rows)),),
-        {name: dict(zip(lines, values, strict=True)) for name, values in found.items()},
-    )
+        else:
+            lines[sample], pngs[sample] = line, png
+    return pngs, [*lines.values()]
 
 
 def _faults(row: Any) -> list[Fault]:

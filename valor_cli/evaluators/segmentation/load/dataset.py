@@ -115,11 +115,9 @@ def _records(pairing: Pairing, looks: Looks, bad: Collection[str]) -> list[Input
 
 def _settings(inputs: SegmentationInputs) -> dict[str, Scalar]:
     """What changes every number, where the config sets it."""
-    settings: dict[str, Scalar] = {}
-    if inputs.ignored:
-        settings["ignore_index"] = ", ".join(map(str, sorted(inputs.ignored)))
-    if inputs.background is not None:
-        settings["background"] = inputs.background
-    if inputs.reduce_labels:
-        settings["reduce_labels"] = True
-    return settings
+    settings: dict[str, Scalar] = {
+        "ignore_index": ", ".join(map(str, sorted(inputs.ignored))) or None,
+        "background": inputs.background,
+        "reduce_labels": inputs.reduce_labels or None,
+    }
+    return {name: value for name, value in settings.items() if value is not None}
