@@ -61,7 +61,8 @@ def overlay(
     rows, columns = np.indices(truth.shape, np.int32)
     hatch = np.where((rows + columns) % 6 < 2, _HATCH, _GROUND).astype(np.uint8)
     true, found = _coloured(truth, labels), _coloured(prediction, labels)
-    below = _dimmed(true) if photo is None else _gray(photo, truth.shape)
+    dimmed = np.where(true == _NONE, _NONE_DIMMED, true + _DIMMED).astype(np.uint8)
+    below = dimmed if photo is None else _gray(photo, truth.shape)
     differ = np.where(truth != prediction, np.uint8(_MISTAKE), below)
     panels = [np.where(ignored, hatch, panel) for panel in (true, found, differ)]
     between = np.full((len(truth), GAP), _BETWEEN, np.uint8)
@@ -95,10 +96,6 @@ def _coloured(codes: NDArray[np.int32], labels: int) -> NDArray[np.uint8]:
     return np.where(known, codes % _LABELS, _NONE).astype(np.uint8)
 
 
-def _dimmed(coloured: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    return np.where(coloured == _NONE, _NONE_DIMMED, coloured + _DIMMED).astype(np.uint8)
-
-
 def _gray(photo: str, shape: tuple[int, ...]) -> NDArray[np.uint8]:
     """The photo in the grays of the palette, as large as a panel."""
     from PIL import Image
@@ -114,8 +111,7 @@ def _palette() -> NDArray[np.uint8]:
     """(256, 3) colours by index."""
     palette = np.zeros((256, 3))
     base = np.frombuffer(_COLOURS, np.uint8).reshape(-1, 3)
-    for at, shade in enumerate(_SHADES):
-        palette[at * len(base) : (at + 1) * len(base)] = base * shade
+    palette[:_LABELS] = np.concatenate([base * shade for shade in _SHADES])
     # Towards a light gray: mistakes are the only strong colour there.
     palette[_DIMMED : _DIMMED + _LABELS] = palette[:_LABELS] * 0.25 + 165
     palette[_NONE], palette[_NONE_DIMMED] = 60, 150

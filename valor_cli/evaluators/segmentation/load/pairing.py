@@ -61,9 +61,8 @@ class PairReader(Struct, frozen=True):
         truth, prediction = self.truths[sample], self.predictions[sample]
         true, found = truth.values(), prediction.values()
         check_size(truth, true.shape, prediction, found.shape)
-        return RawPair(
-            true, found, _fitting(self.truth_codes, true), _fitting(self.prediction_codes, found)
-        )
+        truth_codes = self.truth_codes[: 256**true.itemsize]
+        return RawPair(true, found, truth_codes, self.prediction_codes[: 256**found.itemsize])
 
 
 class Pairing(Struct, frozen=True):
@@ -102,10 +101,15 @@ def pair_sides(inputs: SegmentationInputs, selection: Selection) -> Pairing:
         DataError: An input cannot be used; a label map has no partner; the labels are not known;
             the selection leaves no sample, or names labels or samples that are not there.
     """
+    form = inputs.format_of("ground_truth", inputs.ground_truth)
     if selection.every_metadata:
-        selection = with_metadata(selection, metadata_there(inputs))
+        # Few runs look for slices: the others need none of its parsers.
+        from valor_cli.data.inputs.object_metadata import label_map_metadata
+
+        there = label_map_metadata(inputs.ground_truth, inputs.columns, form)
+        selection = with_metadata(selection, there)
     truth, sides, names = read_sides(inputs, filtered_columns(selection))
-    if inputs.format_of("ground_truth", inputs.ground_truth) == "masks" and not inputs.background:
+    if form == "masks" and not inputs.background:
         # Pixels in no mask are of no label.
         inputs = inputs.model_copy(update={"background": NO_MASK})
     coding, warnings = make_coding(names, inputs, selection)
@@ -199,16 +203,3 @@ def read_sides(
             path, "predictions", own, names=names, columns=inputs.columns
         )
     return truth, predictions, names
-
-
-def metadata_there(inputs: SegmentationInputs) -> tuple[str, ...]:
-    """The names of metadata that the ground truth has."""
-    # Few runs look for slices: the others need none of its parsers.
-    from valor_cli.data.inputs.object_metadata import label_map_metadata
-
-    form = inputs.format_of("ground_truth", inputs.ground_truth)
-    return label_map_metadata(inputs.ground_truth, inputs.columns, form)
-
-
-def _fitting(codes: NDArray[np.int32], values: NDArray[np.unsignedinteger]) -> NDArray[np.int32]:
-    return codes[:256] if values.dtype == np.uint8 else codes
