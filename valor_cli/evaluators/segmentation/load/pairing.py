@@ -25,17 +25,9 @@ from valor_cli.evaluators.segmentation.load.label_codes import (
     make_coding,
     names_of,
 )
-from valor_cli.evaluators.selection import (
-    SAMPLE_KEYS,
-    among,
-    filtered_columns,
-    limited,
-    unknown_samples,
-    values_hint,
-    with_metadata,
-)
+from valor_cli.evaluators.selection import filtered_columns, kept_images, with_metadata
 from valor_cli.kernels.geometry.label_maps import RawPair
-from valor_cli.metric import METADATA, Selection, written
+from valor_cli.metric import Selection
 
 
 class PairReader(Struct, frozen=True):
@@ -125,9 +117,12 @@ def pair_sides(inputs: SegmentationInputs, selection: Selection) -> Pairing:
     if not common:
         problem = Problem(truth.path, "no label map has a prediction of every model")
         raise DataError(problem, hint="evaluate the models one by one, or add what is missing")
-    return Pairing(
-        truth, sides, maps, coding, _selected(sorted(common), truth, selection), warnings
-    )
+    samples = sorted(common)
+    place = {sample: at for at, sample in enumerate(truth.maps)}
+    places = np.array([place[one] for one in samples], np.int64)
+    kept = kept_images(samples, places, truth.metadata_of(samples), selection, truth.path)
+    sample_ids = tuple(compress(samples, kept.tolist()))
+    return Pairing(truth, sides, maps, coding, sample_ids, warnings)
 
 
 def _other_files(sides: Sequence[LabelMaps]) -> list[str]:
@@ -138,31 +133,6 @@ def _other_files(sides: Sequence[LabelMaps]) -> list[str]:
         for side in sides
         if side.others
     ]
-
-
-def _selected(samples: Sequence[str], truth: LabelMaps, selection: Selection) -> tuple[str, ...]:
-    """The samples that the selection keeps.
-
-    Raises:
-        DataError: The selection leaves none, or lists samples that are not there.
-    """
-    metadata = truth.metadata_of(samples)
-    kept = np.ones(len(samples), bool)
-    for key, allowed in selection.keep.items():
-        if key in SAMPLE_KEYS:
-            known = set(samples)
-            unknown = [one for one in allowed if written(one) not in known]
-            if unknown:
-                raise unknown_samples(unknown, key, "image", samples[:3])
-            kept &= among(samples, allowed)
-        elif key.startswith(METADATA):
-            kept &= among(metadata[key.removeprefix(METADATA)], allowed)
-    places = {sample: at for at, sample in enumerate(truth.maps)}
-    kept = limited(kept, selection.limit, np.array([places[one] for one in samples], np.int64))
-    if not kept.any():
-        problem = Problem("filter", f"leaves no image of {truth.path}")
-        raise DataError(problem, hint=values_hint(metadata))
-    return tuple(compress(samples, kept.tolist()))
 
 
 def read_sides(
