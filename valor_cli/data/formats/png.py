@@ -171,30 +171,6 @@ def kind_of_png(header: PngHeader) -> str:
     return _KINDS.get(header.kind, f"colour type {header.kind}")
 
 
-def pixels(content: bytes, header: PngHeader, path: str) -> NDArray[np.unsignedinteger]:
-    """(height, width) values as `plain_pixels` has them, of any PNG without an alpha channel.
-
-    Raises:
-        DataError: The pixels cannot be decoded, or some are missing.
-    """
-    plain = plain_pixels(content, header)
-    if plain is not None:
-        return plain
-    if _inflated(header) is None:
-        _check_rows(header, path)
-    with opened(BytesIO(content), path) as image:
-        if image.mode == "RGB":
-            # Four bytes a pixel are one little-endian number, less the alpha in its highest byte.
-            colours = np.asarray(image.convert("RGBA")).view("<u4")[..., 0]
-            return colours & np.uint32(0xFFFFFF)
-        found = np.asarray(image)
-    kind: type[np.unsignedinteger] = np.uint16 if found.dtype.itemsize > 1 else np.uint8
-    values = found.astype(kind)
-    if header.kind == GRAY and header.depth in _STRETCHED:
-        values //= np.uint8(_STRETCHED[header.depth])
-    return values
-
-
 def _inflated(header: PngHeader) -> bytearray | None:
     """All rows, each with its filter; None if `_check_rows` is to say what is wrong with them."""
     # Where no label map is read, it is not needed.
@@ -313,4 +289,19 @@ class PngLabelMap(Struct, frozen=True):
 
     def decode(self, content: bytes, header: PngHeader) -> NDArray[np.unsignedinteger]:
         """The values of what `read` returned. Raises as `values` does."""
-        return pixels(content, header, self.path)
+        plain = plain_pixels(content, header)
+        if plain is not None:
+            return plain
+        if _inflated(header) is None:
+            _check_rows(header, self.path)
+        with opened(BytesIO(content), self.path) as image:
+            if image.mode == "RGB":
+                # Four bytes a pixel are one little-endian number, less alpha in its highest byte.
+                colours = np.asarray(image.convert("RGBA")).view("<u4")[..., 0]
+                return colours & np.uint32(0xFFFFFF)
+            found = np.asarray(image)
+        kind: type[np.unsignedinteger] = np.uint16 if found.dtype.itemsize > 1 else np.uint8
+        values = found.astype(kind)
+        if header.kind == GRAY and header.depth in _STRETCHED:
+            values //= np.uint8(_STRETCHED[header.depth])
+        return values
