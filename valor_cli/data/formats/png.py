@@ -176,7 +176,8 @@ def _inflated(header: PngHeader) -> bytearray | None:
     # Where no label map is read, it is not needed.
     from deflate import DeflateError, zlib_decompress
 
-    stream, size = b"".join(data for name, data in header.chunks if name == b"IDAT"), header.length
+    stream = b"".join([data for name, data in header.chunks if name == b"IDAT"])
+    size = header.length
     # Data that repeat bytes from farther back than they say are damaged for Pillow.
     if not stream or min(size, _WINDOW) > 1 << (stream[0] >> 4) + 8:
         return None
@@ -231,17 +232,18 @@ def plain_pixels(content: bytes, header: PngHeader) -> NDArray[np.unsignedintege
 
 def _is_plain(content: bytes, header: PngHeader) -> bool:
     """Whether no chunk is damaged, stands where it should not, or may change what rows mean."""
-    names = b"".join(name for name, _ in header.chunks)
+    names = b"".join([name for name, _ in header.chunks])
     if header.interlaced or content[_METHODS] != bytes(2) or not _ORDER.fullmatch(names):
         return False
-    others = [(name, data) for name, data in header.chunks if name != b"IDAT"]
-    return (
-        (b"PLTE" in names) == (header.kind == PALETTE)
-        and sum(len(data) for _, data in others) <= _MOST_TEXT
-        and all(len(data) in _LENGTHS[name] for name, data in others)
+    beside = 0
+    for name, data in header.chunks:
+        if name == b"IDAT":
+            continue
+        beside += len(data)
         # Pillow keeps texts under the names of its own that are small, as "interlace".
-        and all(bytes(data[:1]).isupper() for name, data in others if name == b"tEXt")
-    )
+        if len(data) not in _LENGTHS[name] or (name == b"tEXt" and not bytes(data[:1]).isupper()):
+            return False
+    return beside <= _MOST_TEXT and (b"PLTE" in names) == (header.kind == PALETTE)
 
 
 class PngLabelMap(Struct, frozen=True):
