@@ -16,7 +16,7 @@ from docs.reference_words import Schema, default, table, told, typed, yaml
 from valor_cli import catalogue
 from valor_cli.config import json_schema
 from valor_cli.config.models import Gate, Interval, Report, SliceSearch
-from valor_cli.data.inputs import label_maps
+from valor_cli.data.formats import manifest
 from valor_cli.data.shapes.objects import columns as object_columns
 from valor_cli.data.shapes.samples import schema as sample_schema
 from valor_cli.data.shapes.scores import schema as score_schema
@@ -405,7 +405,7 @@ def _columns() -> Iterator[str]:
     shapes = {
         "classification": score_schema.SCHEMA,
         "object_detection, instance_segmentation (a row is one object)": object_columns.SCHEMA,
-        "semantic_segmentation (a manifest)": label_maps.MANIFEST,
+        "semantic_segmentation (a manifest)": manifest.MANIFEST,
         "text_generation": sample_schema.SCHEMA,
     }
     for task, shape in shapes.items():

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from tests.data.png_files import label_map, write
+from valor_cli.data.formats.manifest import read_manifest
 from valor_cli.data.formats.records import read_raw_rows
-from valor_cli.data.inputs.label_maps import read_manifest
 from valor_cli.data.inputs.objects import Reading, read_objects
 from valor_cli.data.inputs.sample_metadata import sample_metadata
 from valor_cli.data.inputs.samples import read_samples

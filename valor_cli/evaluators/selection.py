@@ -55,6 +55,42 @@ def limited(
     return found
 
 
+def kept_images(
+    ids: Sequence[Scalar],
+    place: NDArray[np.int64],
+    columns: Mapping[str, Sequence[Scalar]],
+    selection: Selection,
+    path: str,
+) -> NDArray[np.bool_]:
+    """(n,) whether the selection keeps each image.
+
+    Args:
+        ids: (n,) ids of the images.
+        place: (n,) where the file has each.
+        columns: Their metadata.
+        selection: What to keep.
+        path: The ground truth, for messages.
+
+    Raises:
+        DataError: The selection leaves none, or lists images that are not there.
+    """
+    kept = np.ones(len(ids), bool)
+    for key, allowed in selection.keep.items():
+        if key in SAMPLE_KEYS:
+            there = set(map(written, ids))
+            unknown = [wanted for wanted in allowed if written(wanted) not in there]
+            if unknown:
+                raise unknown_samples(unknown, key, "image", ids[:3])
+            kept &= among(ids, allowed)
+        elif key.startswith(METADATA):
+            kept &= among(columns[key.removeprefix(METADATA)], allowed)
+    kept = limited(kept, selection.limit, place)
+    if not kept.any():
+        problem = Problem("filter", f"leaves no image of {path}")
+        raise DataError(problem, hint=values_hint(columns))
+    return kept
+
+
 def filter_labels(labels: Sequence[str], allowed: Sequence[Scalar]) -> set[str]:
     """The labels of a filter.
 

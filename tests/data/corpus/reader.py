@@ -14,8 +14,8 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from valor_cli.data.formats.manifest import read_manifest
 from valor_cli.data.formats.records import read_raw_rows
-from valor_cli.data.inputs.label_maps import read_manifest
 from valor_cli.data.inputs.object_metadata import label_map_metadata, object_metadata
 from valor_cli.data.inputs.objects import Reading, read_objects
 from valor_cli.data.inputs.sample_metadata import sample_metadata

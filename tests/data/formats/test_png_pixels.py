@@ -24,8 +24,9 @@ from tests.data.png_files import (
     png,
     write,
 )
-from valor_cli.data.formats.panoptic import segment_header
-from valor_cli.data.formats.png import PngLabelMap, pixels, plain_pixels, png_header
+from valor_cli.data.formats.panoptic.segments import SegmentPng
+from valor_cli.data.formats.png import PngLabelMap, plain_pixels, png_header
+from valor_cli.data.shapes.objects.checks import UNKNOWN
 from valor_cli.errors import DataError
 from valor_cli.kernels import engine
 
@@ -136,8 +137,9 @@ def test_three_colours_are_one_number(filters: Sequence[int], size: tuple[int, i
         assert found is not None
         assert found.dtype == np.uint32
         assert np.array_equal(found, values)
-        header = segment_header("map.png", content, np.zeros(2, np.int64))
-        assert np.array_equal(found, pixels(content, header, "map.png"))
+        write("map.png", content)
+        segments = SegmentPng("map.png", "", UNKNOWN, np.unique(values))
+        assert np.array_equal(found, segments.values())
 
 
 def test_pillow_writes_what_is_read(tmp_path: Path) -> None:

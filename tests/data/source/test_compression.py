@@ -14,8 +14,8 @@ import pytest
 import zstandard
 
 from valor_cli.data.formats.class_names import read_names
+from valor_cli.data.formats.manifest import read_manifest
 from valor_cli.data.formats.parquet.files import ParquetSource
-from valor_cli.data.inputs.label_maps import read_manifest
 from valor_cli.data.inputs.objects import Reading, read_objects
 from valor_cli.data.inputs.samples import read_samples
 from valor_cli.data.inputs.scores import read_scores

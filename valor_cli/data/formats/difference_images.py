@@ -23,27 +23,9 @@ LONGEST_SIDE: Final = 480
 GAP: Final = 6
 """Pixels between panels."""
 
-_COLOURS: Final = (
-    (0, 114, 178),
-    (230, 190, 60),
-    (0, 158, 115),
-    (204, 121, 167),
-    (86, 180, 233),
-    (153, 102, 51),
-    (170, 220, 50),
-    (90, 60, 150),
-    (240, 228, 66),
-    (17, 119, 51),
-    (136, 204, 238),
-    (170, 68, 153),
-    (221, 204, 119),
-    (51, 34, 136),
-    (68, 170, 153),
-    (250, 200, 210),
-    (120, 140, 40),
-    (190, 174, 212),
-    (0, 77, 102),
-    (200, 230, 200),
+_COLOURS: Final = bytes.fromhex(
+    "0072b2 e6be3c 009e73 cc79a7 56b4e9 996633 aadc32 5a3c96 f0e442 117733 "
+    "88ccee aa4499 ddcc77 332288 44aa99 fac8d2 788c28 beaed4 004d66 c8e6c8"
 )
 """Told apart with any colour vision (after Okabe and Ito, and Tol), none of them like a mistake."""
 
@@ -79,7 +61,8 @@ def overlay(
     rows, columns = np.indices(truth.shape, np.int32)
     hatch = np.where((rows + columns) % 6 < 2, _HATCH, _GROUND).astype(np.uint8)
     true, found = _coloured(truth, labels), _coloured(prediction, labels)
-    below = _dimmed(true) if photo is None else _gray(photo, truth.shape)
+    dimmed = np.where(true == _NONE, _NONE_DIMMED, true + _DIMMED).astype(np.uint8)
+    below = dimmed if photo is None else _gray(photo, truth.shape)
     differ = np.where(truth != prediction, np.uint8(_MISTAKE), below)
     panels = [np.where(ignored, hatch, panel) for panel in (true, found, differ)]
     between = np.full((len(truth), GAP), _BETWEEN, np.uint8)
@@ -113,10 +96,6 @@ def _coloured(codes: NDArray[np.int32], labels: int) -> NDArray[np.uint8]:
     return np.where(known, codes % _LABELS, _NONE).astype(np.uint8)
 
 
-def _dimmed(coloured: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    return np.where(coloured == _NONE, _NONE_DIMMED, coloured + _DIMMED).astype(np.uint8)
-
-
 def _gray(photo: str, shape: tuple[int, ...]) -> NDArray[np.uint8]:
     """The photo in the grays of the palette, as large as a panel."""
     from PIL import Image
@@ -131,9 +110,8 @@ def _gray(photo: str, shape: tuple[int, ...]) -> NDArray[np.uint8]:
 def _palette() -> NDArray[np.uint8]:
     """(256, 3) colours by index."""
     palette = np.zeros((256, 3))
-    base = np.array(_COLOURS, np.float64)
-    for at, shade in enumerate(_SHADES):
-        palette[at * len(base) : (at + 1) * len(base)] = base * shade
+    base = np.frombuffer(_COLOURS, np.uint8).reshape(-1, 3)
+    palette[:_LABELS] = np.concatenate([base * shade for shade in _SHADES])
     # Towards a light gray: mistakes are the only strong colour there.
     palette[_DIMMED : _DIMMED + _LABELS] = palette[:_LABELS] * 0.25 + 165
     palette[_NONE], palette[_NONE_DIMMED] = 60, 150

@@ -10,15 +10,14 @@ from typing import Any, Final, Literal, TypeAlias
 from msgspec import Struct
 
 from valor_cli.data.batch import Fault
-from valor_cli.data.column_names import duplicate_columns
-from valor_cli.data.formats.tables import open_rows
+from valor_cli.data.formats.tables import open_rows, read_records
 from valor_cli.data.json_records import TOO_DEEP, plain, said
 from valor_cli.data.shapes.samples.schema import SCHEMA
 from valor_cli.data.shapes.samples.values import faults
 from valor_cli.data.source.files import STDIN
 from valor_cli.data.source.inputs import extension_of
-from valor_cli.data.table import LINE, RowProblems
-from valor_cli.data.values import is_text, stop_on
+from valor_cli.data.table import LINE
+from valor_cli.data.values import is_text
 from valor_cli.errors import DataError, Problem
 
 RowForm: TypeAlias = Literal["jsonl", "json", "csv"]
@@ -66,18 +65,7 @@ def read_raw_rows(path: str) -> RawRows:
     file = open_rows(path, form, lambda names: len(SCHEMA.layout(names, {})))
     if file.place not in (LINE, "[{row}]"):
         raise DataError(Problem(path, "expected a list of rows, found an object"))
-    problems = RowProblems(path, file.place)
-    if twice := duplicate_columns(file.names, file.head):
-        raise DataError(twice)
-    rows: list[dict[str, Any]] = []
-    for block in file.blocks():
-        for line, value, faulty in block.records():
-            wrong = faulty or _faults(value)
-            for place, message in wrong:
-                problems.add(line, place, message)
-            if not wrong:
-                rows.append(plain(value))
-    stop_on([problems])
+    rows = [row for _, row in read_records(file, _faults)]
     if not rows:
         below = " below the first line" if form == "csv" else ""
         raise DataError(Problem(path, f"there are no rows{below}"))

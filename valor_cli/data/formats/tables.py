@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from msgspec import Struct
 
-from valor_cli.data.batch import Known, RowFile, Shaped
-from valor_cli.data.column_names import DELIMITERS
+from valor_cli.data.batch import Fault, Known, RowFile, Shaped
+from valor_cli.data.column_names import DELIMITERS, duplicate_columns
 from valor_cli.data.formats.parquet.magic import EXTENSIONS as PARQUET
 from valor_cli.data.formats.parquet.magic import is_parquet
+from valor_cli.data.json_records import plain
 from valor_cli.data.source.files import STDIN
 from valor_cli.data.source.inputs import extension_of, head_of
+from valor_cli.data.table import RowProblems
+from valor_cli.data.values import stop_on
 from valor_cli.errors import DataError, Problem, did_you_mean
 
 
@@ -127,3 +130,30 @@ def open_rows(
     module = import_module(f"valor_cli.data.formats.{FORMATS[format].module}")
     file: RowFile = module.open_rows(path, known, shaped)
     return file
+
+
+def read_records(
+    file: RowFile, faults: Callable[[Any], Sequence[Fault]]
+) -> list[tuple[int, dict[str, Any]]]:
+    """All rows as objects with Python's own numbers, and the line of each.
+
+    Args:
+        file: A file whose head has been read.
+        faults: What is wrong with a row.
+
+    Raises:
+        DataError: Two columns have one name; a row cannot be read, or something is wrong with it.
+    """
+    problems = RowProblems(file.path, file.place)
+    for twice in duplicate_columns(file.names, file.head):
+        problems.keep(twice.place, "", twice.message)
+    rows: list[tuple[int, dict[str, Any]]] = []
+    for block in file.blocks():
+        for line, value, faulty in block.records():
+            wrong = faulty or faults(value)
+            for place, message in wrong:
+                problems.add(line, place, message)
+            if not wrong:
+                rows.append((line, plain(value)))
+    stop_on([problems])
+    return rows

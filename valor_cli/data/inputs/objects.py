@@ -41,7 +41,7 @@ FORMATS: Final = (
 )
 """Those that are no rows are modules of `data.formats`, each with a function `read_objects`."""
 
-_MODULES: Final = {"coco": "coco.reader", "coco_panoptic": "panoptic"}
+_MODULES: Final = {"coco": "coco.reader", "coco_panoptic": "panoptic.reader"}
 """Modules that are not called like their format."""
 
 if TYPE_CHECKING:
@@ -194,7 +194,7 @@ def format_of(path: str) -> str:
     if found == "coco":
         if head[:1] == b"[" and any(mark in head for mark in MARKS):
             return "label_studio"
-        from valor_cli.data.formats.panoptic import is_panoptic
+        from valor_cli.data.formats.panoptic.listing import is_panoptic
 
         return "coco_panoptic" if is_panoptic(path) else found
     return _xml_format(path) if found == "voc" else found

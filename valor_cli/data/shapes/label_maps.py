@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import compress
 from typing import NamedTuple, Protocol
 
@@ -76,91 +76,37 @@ class LabelMaps(Struct, frozen=True):
     others: Sequence[str] = ()
     images: Mapping[str, int | str] | None = None
 
-
-class PairedNames(NamedTuple):
-    """The names of ground truth and predictions that belong to the same sample.
-
-    Attributes:
-        pairs: Name of the ground truth to that of the prediction.
-        unpaired_truths: Ground truths without a prediction, sorted.
-        unpaired_predictions: Predictions without a ground truth, sorted.
-        ambiguous: Last part of a name to the names that share it, where parts decide.
-    """
-
-    pairs: Mapping[str, str]
-    unpaired_truths: list[str]
-    unpaired_predictions: list[str]
-    ambiguous: Mapping[str, list[str]]
+    def metadata_of(self, samples: Sequence[str]) -> dict[str, list[Scalar]]:
+        """By name of the metadata, the values of some samples."""
+        return {name: [said[one] for one in samples] for name, said in self.metadata.items()}
 
 
-def pair_names(truth: LabelMaps, found: LabelMaps) -> PairedNames:
+def pair_maps(
+    truth: LabelMaps, found: LabelMaps, model: str, *, skip: bool
+) -> tuple[dict[str, LabelMap], list[str]]:
     """Pair samples by image id if both sides have ids, otherwise by equal names.
 
     Where no two names are equal, those belong together whose last parts are equal and unique.
-    """
-    truths, predictions = truth.maps, found.maps
-    ambiguous: dict[str, list[str]] = {}
-    if truth.images is not None and found.images is not None:
-        by_image = {image: name for name, image in found.images.items()}
-        pairs = {name: by_image[image] for name, image in truth.images.items() if image in by_image}
-    else:
-        pairs = {name: name for name in truths if name in predictions}
-    if not pairs:
-        pairs, ambiguous = _by_last_parts(truths, predictions)
-    taken = set(pairs.values())
-    return PairedNames(
-        pairs,
-        sorted(name for name in truths if name not in pairs),
-        sorted(name for name in predictions if name not in taken),
-        ambiguous,
-    )
-
-
-def _by_last_parts(
-    truths: Collection[str], predictions: Collection[str]
-) -> tuple[dict[str, str], dict[str, list[str]]]:
-    """Pairs of names whose last parts are equal, and the last parts that several names have."""
-    true, found = _by_stem(truths), _by_stem(predictions)
-    common = true.keys() & found.keys()
-    ambiguous = {
-        stem: names
-        for stem in sorted(common)
-        for names in (true[stem], found[stem])
-        if len(names) > 1
-    }
-    return {true[stem][0]: found[stem][0] for stem in common if stem not in ambiguous}, ambiguous
-
-
-def _by_stem(names: Iterable[str]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for name in sorted(names):
-        found.setdefault(name.rpartition("/")[2], []).append(name)
-    return found
-
-
-def refuse_unpaired(
-    meeting: PairedNames, truth: LabelMaps, found: LabelMaps, *, skip: bool
-) -> None:
-    """Raise an error for samples on one side only.
 
     Args:
-        meeting: Of the two sides.
-        truth, found: Ground truth and predictions.
-        skip: Whether such samples may be left out; not all of them, though.
+        truth, found: Ground truth, and predictions of a model.
+        model: Its name, for warnings.
+        skip: Whether samples on one side only may be left out; not all of them, though.
+
+    Returns:
+        The predictions by name of the ground truth, and warnings of what is left out.
 
     Raises:
         DataError: There is no pair; names cannot tell which belong together; a file of one side
             has no partner.
     """
-    if meeting.ambiguous:
-        raise DataError(
-            [
-                Problem(f"{truth.path}, {found.path}", f"'{stem}' names several: {_some(names)}")
-                for stem, names in meeting.ambiguous.items()
-            ],
-            hint=f"Give both sides the same sub-folders, or {_MANIFEST}",
-        )
-    if not meeting.pairs:
+    if truth.images is not None and found.images is not None:
+        by_image = {image: name for name, image in found.images.items()}
+        pairs = {name: by_image[image] for name, image in truth.images.items() if image in by_image}
+    else:
+        pairs = {name: name for name in truth.maps if name in found.maps}
+    pairs = pairs or _by_last_parts(truth, found)
+    if not pairs:
         message = (
             f"no label map has a prediction of its name in {found.path} (ground truth has "
             f"{_some(truth.maps)}; predictions have {_some(found.maps)})"
@@ -168,19 +114,48 @@ def refuse_unpaired(
         raise DataError(
             Problem(truth.path, message), hint=f"Give them the same names, or {_MANIFEST}"
         )
-    if skip:
-        return
-    problems = [
-        Problem(truth.maps[name].path, f"has no prediction in {found.path}")
-        for name in meeting.unpaired_truths
-    ]
-    problems += [
-        Problem(found.maps[name].path, f"has no ground truth in {truth.path}")
-        for name in meeting.unpaired_predictions
-    ]
-    if problems:
+    problems: list[Problem] = []
+    warnings: list[str] = []
+    for side, paired, missing, left_out in (
+        (truth, pairs.keys(), f"prediction in {found.path}", "ground truths"),
+        (found, pairs.values(), f"ground truth in {truth.path}", f"predictions of {model}"),
+    ):
+        alone = sorted(side.maps.keys() - paired)
+        problems += [Problem(side.maps[name].path, f"has no {missing}") for name in alone]
+        if alone:
+            count = f"{len(alone):,} of {len(side.maps):,} {left_out}"
+            first = printable(alone[0])
+            warnings.append(f"left out: {count} have no {missing} (the first: {first})")
+    if problems and not skip:
         hint = "Add the missing files, or set `on_invalid: skip` under `data:` to leave these out."
-        raise DataError(problems[:LISTED], total=len(problems), hint=hint)
+        raise DataError(problems, hint=hint)
+    return {name: found.maps[other] for name, other in pairs.items()}, warnings
+
+
+def _by_last_parts(truth: LabelMaps, found: LabelMaps) -> dict[str, str]:
+    """Pairs of names whose last parts are equal.
+
+    Raises:
+        DataError: Several names of a side have a last part that the other side has too.
+    """
+    stems: list[dict[str, list[str]]] = [{}, {}]
+    for side, by_stem in zip((truth, found), stems, strict=True):
+        for name in sorted(side.maps):
+            by_stem.setdefault(name.rpartition("/")[2], []).append(name)
+    true, predicted = stems
+    common = sorted(true.keys() & predicted.keys())
+    several = {
+        stem: names for stem in common for names in (true[stem], predicted[stem]) if len(names) > 1
+    }
+    if several:
+        raise DataError(
+            [
+                Problem(f"{truth.path}, {found.path}", f"'{stem}' names several: {_some(names)}")
+                for stem, names in several.items()
+            ],
+            hint=f"Give both sides the same sub-folders, or {_MANIFEST}",
+        )
+    return {true[stem][0]: predicted[stem][0] for stem in common}
 
 
 def _some(names: Iterable[str]) -> str:
@@ -188,14 +163,37 @@ def _some(names: Iterable[str]) -> str:
     return ", ".join(map(printable, listed[:3])) + (", …" if len(listed) > 3 else "")
 
 
+def check_size(
+    first: LabelMap,
+    size: Sequence[int],
+    other: LabelMap,
+    own: Sequence[int],
+    noun: str = "its ground truth ",
+) -> None:
+    """Compare the sizes (height, width) of two files of a sample.
+
+    Args:
+        first, other: The files.
+        size, own: Their sizes.
+        noun: What the first is of the other, for the message.
+
+    Raises:
+        DataError: They differ.
+    """
+    if size != own:
+        expected = f"{noun}{first.path} is {size[1]} wide and {size[0]} high"
+        message = f"is {own[1]} wide and {own[0]} high; {expected}"
+        raise DataError(Problem(other.path, message))
+
+
 class UnexpectedPixels:
-    """Pixel values that are not labels, and unreadable files: the first kept, all counted."""
+    """Pixel values that are not labels, and unreadable files."""
 
     def __init__(self) -> None:
         self._problems: list[Problem] = []
-        self._total = 0
+        self._more = 0
         self._truths: set[int] = set()
-        self._hints: dict[str, None] = {}
+        self._hints: list[str] = []
         self._unexpected = False
 
     def note(self, places: tuple[str, str], pair: RawPair) -> None:
@@ -205,18 +203,14 @@ class UnexpectedPixels:
             side = [one for one in found if one.in_truth is in_truth]
             if side:
                 self._unexpected = True
-                self._keep([Problem(place, _message(side))], 1)
+                self._problems.append(Problem(place, _message(side)))
         self._truths.update(one.value for one in found if one.in_truth)
 
     def note_error(self, error: DataError) -> None:
         """Record a pair that cannot be read."""
-        self._keep(error.problems, error.total)
-        if error.hint:
-            self._hints[error.hint] = None
-
-    def _keep(self, problems: Sequence[Problem], total: int) -> None:
-        self._problems += problems[: LISTED - len(self._problems)]
-        self._total += total
+        self._problems += error.problems
+        self._more += error.total - len(error.problems)
+        self._hints.append(error.hint)
 
     def stop(self) -> None:
         """Raise an error if anything was recorded.
@@ -224,9 +218,10 @@ class UnexpectedPixels:
         Raises:
             DataError: Files hold values that are no label, or could not be read.
         """
-        if self._total:
-            hints = [*self._hints, *([self._hint()] if self._unexpected else [])]
-            raise DataError(self._problems, total=self._total, hint="\n".join(hints))
+        if self._problems:
+            hints = [*filter(None, self._hints), *([self._hint()] if self._unexpected else [])]
+            total = len(self._problems) + self._more
+            raise DataError(self._problems[:LISTED], total=total, hint="\n".join(hints))
 
     def _hint(self) -> str:
         hint = "Every value needs a label: `labels` under `data:` names the values."
@@ -293,12 +288,9 @@ class SegmentationDataset(Struct, frozen=True):
 
     def illustrate(self, examples: Sequence[MetricExample]) -> list[Illustration]:
         """The image of each example; `Picture.file` is the sample's id."""
-        at = {sample: index for index, sample in enumerate(self.sample_ids)}
-        found: list[Illustration] = []
-        for one in examples:
-            height, width = self.sizes[at[str(one.sample_id)]].tolist()
-            found.append(Illustration(Picture(str(one.sample_id), width, height)))
-        return found
+        sides = dict(zip(self.sample_ids, self.sizes.tolist(), strict=True))
+        names = [str(one.sample_id) for one in examples]
+        return [Illustration(Picture(one, sides[one][1], sides[one][0])) for one in names]
 
 
 def _message(side: list[UnexpectedValue]) -> str:

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from valor_cli.evaluators.segmentation.load.inputs import SegmentationInputs
 
-READERS = ("panoptic", "panoptic_label_maps", "class_names")
+READERS = ("panoptic", "panoptic.listing", "panoptic.label_maps", "class_names")
 
 
 def block(**data: Any) -> SegmentationInputs:

@@ -23,6 +23,7 @@ from valor_cli.data.formats.coco.images import (
     kind_of,
     metadata_of,
     reference,
+    sizes_of,
 )
 from valor_cli.data.formats.coco.objects import KEYPOINTS, Rows, object_file, opened_rings
 from valor_cli.data.shapes.objects.checks import (
@@ -165,7 +166,7 @@ class _ObjectCheck:
         self._role = role
         self._reading = reading
         self._problems = problems
-        self._sizes = None if images is None else _sizes(images)
+        self._sizes = None if images is None else sizes_of(images)
         self._categories = None if categories is None else set(categories["id"].tolist())
         self._kinds = {key: kind_of(records, key) for key in ("id", "image_id", "category_id")}
         self._length = _length_of(records) if reading.fields & KEYPOINTS else 0
@@ -284,12 +285,6 @@ class _ObjectCheck:
             return coordinates(value, self._problems, row, _POINTS) or [0.0] * length
         self._problems.add(row, _POINTS, message)
         return [0.0] * length
-
-
-def _sizes(images: Columns) -> dict[Id, Size]:
-    unknown = np.zeros(len(images["id"]), np.int64)
-    sides = (images.get(side, unknown).tolist() for side in ("height", "width"))
-    return dict(zip(images["id"].tolist(), map(Size, *sides), strict=True))
 
 
 def _length_of(rows: Sequence[Any]) -> int:

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from valor_cli.data.shapes.objects.checks import main_kind, missing_keys, quoted, whole
+from valor_cli.data.shapes.objects.checks import Size, main_kind, missing_keys, quoted, whole
 from valor_cli.data.shapes.objects.object_file import Id, id_column, text_column
 from valor_cli.data.table import Columns
 from valor_cli.data.values import (
@@ -107,6 +107,13 @@ def image_columns(rows: Sequence[Any], path: str) -> Columns:
     return columns
 
 
+def sizes_of(images: Columns) -> dict[Id, Size]:
+    """The size of each image; sides that are not known are 0."""
+    unknown = np.zeros(len(images["id"]), np.int64)
+    sides = (images.get(side, unknown).tolist() for side in ("height", "width"))
+    return dict(zip(images["id"].tolist(), map(Size, *sides), strict=True))
+
+
 def category_columns(rows: Sequence[Any], path: str) -> Columns:
     """Categories.
 
@@ -145,16 +152,28 @@ def frequencies(rows: Sequence[Mapping[str, Any]], path: str) -> Columns:
     Raises:
         DataError: A category says something else, or nothing.
     """
+    found = category_values(rows, path, "frequency", FREQUENCIES, '"r", "c" or "f"')
+    return {"frequency": text_column(found)} if found else {}
+
+
+def category_values(
+    rows: Sequence[Mapping[str, Any]], path: str, key: str, allowed: Sequence[object], expected: str
+) -> list[Any]:
+    """What each category says under a key that all have or none; empty for none.
+
+    Raises:
+        DataError: A category says what is not allowed, or nothing.
+    """
     problems = Problems(path, "categories")
-    found = [record.get("frequency") for record in rows]
-    if all(frequency is None for frequency in found):
-        return {}
-    for row, frequency in enumerate(found):
-        if frequency not in FREQUENCIES:
-            said = describe(frequency) if "frequency" in rows[row] else "nothing"
-            problems.add(row, ".frequency", f'expected "r", "c" or "f", found {said}')
+    found = [record.get(key) for record in rows]
+    if all(value is None for value in found):
+        return []
+    for row, value in enumerate(found):
+        if value not in allowed or isinstance(value, float):
+            said = describe(value) if key in rows[row] else "nothing"
+            problems.add(row, f".{key}", f"expected {expected}, found {said}")
     stop_on([problems])
-    return {"frequency": text_column(found)}
+    return found
 
 
 def metadata_of(

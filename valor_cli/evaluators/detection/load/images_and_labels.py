@@ -12,15 +12,8 @@ from valor_cli.data.shapes.objects.known_images import KnownImages
 from valor_cli.data.shapes.objects.object_file import ObjectFile
 from valor_cli.data.table import Table
 from valor_cli.errors import DataError, Problem, did_you_mean
-from valor_cli.evaluators.selection import (
-    SAMPLE_KEYS,
-    among,
-    filter_labels,
-    limited,
-    unknown_samples,
-    values_hint,
-)
-from valor_cli.metric import METADATA, Selection, written
+from valor_cli.evaluators.selection import filter_labels, kept_images
+from valor_cli.metric import Selection
 from valor_cli.results import Scalar
 
 
@@ -110,12 +103,7 @@ def make_frame(
     order = np.argsort(image_ids)
     columns = {name: [values[at] for at in order] for name, values in truth.metadata.items()}
     image_ids = image_ids[order]
-    kept = _kept_images(image_ids, columns, selection)
-    kept = limited(kept, selection.limit, _places(truth)[order])
-    if not kept.any():
-        raise DataError(
-            Problem("filter", f"leaves no image of {truth.path}"), hint=values_hint(columns)
-        )
+    kept = kept_images(image_ids.tolist(), _places(truth)[order], columns, selection, truth.path)
     known = set(categories["name"].tolist())
     # By name, for the order of files and of rows in them must not matter.
     new = sorted({name for file in predicted for name in _names(file) if name not in known})
@@ -177,29 +165,6 @@ def _kept_labels(names: Sequence[str], selection: Selection) -> list[str]:
         return labels
     wanted = filter_labels(labels, selection.keep["label"])
     return [label for label in labels if label in wanted]
-
-
-def _kept_images(
-    image_ids: NDArray[np.generic], columns: Mapping[str, Sequence[Scalar]], selection: Selection
-) -> NDArray[np.bool_]:
-    kept = np.ones(len(image_ids), bool)
-    for key, allowed in selection.keep.items():
-        if key in SAMPLE_KEYS:
-            ids = image_ids.tolist()
-            _check_ids(ids, allowed, key)
-            kept &= among(ids, allowed)
-        elif key.startswith(METADATA):
-            values = columns[key.removeprefix(METADATA)]
-            kept &= among(values, allowed)
-    return kept
-
-
-def _check_ids(ids: Sequence[Scalar], allowed: Sequence[Scalar], key: str) -> None:
-    """The ids that a filter lists must all be there."""
-    there = set(map(written, ids))
-    unknown = [wanted for wanted in allowed if written(wanted) not in there]
-    if unknown:
-        raise unknown_samples(unknown, key, "image", ids[:3])
 
 
 def ids_of(table: Table) -> NDArray[np.generic]:

@@ -3,32 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
-from itertools import compress
-from typing import NamedTuple
+from collections.abc import Collection, Mapping
+from typing import TypeAlias
 
 import numpy as np
 
 from valor_cli.data.formats.folders import digest_of
-from valor_cli.data.shapes.label_maps import LabelMap, SegmentationDataset, Stored
-from valor_cli.errors import LISTED, DataError, Problem
+from valor_cli.data.shapes.label_maps import SegmentationDataset, Stored, check_size
+from valor_cli.errors import DataError
 from valor_cli.evaluators.segmentation.load.images import missing_image_warnings
 from valor_cli.evaluators.segmentation.load.inputs import SegmentationInputs
-from valor_cli.evaluators.segmentation.load.pairing import Pairing, pair_sides, size_mismatch
+from valor_cli.evaluators.segmentation.load.pairing import Pairing, pair_sides
 from valor_cli.metric import Loaded, NoOptions, Selection
 from valor_cli.results import InputFile, Scalar
 
-Looks = dict[str, Stored]
+Looks: TypeAlias = Mapping[str, Stored]
 """What files say of themselves, by path."""
 
-
-class Fault(NamedTuple):
-    """A problem with a sample's label map: its file, and what to do."""
-
-    sample: str
-    path: str
-    problem: Problem
-    hint: str
+Fault: TypeAlias = tuple[str, str, DataError]
+"""What is wrong with a label map: its sample, its file, and the error."""
 
 
 def load_segmentation(
@@ -46,80 +39,53 @@ def load_segmentation(
     pairing = pair_sides(inputs, selection)
     looks, faults = _looked_at(pairing, decode=inputs.on_invalid == "skip")
     warnings = [*pairing.warnings]
-    bad: dict[str, Fault] = {}
-    for fault in faults:
-        bad.setdefault(fault.sample, fault)
+    bad = {sample for sample, _, _ in faults}
     if faults:
+        errors = [error for _, _, error in faults]
         if inputs.on_invalid == "error" or len(bad) == len(pairing.sample_ids):
-            hints = dict.fromkeys(fault.hint for fault in faults if fault.hint)
-            problems = [fault.problem for fault in faults[:LISTED]]
-            raise DataError(problems, total=len(faults), hint="\n".join(hints))
-        first = next(iter(bad.values())).problem
+            hint = "\n".join(error.hint for error in errors if error.hint)
+            raise DataError([one for error in errors for one in error.problems], hint=hint)
         count = f"{len(bad):,} of {len(pairing.sample_ids):,}"
+        first = errors[0].problems[0]
         warnings.append(f"left out: {count} images cannot be used (the first: {first})")
     if inputs.images is not None:
         warnings += missing_image_warnings(inputs.images, pairing.sample_ids)
-    kept = tuple(sample not in bad for sample in pairing.sample_ids)
-    files = _records(pairing, looks, {fault.path for fault in faults})
-    return _loaded(pairing, inputs, looks, kept, files, warnings)
-
-
-def _looked_at(pairing: Pairing, *, decode: bool) -> tuple[Looks, list[Fault]]:
-    """Read every file's header, and collect problems."""
-    looks: Looks = {}
-    faults: list[Fault] = []
-
-    def look(sample: str, one: LabelMap) -> Stored | None:
-        if one.path not in looks:
-            try:
-                looks[one.path] = one.look(decode=decode)
-            except DataError as error:
-                faults.extend(
-                    Fault(sample, one.path, problem, error.hint) for problem in error.problems
-                )
-                return None
-        return looks[one.path]
-
-    for sample in pairing.sample_ids:
-        truth = pairing.truth(sample)
-        true = look(sample, truth)
-        for model in pairing.sides.predictions:
-            prediction = pairing.prediction(model, sample)
-            found = look(sample, prediction)
-            if true is not None and found is not None and true.size != found.size:
-                problem = size_mismatch(truth, true.size, prediction, found.size)
-                faults.append(Fault(sample, prediction.path, problem, ""))
-    return looks, faults
-
-
-def _loaded(
-    pairing: Pairing,
-    inputs: SegmentationInputs,
-    looks: Looks,
-    kept: Sequence[bool],
-    files: Sequence[InputFile],
-    warnings: Sequence[str],
-) -> Loaded[SegmentationDataset]:
-    samples = tuple(compress(pairing.sample_ids, kept))
-    truths = [pairing.truth(sample).path for sample in samples]
+    samples = tuple(sample for sample in pairing.sample_ids if sample not in bad)
+    truths = [pairing.truth.maps[sample].path for sample in samples]
     sizes = np.array([looks[path].size for path in truths], np.int64)
     labels = pairing.coding.labels
     datasets = {}
-    for model in pairing.sides.predictions:
-        found = [pairing.prediction(model, sample).path for sample in samples]
-        places = tuple(zip(truths, found, strict=True))
+    for model, maps in pairing.maps.items():
+        places = tuple(zip(truths, (maps[sample].path for sample in samples), strict=True))
         reader = pairing.reader(model, samples)
         datasets[model] = SegmentationDataset(samples, labels, sizes, places, reader)
-    metadata = {name: list(compress(values, kept)) for name, values in pairing.metadata.items()}
     return Loaded(
         datasets=datasets,
-        metadata=dict.fromkeys(datasets, metadata),
+        metadata=dict.fromkeys(datasets, pairing.truth.metadata_of(samples)),
         labels=labels,
         sizes={"images": len(samples), "labels": len(labels)},
-        files=files,
+        files=_records(pairing, looks, {path for _, path, _ in faults}),
         warnings=warnings,
         settings=_settings(inputs),
     )
+
+
+def _looked_at(pairing: Pairing, *, decode: bool) -> tuple[Looks, list[Fault]]:
+    """Read every file's header, and collect what is wrong."""
+    looks: dict[str, Stored] = {}
+    faults: list[Fault] = []
+    for sample in pairing.sample_ids:
+        truth = pairing.truth.maps[sample]
+        for one in (truth, *(maps[sample] for maps in pairing.maps.values())):
+            try:
+                if one.path not in looks:
+                    looks[one.path] = one.look(decode=decode)
+                if truth.path in looks:
+                    sizes = looks[truth.path].size, looks[one.path].size
+                    check_size(truth, sizes[0], one, sizes[1])
+            except DataError as error:
+                faults.append((sample, one.path, error))
+    return looks, faults
 
 
 def _records(pairing: Pairing, looks: Looks, bad: Collection[str]) -> list[InputFile]:
@@ -128,17 +94,19 @@ def _records(pairing: Pairing, looks: Looks, bad: Collection[str]) -> list[Input
     A side's rows are all its files, selected or not; skipped are those without a partner, and
     those at fault (`bad`) themselves.
     """
-    sides = pairing.sides
-    truths = [pairing.truth(sample).path for sample in pairing.sample_ids]
-    listed = [(sides.truth, truths, pairing.alone[None])]
-    for model, found in sides.predictions.items():
-        paths = [pairing.prediction(model, sample).path for sample in pairing.sample_ids]
-        listed.append((found, paths, pairing.alone[model]))
+    truths = pairing.truth.maps
+    paired = {name: truths[name] for name in set(truths).intersection(*pairing.maps.values())}
+    listed = [(pairing.truth, paired)]
+    listed += [(side, dict(pairing.maps[model])) for model, side in pairing.sides.items()]
     records: dict[tuple[str, str | None], InputFile] = {}
-    for side, files, alone in listed:
-        known = [path for path in files if path in looks]
-        skipped = alone + sum(path in bad for path in files)
-        digests = {os.path.relpath(path, side.folder): looks[path].sha256 for path in known}
+    for side, maps in listed:
+        files = [maps[sample].path for sample in pairing.sample_ids]
+        skipped = len(side.maps) - len(maps) + sum(path in bad for path in files)
+        digests = {
+            os.path.relpath(path, side.folder): looks[path].sha256
+            for path in files
+            if path in looks
+        }
         whole = InputFile(side.folder, digest_of(digests), len(side.maps), skipped)
         for record in (*side.texts, whole):
             records.setdefault((record.path, record.sha256), record)
@@ -147,11 +115,9 @@ def _records(pairing: Pairing, looks: Looks, bad: Collection[str]) -> list[Input
 
 def _settings(inputs: SegmentationInputs) -> dict[str, Scalar]:
     """What changes every number, where the config sets it."""
-    settings: dict[str, Scalar] = {}
-    if inputs.ignored:
-        settings["ignore_index"] = ", ".join(map(str, sorted(inputs.ignored)))
-    if inputs.background is not None:
-        settings["background"] = inputs.background
-    if inputs.reduce_labels:
-        settings["reduce_labels"] = True
-    return settings
+    settings: dict[str, Scalar] = {
+        "ignore_index": ", ".join(map(str, sorted(inputs.ignored))) or None,
+        "background": inputs.background,
+        "reduce_labels": inputs.reduce_labels or None,
+    }
+    return {name: value for name, value in settings.items() if value is not None}

@@ -8,7 +8,8 @@ from typing import Annotated, Literal
 from annotated_types import Ge, MinLen
 from pydantic import Field, model_validator
 
-from valor_cli.data.inputs.label_maps import MANIFEST, Column, Format, format_of
+from valor_cli.data.formats.manifest import MANIFEST, Column
+from valor_cli.data.inputs.label_maps import Format, format_of
 from valor_cli.data.shapes.objects.object_file import Role
 from valor_cli.data.source.files import STDIN
 from valor_cli.evaluators.inputs import (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 from msgspec import Struct
@@ -32,59 +32,34 @@ class Coding(Struct, frozen=True):
 
     Attributes:
         labels: Names as evaluated, in the order of their values.
-        label_of: Value to position in `labels`; to `len(labels)` for the background.
-        ignored: Values that are left out.
-        kept: Positions of the labels whose ground truth is evaluated; None for all.
-        reduced: Whether values of ground truth are one higher.
+        truth, prediction: Code of each value of a side, as `RawPair` has them; others are unknown.
+        left_open: Code of pixels without a prediction, which are never correct.
     """
 
     labels: tuple[str, ...]
-    label_of: Mapping[int, int]
-    ignored: frozenset[int]
-    kept: frozenset[int] | None
-    reduced: bool
-
-    @property
-    def left_open(self) -> int:
-        """The code of pixels without a prediction, which are never correct."""
-        return len(self.labels) + 1
+    truth: Mapping[int, int]
+    prediction: Mapping[int, int]
+    left_open: int
 
     def codes(self, role: Role, meanings: Sequence[int | None] | None) -> Codes:
-        """The code of each pixel value of a side, as `RawPair` has them.
+        """The code of each pixel value of a side.
 
         Args:
             role: Which side.
             meanings: What stored values stand for, None for no label; None where they are values
                 themselves.
         """
-        code = self._of_truth if role == "ground_truth" else self._of_prediction
-        if meanings is None:
-            return self._of_values(code)
-        none = IGNORED if role == "ground_truth" else self.left_open
-        return np.array([none if one is None else code(one) for one in meanings], np.int32)
-
-    def _of_values(self, code: Callable[[int], int]) -> Codes:
+        known, none = self.prediction, self.left_open
+        if role == "ground_truth":
+            known, none = self.truth, IGNORED
+        if meanings is not None:
+            found = [none if one is None else known.get(one, UNKNOWN) for one in meanings]
+            return np.array(found, np.int32)
         codes = np.full(_VALUES, UNKNOWN, np.int32)
-        # Of reduced ground truth, the value above a known one is known.
-        known = {0, *self.label_of, *self.ignored}
-        for value in known | {one + 1 for one in known}:
+        for value, code in known.items():
             if value < _VALUES:
-                codes[value] = code(value)
+                codes[value] = code
         return codes
-
-    def _of_truth(self, value: int) -> int:
-        if self.reduced and value not in self.ignored & {_UNMOVED}:
-            if value == 0:
-                return IGNORED
-            value -= 1
-        if value in self.ignored:
-            return IGNORED
-        label = self.label_of.get(value, UNKNOWN)
-        left_out = self.kept is not None and label != UNKNOWN and label not in self.kept
-        return IGNORED if left_out else label
-
-    def _of_prediction(self, value: int) -> int:
-        return self.left_open if value in self.ignored else self.label_of.get(value, UNKNOWN)
 
 
 def names_of(inputs: SegmentationInputs) -> Mapping[int, str] | None:
@@ -127,11 +102,22 @@ def make_coding(
     if not labels:
         raise DataError(Problem("labels", "no label is left beside what is ignored or background"))
     number = {name: at for at, name in enumerate(labels)}
-    label_of = {value: number.get(name, len(labels)) for value, name in mapped.items()}
+    code_of = {value: number.get(name, len(labels)) for value, name in mapped.items()}
     if isinstance(inputs.background, int):
-        label_of[inputs.background] = len(labels)
-    kept = _kept(selection, number if background is None else {**number, background: len(labels)})
-    return Coding(labels, label_of, ignored, kept, inputs.reduce_labels), warnings
+        code_of[inputs.background] = len(labels)
+    if background is not None:
+        number[background] = len(labels)
+    kept = {*number.values(), len(labels)}
+    if "label" in selection.keep:
+        kept = {number[name] for name in filter_labels([*number], selection.keep["label"])}
+    truth = {value: code if code in kept else IGNORED for value, code in code_of.items()}
+    truth |= dict.fromkeys(ignored, IGNORED)
+    if inputs.reduce_labels:
+        truth = {0: IGNORED, **{value + 1: code for value, code in truth.items()}}
+        truth |= dict.fromkeys(ignored & {_UNMOVED}, IGNORED)
+    left_open = len(labels) + 1
+    prediction = code_of | dict.fromkeys(ignored, left_open)
+    return Coding(labels, truth, prediction, left_open), warnings
 
 
 def _warnings(own: Mapping[int, str], mapped: Mapping[int, str], selection: Selection) -> list[str]:
@@ -196,15 +182,3 @@ def _background(
     problem = Problem("background", f"no label is named '{given}'{did_you_mean(given, known)}")
     more = " …" if len(known) > LISTED else ""
     raise DataError(problem, hint=f"labels: {', '.join(known[:LISTED])}{more}")
-
-
-def _kept(selection: Selection, number: Mapping[str, int]) -> frozenset[int] | None:
-    """The labels that a filter names.
-
-    Raises:
-        DataError: It names another one.
-    """
-    if "label" not in selection.keep:
-        return None
-    wanted = filter_labels([*number], selection.keep["label"])
-    return frozenset(number[name] for name in wanted)

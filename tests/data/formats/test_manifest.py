@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.data.png_files import label_map, write
-from valor_cli.data.inputs.label_maps import read_manifest
+from valor_cli.data.formats.manifest import read_manifest
 from valor_cli.data.shapes.label_maps import LabelMaps
 from valor_cli.errors import DataError
 

@@ -14,59 +14,44 @@ from numpy.typing import NDArray
 
 from valor_cli.data.formats.coco.images import metadata_of
 from valor_cli.data.formats.folders import without_extension
-from valor_cli.data.formats.images import png_content
-from valor_cli.data.formats.panoptic import Listing, folder_of, read_listing, segment_header
-from valor_cli.data.formats.png import PngHeader, PngLabelMap, pixels
+from valor_cli.data.formats.panoptic.listing import Listing, folder_of, read_listing
+from valor_cli.data.formats.panoptic.segments import SegmentPng, segment_runs
+from valor_cli.data.formats.png import PngHeader
 from valor_cli.data.shapes.label_maps import LabelMaps
-from valor_cli.data.shapes.objects.object_file import Role
+from valor_cli.data.shapes.objects.object_file import Id, Role
 from valor_cli.data.table import Columns
-from valor_cli.errors import LISTED, DataError, Problem
-from valor_cli.kernels.columns.grouping import positions_of
+from valor_cli.errors import DataError, Problem
+from valor_cli.results import Scalar
 
 _MOST = 65_535
 """Categories that 16 bits can tell apart, beside none."""
 
 
-class PanopticLabelMap(PngLabelMap, frozen=True):
-    """A PNG of segments.
+class PanopticLabelMap(SegmentPng, frozen=True):
+    """A PNG of segments, read as their categories.
 
     Attributes:
-        path: The file.
-        place: Its annotation in the JSON file.
-        expected: Height and width as the JSON file says, 0 where unknown.
-        segments: (s,) ids, ascending.
         categories: (s + 1,) uint8 or uint16, the category of each segment, counted from 1; at the
             end 0, for no segment.
     """
 
-    place: str
-    expected: NDArray[np.int64]
-    segments: NDArray[np.int64]
     categories: NDArray[np.unsignedinteger]
 
-    def _read(self) -> tuple[bytes, PngHeader]:
-        content = png_content(self.path)
-        return content, segment_header(self.path, content, self.expected)
-
-    def _decode(self, content: bytes, header: PngHeader) -> NDArray[np.unsignedinteger]:
+    def decode(self, content: bytes, header: PngHeader) -> NDArray[np.unsignedinteger]:
         """(height, width) category index of each pixel from 1; 0 for none.
 
         Raises:
             DataError: The pixels cannot be decoded; a segment has pixels and is not listed.
         """
-        ids = pixels(content, header, self.path)
-        line = ids.ravel()
-        begin = np.flatnonzero(np.concatenate([[True], line[1:] != line[:-1]]))
-        value = line[begin].astype(np.int64)
-        at = positions_of(value, self.segments)
-        unlisted = np.unique(value[(at < 0) & (value > 0)]).tolist()
+        ids = super().decode(content, header)
+        begin, at, unlisted = segment_runs(ids.ravel(), self.segments)
         if unlisted:
             problems = [
                 Problem(self.place, f"segment {one} has pixels in {self.path} and is not listed")
                 for one in unlisted
             ]
-            raise DataError(problems[:LISTED], total=len(problems))
-        lengths = np.diff(begin, append=line.size)
+            raise DataError(problems)
+        lengths = np.diff(begin, append=ids.size)
         return np.repeat(self.categories[at], lengths).reshape(ids.shape)
 
 
@@ -90,30 +75,32 @@ def read_panoptic_maps(
             or unknown; a category is not that of the ground truth.
     """
     listing = read_listing(path, role)
-    if not listing.images:
+    if not listing.annotations:
         raise DataError(Problem(f"{path}: annotations", "there is no label map in this list"))
-    categories = _agreed(listing.own_categories, names, path)
-    samples = [without_extension(name) for name in listing.file_names]
+    categories = _agreed(listing.categories, names, path)
     folder = folder_of(path)
-    maps = dict(zip(samples, _maps(listing, categories, folder, path), strict=True))
+    samples = [without_extension(one.file_name) for one in listing.annotations]
+    maps = dict(zip(samples, _maps(listing, [*categories], folder), strict=True))
     if len(maps) < len(samples):
         twice = sorted(name for name, count in Counter(samples).items() if count > 1)
         problems = [Problem(path, f"several annotations have the file '{n}'") for n in twice]
-        raise DataError(problems[:LISTED], total=len(problems))
-    values = metadata_of(listing.lists["images"], metadata, path) if role == "ground_truth" else {}
-    rows = listing.image_row.tolist()
+        raise DataError(problems)
+    images = dict(zip(samples, (one.image for one in listing.annotations), strict=True))
+    found: dict[str, dict[str, Scalar]] = {}
+    if role == "ground_truth" and listing.images is not None:
+        ids = listing.images["id"].tolist()
+        for name, values in metadata_of(listing.lists["images"], metadata, path).items():
+            said = dict(zip(ids, values, strict=True))
+            found[name] = {sample: said[image] for sample, image in images.items()}
     return LabelMaps(
         path,
         folder,
         maps,
         (listing.file,),
-        {
-            name: {sample: column[row] for sample, row in zip(samples, rows, strict=True)}
-            for name, column in values.items()
-        },
+        found,
         meanings=(None, *categories),
         categories=categories,
-        images=dict(zip(samples, listing.images, strict=True)),
+        images=images,
     )
 
 
@@ -137,36 +124,24 @@ def _agreed(own: Columns | None, names: Mapping[int, str] | None, path: str) -> 
     if len(found) > _MOST:
         problems.append(Problem(f"{path}: categories", f"there are more than {_MOST:,}"))
     if problems:
-        raise DataError(problems[:LISTED], total=len(problems))
+        raise DataError(problems)
     return dict(sorted((found if names is None else names).items()))
 
 
-def _maps(
-    listing: Listing, categories: Mapping[int, str], folder: str, path: str
-) -> Iterator[PanopticLabelMap]:
+def _maps(listing: Listing, ids: Sequence[Id], folder: str) -> Iterator[PanopticLabelMap]:
     """The label map of each annotation.
 
     Raises:
         DataError: A segment has a category that there is not.
     """
-    ids = np.array([*categories], np.int64)
-    kind = np.uint8 if len(ids) < 256 else np.uint16
-    known = listing.category.dtype.kind == "i"
-    at = positions_of(listing.category, ids) if known else np.full(len(listing.category), -1)
-    if (at < 0).any():
-        unknown = dict.fromkeys(listing.category[at < 0].tolist())
-        problems = [Problem(path, f"no category has the id {one!r}") for one in unknown]
-        raise DataError(problems[:LISTED], total=len(problems))
-    ends = np.cumsum(listing.counts).tolist()
-    for row, (name, count) in enumerate(
-        zip(listing.file_names, listing.counts.tolist(), strict=True)
-    ):
-        mine = slice(ends[row] - count, ends[row])
-        order = np.argsort(listing.segment[mine])
-        yield PanopticLabelMap(
-            f"{folder}/{name}",
-            f"{path}: annotations[{row}].segments_info",
-            listing.image_size[row],
-            listing.segment[mine][order],
-            np.append(at[mine][order] + 1, 0).astype(kind),
-        )
+    code = {one: at for at, one in enumerate(ids, 1)}
+    every = [one.category for annotation in listing.annotations for one in annotation.segments]
+    unknown = [one for one in dict.fromkeys(every) if one not in code]
+    if unknown:
+        path = listing.file.path
+        raise DataError([Problem(path, f"no category has the id {one!r}") for one in unknown])
+    kind: type[np.unsignedinteger] = np.uint8 if len(ids) < 256 else np.uint16
+    for one in listing.annotations:
+        categories = np.array([*(code[own.category] for own in one.segments), 0], kind)
+        file = f"{folder}/{one.file_name}"
+        yield PanopticLabelMap(file, one.place, one.size, one.numbers, categories)

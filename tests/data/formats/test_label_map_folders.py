@@ -9,9 +9,10 @@ import pytest
 from msgspec.structs import replace
 
 from tests.data.png_files import label_map, write
+from valor_cli.data.formats.label_map_folders import read_folder
 from valor_cli.data.formats.png import PngLabelMap
-from valor_cli.data.inputs.label_maps import format_of, read_folder
-from valor_cli.data.shapes.label_maps import LabelMaps, pair_names, refuse_unpaired
+from valor_cli.data.inputs.label_maps import format_of
+from valor_cli.data.shapes.label_maps import LabelMaps, pair_maps
 from valor_cli.errors import DataError
 
 pytestmark = pytest.mark.usefixtures("in_a_folder")
@@ -29,8 +30,24 @@ def side(path: str, *names: str) -> LabelMaps:
 
 def refused(truth: LabelMaps, found: LabelMaps, *, skip: bool = False) -> list[str]:
     with pytest.raises(DataError) as caught:
-        refuse_unpaired(pair_names(truth, found), truth, found, skip=skip)
+        pair_maps(truth, found, "model", skip=skip)
     return str(caught.value).split("\n")
+
+
+def paired(truth: LabelMaps, found: LabelMaps) -> tuple[dict[str, str], list[str]]:
+    """The file of the prediction by name of the ground truth, and warnings."""
+    maps, warnings = pair_maps(truth, found, "model", skip=True)
+    return {name: one.path for name, one in maps.items()}, warnings
+
+
+def left_out(count: str, of: str, other: str, first: str) -> str:
+    return f"left out: {count} {of} in {other} (the first: {first})"
+
+
+TRUTHS, PREDICTIONS = (
+    "ground truths have no prediction",
+    "predictions of model have no ground truth",
+)
 
 
 def folder_error(path: str) -> list[str]:
@@ -83,37 +100,49 @@ def test_a_name_that_is_no_text() -> None:
 
 
 def test_equal_paths_meet() -> None:
-    found = pair_names(side("gt", "x/a", "y/a", "b"), side("pred", "y/a", "x/a", "c"))
-    assert found.pairs == {"x/a": "x/a", "y/a": "y/a"}
-    assert (found.unpaired_truths, found.unpaired_predictions, found.ambiguous) == (
-        ["b"],
-        ["c"],
-        {},
+    found = paired(side("gt", "x/a", "y/a", "b"), side("pred", "y/a", "x/a", "c"))
+    assert found == (
+        {"x/a": "pred/x/a.png", "y/a": "pred/y/a.png"},
+        [
+            left_out("1 of 3", TRUTHS, "pred", "b"),
+            left_out("1 of 3", PREDICTIONS, "gt", "c"),
+        ],
     )
 
 
 def test_ids_of_images_go_before_names() -> None:
     truth = replace(side("gt", "1", "2", "3"), images={"1": 10, "2": 20, "3": 30})
     found = replace(side("pred", "1", "b", "c"), images={"1": 20, "b": 10, "c": 40})
-    met = pair_names(truth, found)
-    assert met.pairs == {"1": "b", "2": "1"}
-    assert (met.unpaired_truths, met.unpaired_predictions) == (["3"], ["c"])
+    assert paired(truth, found) == (
+        {"1": "pred/b.png", "2": "pred/1.png"},
+        [
+            left_out("1 of 3", TRUTHS, "pred", "3"),
+            left_out("1 of 3", PREDICTIONS, "gt", "c"),
+        ],
+    )
     # Where one side says no ids, names decide.
-    assert pair_names(truth, replace(found, images=None)).pairs == {"1": "1"}
+    assert paired(truth, replace(found, images=None))[0] == {"1": "pred/1.png"}
 
 
 def test_last_parts_decide_where_no_path_is_equal() -> None:
-    found = pair_names(side("gt", "city/a", "city/b", "c"), side("pred", "a", "out/b", "d"))
-    assert found.pairs == {"city/a": "a", "city/b": "out/b"}
-    assert (found.unpaired_truths, found.unpaired_predictions) == (["c"], ["d"])
+    found = paired(side("gt", "city/a", "city/b", "c"), side("pred", "a", "out/b", "d"))
+    assert found == (
+        {"city/a": "pred/a.png", "city/b": "pred/out/b.png"},
+        [
+            left_out("1 of 3", TRUTHS, "pred", "c"),
+            left_out("1 of 3", PREDICTIONS, "gt", "d"),
+        ],
+    )
 
 
 def test_one_equal_path_is_enough_to_compare_paths() -> None:
-    found = pair_names(side("gt", "city/a", "b"), side("pred", "a", "b"))
-    assert (found.pairs, found.unpaired_truths, found.unpaired_predictions) == (
-        {"b": "b"},
-        ["city/a"],
-        ["a"],
+    found = paired(side("gt", "city/a", "b"), side("pred", "a", "b"))
+    assert found == (
+        {"b": "pred/b.png"},
+        [
+            left_out("1 of 2", TRUTHS, "pred", "city/a"),
+            left_out("1 of 2", PREDICTIONS, "gt", "a"),
+        ],
     )
 
 
@@ -146,7 +175,7 @@ def test_missing_partners_are_listed() -> None:
         "pred/c.png: has no ground truth in gt",
         "Add the missing files, or set `on_invalid: skip` under `data:` to leave these out.",
     ]
-    refuse_unpaired(pair_names(truth, found), truth, found, skip=True)
+    assert paired(truth, found)[0] == {"b": "pred/b.png"}
 
 
 def test_of_many_missing_partners_twenty_are_listed() -> None:

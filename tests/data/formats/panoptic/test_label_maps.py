@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from tests.data.png_files import RGB, SIGNATURE, chunk, colours, label_map, write
-from valor_cli.data.formats.panoptic_label_maps import read_panoptic_maps
+from valor_cli.data.formats.panoptic.label_maps import read_panoptic_maps
 from valor_cli.data.shapes.label_maps import LabelMaps
 from valor_cli.errors import LISTED, DataError
 
