@@ -12,11 +12,15 @@ from msgspec import Struct
 
 from valor_cli.data.batch import Known, RowFile, Shaped
 from valor_cli.data.column_names import DELIMITERS
-from valor_cli.data.formats.parquet.magic import EXTENSIONS as PARQUET
-from valor_cli.data.formats.parquet.magic import is_parquet
 from valor_cli.data.source.files import STDIN
-from valor_cli.data.source.inputs import extension_of, head_of
+from valor_cli.data.source.inputs import extension_of, head_of, stored_head_of
 from valor_cli.errors import DataError, Problem, did_you_mean
+
+MAGIC: Final = b"PAR1"
+ENCRYPTED: Final = b"PARE"
+"""Magic bytes at both ends of a Parquet file, and of one with an encrypted footer."""
+
+ARROW_EXTENSIONS: Final = (".arrow", ".feather")
 
 
 class RowFormat(Struct, frozen=True):
@@ -43,7 +47,7 @@ FORMATS: Final[Mapping[str, RowFormat]] = {
     "json": RowFormat("json.table", (".json",), "a list of what lines of jsonl are"),
     "parquet": RowFormat(
         "parquet.table",
-        PARQUET,
+        (".parquet", ".pq", *ARROW_EXTENSIONS),
         "or Arrow, with the columns of csv or the keys of jsonl",
         can_cut=True,
     ),
@@ -96,6 +100,15 @@ def format_of(path: str) -> str:
     if any(mark.encode() in first for mark in DELIMITERS):
         return "csv"
     raise DataError(Problem(path, "the format cannot be detected from the content"), hint=_HINT)
+
+
+def is_parquet(path: str) -> bool:
+    """Whether an input without a known extension is Parquet; named pipes are not read.
+
+    Raises:
+        DataError: It cannot be read.
+    """
+    return stored_head_of(path, len(MAGIC)) in (MAGIC, ENCRYPTED)
 
 
 def _is_object(line: bytes) -> bool:

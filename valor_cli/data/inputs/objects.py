@@ -13,10 +13,9 @@ from valor_cli.data.batch import RowFile
 from valor_cli.data.column_names import check_mapped
 from valor_cli.data.formats.folders import is_folder, text_of
 from valor_cli.data.formats.label_studio import MARKS
-from valor_cli.data.formats.parquet.magic import is_parquet
 from valor_cli.data.formats.tables import EXTENSIONS as TABLE_EXTENSIONS
 from valor_cli.data.formats.tables import FORMATS as TABLES
-from valor_cli.data.formats.tables import open_rows
+from valor_cli.data.formats.tables import is_parquet, open_rows
 from valor_cli.data.partition.shards import minority_parts, read_shards
 from valor_cli.data.shapes.objects.columns import ALIASES, SCHEMA, forms_in, known_columns
 from valor_cli.data.shapes.objects.names import IMAGE, spelled

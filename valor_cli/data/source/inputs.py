@@ -95,10 +95,7 @@ def head_of(path: str) -> bytes:
     Raises:
         DataError: It cannot be read.
     """
-    if path == STDIN:
-        if not _rewindable():
-            return b""
-    elif not is_url(path) and os.path.exists(path) and not os.path.isfile(path):
+    if _is_read_once(path):
         return b""
     chunks = TextSource(path).chunks(HEAD)
     try:
@@ -110,16 +107,34 @@ def head_of(path: str) -> bytes:
             sys.stdin.buffer.seek(0)
 
 
-def _rewindable() -> bool:
-    """Put a stream that can be read again in the place of standard input, if that can be read.
+def stored_head_of(path: str, size: int) -> bytes:
+    """The first bytes as they are stored; empty where there is no file, or it is read only once.
 
-    What waits on a pipe is too little to tell the format of a compressed file by.
+    Raises:
+        DataError: It cannot be read.
     """
+    if _is_read_once(path) or not (path == STDIN or is_url(path) or os.path.exists(path)):
+        return b""
+    with TextSource(path).stored() as raw:
+        head = raw.read(size)
+    if path == STDIN:
+        sys.stdin.buffer.seek(0)
+    return head
+
+
+def _is_read_once(path: str) -> bool:
+    """Whether an input is a pipe, a device, or standard input that is closed or a terminal.
+
+    A stream that can be read again is put in the place of standard input, if that can be read: what
+    waits on a pipe is too little to tell the format of a compressed file by.
+    """
+    if path != STDIN:
+        return not is_url(path) and os.path.exists(path) and not os.path.isfile(path)
     stream = getattr(sys.stdin, "buffer", None)
     if stream is None or stream.closed or stream.isatty():
-        return False
+        return True
     try:
         sys.stdin = TextIOWrapper(BytesIO(stream.read()))
     except OSError:
-        return False
-    return True
+        return True
+    return False

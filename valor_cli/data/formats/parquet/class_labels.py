@@ -33,42 +33,32 @@ def class_names(schema: Any) -> Mapping[str, ClassNames]:
     return found if isinstance(found, Mapping) else {}
 
 
-def named_type(kind: Any, names: ClassNames) -> Any:
-    """An Arrow type, with texts in the place of class ids."""
-    types = pa.types
-    if types.is_list(kind) or types.is_large_list(kind):
-        made = pa.list_ if types.is_list(kind) else pa.large_list
-        field = kind.value_field
-        return made(field.with_type(named_type(field.type, names)))
-    if isinstance(names, Mapping):
-        if not types.is_struct(kind):
-            return kind
-        return pa.struct(
-            [one.with_type(named_type(one.type, names.get(one.name, {}))) for one in kind]
-        )
-    return pa.dictionary(pa.int64(), pa.large_string()) if types.is_integer(kind) else kind
-
-
 def named(array: Any, names: ClassNames) -> Any:
     """An Arrow array, with the names of classes in the place of their ids; null for -1.
 
     Raises:
         ArrowInvalid: An id is that of no class.
     """
-    kind = array.type
-    becomes = named_type(kind, names)
-    if becomes == kind:
-        return array
-    if pa.types.is_struct(kind):
-        held = [named(array.field(one.name), _of(names, one.name)) for one in kind]
-        return pa.StructArray.from_arrays(held, fields=list(becomes), mask=array.is_null())
-    if pa.types.is_integer(kind):
-        return _named_ids(array, names)
-    made = pa.ListArray if pa.types.is_list(kind) else pa.LargeListArray
-    inside = named(array.values, names)
-    none = np.append(array.is_null().to_numpy(zero_copy_only=False), False)
-    offsets = pa.array(array.offsets.to_numpy(zero_copy_only=False), array.offsets.type, mask=none)
-    return made.from_arrays(offsets, inside, type=becomes)
+    types, kind = pa.types, array.type
+    if names and (types.is_list(kind) or types.is_large_list(kind)):
+        inside = named(array.values, names)
+        made, listed = (
+            (pa.ListArray, pa.list_) if types.is_list(kind) else (pa.LargeListArray, pa.large_list)
+        )
+        none = np.append(array.is_null().to_numpy(zero_copy_only=False), False)
+        begin = array.offsets.to_numpy(zero_copy_only=False)
+        offsets = pa.array(begin, array.offsets.type, mask=none)
+        becomes = listed(kind.value_field.with_type(inside.type))
+        return made.from_arrays(offsets, inside, type=becomes)
+    if isinstance(names, Mapping):
+        if not names or not types.is_struct(kind):
+            return array
+        held = [named(array.field(one.name), names.get(one.name, {})) for one in kind]
+        fields = [one.with_type(new.type) for one, new in zip(kind, held, strict=True)]
+        if fields == list(kind):
+            return array
+        return pa.StructArray.from_arrays(held, fields=fields, mask=array.is_null())
+    return _named_ids(array, names) if types.is_integer(kind) else array
 
 
 def _named_ids(array: Any, names: Any) -> Any:
@@ -84,10 +74,6 @@ def _named_ids(array: Any, names: Any) -> Any:
         raise pa.ArrowInvalid(f"no class has the id {wrong[0]}: the schema names {len(names):,}")
     indices = pa.array(value, mask=value < 0)
     return pa.DictionaryArray.from_arrays(indices, pa.array(names, pa.large_string()))
-
-
-def _of(names: ClassNames, field: str) -> ClassNames:
-    return names.get(field, {}) if isinstance(names, Mapping) else {}
 
 
 def _names_in(feature: Any, depth: int = 0) -> ClassNames:
