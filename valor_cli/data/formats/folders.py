@@ -25,7 +25,7 @@ def is_folder(path: str) -> bool:
         return os.path.isdir(path)
     if extension_of(path):
         return False
-    from valor_cli.data.source.remote import kind_of
+    from valor_cli.data.source.stores import kind_of
 
     return kind_of(path) == "directory"
 
@@ -38,7 +38,7 @@ def is_file(path: str) -> bool:
     """
     if not is_url(path):
         return os.path.isfile(path)
-    from valor_cli.data.source.remote import kind_of
+    from valor_cli.data.source.stores import kind_of
 
     return kind_of(path) == "file"
 
@@ -53,7 +53,7 @@ def files_under(folder: str, endings: str | tuple[str, ...]) -> list[str]:
         DataError: It is no folder, or cannot be read.
     """
     if is_url(folder):
-        from valor_cli.data.source.remote import files_in
+        from valor_cli.data.source.stores import files_in
 
         return [name for name in files_in(folder) if name.lower().endswith(endings)]
     if not os.path.isdir(folder):

@@ -31,7 +31,7 @@ def expanded(path: str) -> list[str]:
     if not any(mark in path for mark in "*?["):
         return [path]
     if is_url(path):
-        from valor_cli.data.source.remote import matching
+        from valor_cli.data.source.stores import matching
 
         found = matching(path)
     elif os.path.lexists(path):
