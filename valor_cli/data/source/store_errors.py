@@ -55,13 +55,11 @@ _NO_CREDENTIALS: Final = "no credentials were found for this store"
 _NO_BUCKET: Final = "not a valid bucket name"
 _NO_TLS: Final = "TLS with this server fails"
 _NO_SERVER: Final = "the server of this store cannot be found; is there a network?"
+_CUT: Final = "the connection failed"
 _FAULTS: Final[tuple[tuple[str, type[ValorError], str], ...]] = (
-    (
-        "NoCredentialsError PartialCredentialsError CredentialRetrievalError SSOError "
-        "ProfileNotFound TokenRetrievalError DefaultCredentialsError RefreshError",
-        UnreachableError,
-        _NO_CREDENTIALS,
-    ),
+    ("NoCredentialsError PartialCredentialsError SSOError", UnreachableError, _NO_CREDENTIALS),
+    ("CredentialRetrievalError TokenRetrievalError", UnreachableError, _NO_CREDENTIALS),
+    ("ProfileNotFound DefaultCredentialsError RefreshError", UnreachableError, _NO_CREDENTIALS),
     ("SSLError ClientSSLError", UnreachableError, _NO_TLS),
     ("FileNotFoundError", DataError, "no such file"),
     ("IsADirectoryError", DataError, IS_FOLDER),
@@ -70,12 +68,9 @@ _FAULTS: Final[tuple[tuple[str, type[ValorError], str], ...]] = (
     ("TimeoutError Timeout", TransientError, "the server did not answer in time"),
     ("InvalidURL", UnreachableError, "not a valid URL"),
     ("ConnectionRefusedError", TransientError, "nothing answers there (connection refused)"),
-    (
-        "ConnectionError ClientConnectionError ClientPayloadError HTTPClientError IncompleteRead "
-        "RequestException ResponseParserError",
-        TransientError,
-        "the connection failed",
-    ),
+    ("ConnectionError ClientConnectionError HTTPClientError", TransientError, _CUT),
+    ("ClientPayloadError IncompleteRead ResponseParserError", TransientError, _CUT),
+    ("RequestException", TransientError, _CUT),
 )
 """Errors by the names of their classes and bases: packages that are not installed raise none."""
 
