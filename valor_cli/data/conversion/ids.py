@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
@@ -38,8 +36,8 @@ def under_ids_of(objects: ObjectFile, truth: ObjectFile, invalid: InvalidRows) -
     if objects.categories is None and truth.coded and len(objects.objects):
         message = f"its category ids mean nothing to {truth.path}, which names its labels"
         raise DataError(Problem(objects.path, message), hint="give the COCO ground truth")
-    images = images_of(truth)
-    joined = join_images(objects, known_images(truth))
+    images = known_images(truth)
+    joined = join_images(objects, images)
     image = joined.objects
     category = _category_numbers(objects, truth.categories)
     known = (image >= 0) & (category >= 0)
@@ -52,8 +50,8 @@ def under_ids_of(objects: ObjectFile, truth: ObjectFile, invalid: InvalidRows) -
         table = table.take(known)
     columns = {
         **table.columns,
-        "image_id": _ids(images.ids, image[known]),
-        "category_id": _ids(truth.categories["id"].tolist(), category[known]),
+        "image_id": images.ids[image[known]],
+        "category_id": truth.categories["id"][category[known]],
     }
     table = replace(table, columns=columns)
     return replace(
@@ -84,23 +82,18 @@ def _category_numbers(objects: ObjectFile, categories: Table) -> NDArray[np.int6
     ids = categories["id"].tolist()
     if objects.categories is None:
         return numbers_of(column, ids)
+    pairs = {pair: at for at, pair in enumerate(_names_of(categories))}
     names: dict[str, int] = {}
-    pairs: dict[tuple[Id, str], int] = {}
-    for at, (number, name) in enumerate(zip(ids, categories["name"].tolist(), strict=True)):
+    for (_, name), at in pairs.items():
         names.setdefault(name, at)
-        pairs[number, name] = at
-    own = objects.categories
-    found = {
-        pair[0]: pairs.get(pair, names.get(pair[1], -1))
-        for pair in zip(own["id"].tolist(), own["name"].tolist(), strict=True)
-    }
-    return np.fromiter((found[each] for each in column.tolist()), np.int64, len(column))
+    own = _names_of(objects.categories)
+    found = [pairs.get(pair, names.get(pair[1], -1)) for pair in own]
+    return np.array(found, np.int64)[numbers_of(column, [number for number, _ in own])]
 
 
-def _ids(ids: Sequence[Id], number: NDArray[np.int64]) -> NDArray[np.generic]:
-    text = bool(ids) and isinstance(ids[0], str)
-    column: NDArray[np.generic] = np.array(ids, dtype=object if text else np.int64)[number]
-    return column
+def _names_of(categories: Table) -> list[tuple[Id, str]]:
+    """The id and the name of each category."""
+    return list(zip(categories["id"].tolist(), categories["name"].tolist(), strict=True))
 
 
 def _unknown(
@@ -108,23 +101,14 @@ def _unknown(
 ) -> DataError:
     """The error that names what the ground truth does not know."""
     table, image = objects.objects, joined.objects
+    names = {} if objects.categories is None else dict(_names_of(objects.categories))
+    rows = np.flatnonzero((image < 0) | (category < 0)).tolist()
     problems = []
-    for row in np.flatnonzero((image < 0) | (category < 0))[:LISTED].tolist():
+    for row in rows[:LISTED]:
         if image[row] < 0:
-            (name,) = table["image_id"][row : row + 1].tolist()
-            message = joined.problem(name, truth)
+            message = joined.problem(table["image_id"][row : row + 1].tolist()[0], truth)
         else:
             (number,) = table["category_id"][row : row + 1].tolist()
-            message = f"no category {_shown_category(objects, number)} in {truth}"
+            message = f"no category {names.get(number, number)!r} in {truth}"
         problems.append(Problem(table.place_of(row), message))
-    total = int(((image < 0) | (category < 0)).sum())
-    return DataError(problems, total=total, hint=_HINT)
-
-
-def _shown_category(objects: ObjectFile, number: Id) -> str:
-    if objects.categories is None:
-        return repr(number)
-    names = dict(
-        zip(objects.categories["id"].tolist(), objects.categories["name"].tolist(), strict=True)
-    )
-    return repr(names[number])
+    return DataError(problems, total=len(rows), hint=_HINT)
