@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from itertools import pairwise
 
-from valor_cli.data.shapes.objects.object_file import ObjectFile
+import numpy as np
+
+from valor_cli.data.shapes.objects.object_file import Id, ObjectFile
 from valor_cli.data.shapes.objects.scene import (
-    Images,
     WriteOptions,
     Written,
-    by_row,
     check_kinds,
     image_numbers,
     images_of,
     labels_of,
     losses,
-    rows_by_image,
 )
+from valor_cli.data.table import Table
 from valor_cli.errors import LISTED, DataError, Problem
-from valor_cli.kernels.geometry.shapes import BOX, ROTATED_BOX, Kind
+from valor_cli.kernels.geometry.shapes import Kind
 
 KINDS: tuple[Kind, ...] = ("box", "rotated_box")
-_SIDES = {
-    "box": ("x", "y", "width", "height"),
-    "rotated_box": ("cx", "cy", "width", "height", "angle"),
-}
+_BOX = ("x", "y", "width", "height")
+_ROTATED_BOX = ("cx", "cy", "width", "height", "angle")
 _HOLDS = frozenset({"crowd", "empty_image"})
 _HOLDS_OF_TRUTH = _HOLDS | {"id", "area", "size"}
 _TO_QUOTE = re.compile('[",;\t\r\n]|^ | $')
@@ -44,39 +40,25 @@ def write_csv(objects: ObjectFile, wishes: WriteOptions) -> Written:
         message = "CSV holds boxes or rotated boxes, not both"
         raise DataError(Problem(objects.path, message), hint="convert them: --geometry box")
     images = images_of(objects)
-    sized = "score" not in objects.objects.columns and bool(images.size.any())
-    sides = _SIDES["rotated_box" if "rotated_box" in objects.shapes.kinds else "box"]
-    extra = [name for name in ("score", "crowd", "id", "area") if _has_values(objects, name)]
-    header = ["image_id", "label", *sides, *extra, *(["image_width", "image_height"] * sized)]
-    rows = _rows(objects, extra)
-    order, starts = rows_by_image(image_numbers(objects, images), len(images))
-    lines = [",".join(header)]
-    for at, (start, end) in enumerate(pairwise(starts)):
-        before, after = _cells_of(images, at, sized)
-        if start == end:
-            lines.append(f"{before}{',' * (1 + len(sides) + len(extra))}{after}")
-        lines += [f"{before},{rows[row]}{after}" for row in order[start:end].tolist()]
+    number = image_numbers(objects, images)
+    empty = np.setdiff1d(np.arange(len(images)), number)
+    image = np.concatenate([number, empty])
+    ids = list(map(_cell, images.ids))
+    columns = {"image_id": [ids[at] for at in image.tolist()]}
+    columns |= {name: [*own, *[""] * len(empty)] for name, own in _columns(objects).items()}
+    is_scored = "score" in columns
+    if not is_scored and images.size.any():
+        columns["image_width"] = list(map(str, images.size[image, 1].tolist()))
+        columns["image_height"] = list(map(str, images.size[image, 0].tolist()))
+    rows = list(zip(*columns.values(), strict=True))
+    order = np.argsort(image, kind="stable").tolist()
+    lines = map(",".join, [tuple(columns), *(rows[at] for at in order)])
     content = "".join(f"{line}\n" for line in lines).encode()
-    holds = _HOLDS if "score" in objects.objects.columns else _HOLDS_OF_TRUTH
-    return Written({"": content}, losses(objects, "CSV", holds))
+    return Written({"": content}, losses(objects, "CSV", _HOLDS if is_scored else _HOLDS_OF_TRUTH))
 
 
-def _has_values(objects: ObjectFile, name: str) -> bool:
-    """Whether a column has values: crowd flags that are set, areas that are stated."""
-    column = objects.objects.columns.get(name)
-    if column is None or name not in ("crowd", "area"):
-        return column is not None
-    return bool(column.any() if name == "crowd" else (column == column).any())
-
-
-def _cells_of(images: Images, at: int, sized: bool) -> tuple[str, str]:
-    """What every line of an image begins and ends with."""
-    height, width = images.size[at].tolist()
-    return _field(str(images.ids[at])), f",{width},{height}" * sized
-
-
-def _rows(objects: ObjectFile, extra: Sequence[str]) -> list[str]:
-    """The fields of each object, less those of its image."""
+def _columns(objects: ObjectFile) -> dict[str, list[str]]:
+    """The cells of each object, less those of its image."""
     table, shapes = objects.objects, objects.shapes
     labels = labels_of(objects)
     empty = [row for row, label in enumerate(labels) if not label]
@@ -86,26 +68,32 @@ def _rows(objects: ObjectFile, extra: Sequence[str]) -> list[str]:
             for row in empty[:LISTED]
         ]
         raise DataError(problems, total=len(empty), hint="name the category")
-    quoted = {label: _field(label) for label in dict.fromkeys(labels)}
-    geometry = by_row(shapes, {BOX: shapes.box.tolist(), ROTATED_BOX: shapes.rotated_box.tolist()})
-    columns = [list(map(_text, table[name].tolist())) for name in extra]
-    return [
-        ",".join([quoted[label], *map(repr, sides), *cells])
-        for label, sides, *cells in zip(labels, geometry, *columns, strict=True)
-    ]
+    quoted = {label: _cell(label) for label in dict.fromkeys(labels)}
+    columns = {"label": [quoted[label] for label in labels]}
+    is_rotated = "rotated_box" in shapes.kinds
+    sides = shapes.rotated_box if is_rotated else shapes.box
+    for name, side in zip(_ROTATED_BOX if is_rotated else _BOX, sides.T.tolist(), strict=True):
+        columns[name] = list(map(repr, side))
+    for name in ("score", "crowd", "id", "area"):
+        if _has_values(table, name):
+            columns[name] = list(map(_cell, table[name].tolist()))
+    return columns
 
 
-def _text(value: str | float | bool) -> str:
-    if isinstance(value, str):
-        return _field(value)
-    if isinstance(value, bool):
-        return str(int(value))
-    # An area that is the shape's own is no number. The digits of repr give a float back.
-    return repr(value) if value == value else ""
+def _has_values(table: Table, name: str) -> bool:
+    """Whether a column has values: crowd flags that are set, areas that are stated."""
+    column = table.columns.get(name)
+    if column is None or name not in ("crowd", "area"):
+        return column is not None
+    return bool(column.any() if name == "crowd" else (column == column).any())
 
 
-def _field(text: str) -> str:
-    """Text in quotes where a reader would take it apart otherwise."""
+def _cell(value: Id | float | bool) -> str:
+    """A value as a field, in quotes where a reader would take it apart otherwise."""
+    if isinstance(value, float):
+        # An area that is the shape's own is no number. The digits of repr give a float back.
+        return repr(value) if value == value else ""
+    text = value if isinstance(value, str) else str(int(value))
     if not _TO_QUOTE.search(text):
         return text
     doubled = text.replace('"', '""')

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import orjson
 
+from valor_cli.data.json_records import records
 from valor_cli.data.shapes.objects.object_file import ObjectFile
 from valor_cli.data.shapes.objects.scene import (
     WriteOptions,
@@ -44,51 +45,44 @@ def write_jsonl(objects: ObjectFile, wishes: WriteOptions) -> Written:
     rows = _objects(objects, wishes.box)
     images = images_of(objects)
     order, starts = rows_by_image(image_numbers(objects, images), len(images))
-    lines = []
-    for at, (start, end) in enumerate(pairwise(starts)):
-        line: dict[str, Any] = {"image_id": images.ids[at]}
-        name = images.file_names[at]
-        if name is not None:
-            line["file_name"] = name
-        if images.size[at, 0]:
-            line |= {"width": int(images.size[at, 1]), "height": int(images.size[at, 0])}
-        if metadata := _metadata(objects.metadata, at):
-            line["metadata"] = metadata
-        line["objects"] = [rows[row] for row in order[start:end].tolist()]
-        lines.append(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
+    metadata = records(objects.metadata.items(), len(images))
+    height, width = ([side or None for side in sides] for sides in images.size.T.tolist())
+    columns = {
+        "image_id": images.ids,
+        "file_name": images.file_names,
+        "width": width,
+        "height": height,
+        "metadata": [one or None for one in metadata],
+        "objects": [
+            [rows[row] for row in order[start:end].tolist()] for start, end in pairwise(starts)
+        ],
+    }
+    lines = [
+        orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE)
+        for line in records(columns.items(), len(images))
+    ]
     return Written({"": b"".join(lines)}, losses(objects, "JSONL", _HOLDS))
 
 
 def _objects(objects: ObjectFile, box: Floats | None) -> list[dict[str, Any]]:
     table, shapes = objects.objects, objects.shapes
-    geometry = by_row(
-        shapes,
-        {
-            BOX: shapes.box.tolist(),
-            ROTATED_BOX: shapes.rotated_box.tolist(),
-            POLYGON: _polygons(shapes.polygon),
-            MASK: rle_of(shapes.mask),
-        },
-    )
-    rows: list[dict[str, Any]] = [
-        {"label": label, KINDS[kind]: value}
-        for label, kind, value in zip(
-            labels_of(objects), shapes.kind.tolist(), geometry, strict=True
-        )
-    ]
+    none = np.full(len(table), None)
+    own: dict[int, list[Any]] = {
+        BOX: shapes.box.tolist(),
+        ROTATED_BOX: shapes.rotated_box.tolist(),
+        POLYGON: _polygons(shapes.polygon),
+        MASK: rle_of(shapes.mask),
+    }
+    columns: list[tuple[str, Sequence[Any]]] = [("label", labels_of(objects))]
+    columns += [(KINDS[kind], by_row(shapes, {kind: values})) for kind, values in own.items()]
     if box is not None:
-        for row in np.flatnonzero(~np.isnan(box[:, 0])).tolist():
-            rows[row]["box"] = box[row].tolist()
-    for name in ("score", "id", "area"):
-        if name in table.columns:
-            for made, value in zip(rows, table[name].tolist(), strict=True):
-                # The area that is the shape's own is not a number yet: it goes without saying.
-                if value == value:
-                    made[name] = value
-    if "crowd" in table.columns:
-        for row in np.flatnonzero(table["crowd"]).tolist():
-            rows[row]["crowd"] = True
-    return rows
+        columns.append(("box", [one if one[0] == one[0] else None for one in box.tolist()]))
+    for name in ("score", "id", "area", "crowd"):
+        # An area that is the shape's own is no number yet; no crowd goes without saying.
+        values = table.columns.get(name, none).tolist()
+        said = [None if one != one or one is False else one for one in values]
+        columns.append((name, said))
+    return records(columns, len(table))
 
 
 def _polygons(polygon: Polygons) -> list[Any]:
@@ -109,7 +103,3 @@ def _closed(ring: Sequence[float]) -> list[Sequence[float]]:
     """The points of a ring as GeoJSON has them: the first again at the end."""
     points = list(zip(ring[::2], ring[1::2], strict=True))
     return [*points, points[0]]
-
-
-def _metadata(metadata: Mapping[str, list[Any]], at: int) -> dict[str, Any]:
-    return {name: values[at] for name, values in metadata.items() if values[at] is not None}
