@@ -30,11 +30,11 @@ class Number(float):
     @property
     def plain(self) -> int | float:
         """The number as by `json.loads`."""
-        whole = self.text.lstrip("-").isdigit() and len(self.text) < _LONGEST_INTEGER
+        whole = self.text.lstrip("-").isdigit() and len(self.text) < LONGEST_INTEGER
         return int(self.text) if whole else float(self)
 
 
-_LONGEST_INTEGER = 4000
+LONGEST_INTEGER = 4000
 """Digits. Python refuses to convert more than 4,300 by default."""
 
 
