@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from tests.data.formats.parquet.test_arrow import write
 from tests.data.parquet_tables import table_error
-from valor_cli.data.formats.parquet.class_labels import class_names, named
+from valor_cli.data.formats.parquet.class_labels import class_names
+from valor_cli.data.formats.parquet.tape import tape_of_arrow
 from valor_cli.data.inputs.objects import read_objects
 from valor_cli.data.inputs.scores import read_scores
 from valor_cli.data.shapes.objects.reading import Reading
@@ -115,12 +116,9 @@ def test_nested_ids_are_what_each_value_says(rows: Any, skipped: int, kind: Any)
     one = pa.struct([("classes", kind(pa.int8())), ("count", pa.int8())])
     values = [None if row is None else {"classes": row, "count": 1} for row in rows]
     array = pa.array(values, one).slice(skipped)
-    found = named(array, {"classes": NAMES})
-    found.validate(full=True)
-    words = kind(pa.dictionary(pa.int64(), pa.large_string()))
-    assert found.type == pa.struct([("classes", words), ("count", pa.int8())])
+    (found,) = tape_of_arrow([array], [{"classes": NAMES}])
     known: dict[int | None, str | None] = {None: None, -1: None, **dict(enumerate(NAMES))}
-    assert found.to_pylist() == [
+    assert found.values() == [
         None if row is None else {"classes": [known[at] for at in row], "count": 1}
         for row in rows[skipped:]
     ]

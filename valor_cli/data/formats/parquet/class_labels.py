@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 import msgspec
-import numpy as np
 
 from valor_cli.extras import extra
 
@@ -33,42 +32,18 @@ def class_names(schema: Any) -> Mapping[str, ClassNames]:
     return found if isinstance(found, Mapping) else {}
 
 
-def named(array: Any, names: ClassNames) -> Any:
-    """An Arrow array, with the names of classes in the place of their ids; null for -1.
+def inside(names: ClassNames, field: str) -> ClassNames:
+    """The class names of a field of a struct."""
+    return names.get(field, {}) if isinstance(names, Mapping) else {}
+
+
+def named(array: Any, names: Sequence[str]) -> Any:
+    """An Arrow array of class ids as texts; null for -1.
 
     Raises:
         ArrowInvalid: An id is that of no class.
     """
-    types, kind = pa.types, array.type
-    if names and (types.is_list(kind) or types.is_large_list(kind)):
-        inside = named(array.values, names)
-        made, listed = (
-            (pa.ListArray, pa.list_) if types.is_list(kind) else (pa.LargeListArray, pa.large_list)
-        )
-        none = np.append(array.is_null().to_numpy(zero_copy_only=False), False)
-        begin = array.offsets.to_numpy(zero_copy_only=False)
-        offsets = pa.array(begin, array.offsets.type, mask=none)
-        becomes = listed(kind.value_field.with_type(inside.type))
-        return made.from_arrays(offsets, inside, type=becomes)
-    if isinstance(names, Mapping):
-        if not names or not types.is_struct(kind):
-            return array
-        held = [named(array.field(one.name), names.get(one.name, {})) for one in kind]
-        fields = [one.with_type(new.type) for one, new in zip(kind, held, strict=True)]
-        if fields == list(kind):
-            return array
-        return pa.StructArray.from_arrays(held, fields=fields, mask=array.is_null())
-    return _named_ids(array, names) if types.is_integer(kind) else array
-
-
-def _named_ids(array: Any, names: Any) -> Any:
-    """The names of class ids.
-
-    Raises:
-        ArrowInvalid: An id is that of no class.
-    """
-    ids = array.cast(pa.int64())
-    value = ids.fill_null(-1).to_numpy(zero_copy_only=False)
+    value = array.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
     wrong = value[(value < -1) | (value >= len(names))]
     if len(wrong):
         raise pa.ArrowInvalid(f"no class has the id {wrong[0]}: the schema names {len(names):,}")

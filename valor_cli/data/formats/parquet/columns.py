@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from valor_cli.data.batch import ColumnType, Kind
+from valor_cli.data.formats.parquet.class_labels import ClassNames, inside
 from valor_cli.data.formats.parquet.files import pa
 
 _CHECKS: Final[Mapping[Kind, tuple[Any, ...]]] = {
@@ -36,21 +37,29 @@ def kind_of(kind: Any) -> Kind:
     return next((name for name, some in _CHECKS.items() if any(is_(kind) for is_ in some)), "other")
 
 
-def type_of(kind: Any, depth: int = 0) -> ColumnType:
-    """An Arrow type; one that is nested too deeply is of the kind "deep"."""
+def type_of(kind: Any, names: ClassNames = (), depth: int = 0) -> ColumnType:
+    """An Arrow type; one that is nested too deeply is of the kind "deep".
+
+    Args:
+        kind: The type.
+        names: Those of the classes that ids in it stand for.
+        depth: How many types it is in.
+    """
+    if names and pa.types.is_integer(kind):
+        kind = pa.dictionary(pa.int64(), pa.large_string())
     written = str(kind).replace("\n", " ")
     if depth > _DEEPEST:
         return ColumnType("deep", written)
     kind = _value_type(kind)
     found = kind_of(kind)
-    fields: list[tuple[str, Any]] = []
+    fields: list[tuple[str, Any, ClassNames]] = []
     if found == "struct":
-        fields = [(one.name, one.type) for one in kind]
+        fields = [(one.name, one.type, inside(names, one.name)) for one in kind]
     elif found == "map":
-        fields = [("key", kind.key_type), ("value", kind.item_type)]
+        fields = [("key", kind.key_type, ()), ("value", kind.item_type, ())]
     elif found == "list":
-        fields = [("", kind.value_type)]
-    inner = tuple((name, type_of(one, depth + 1)) for name, one in fields)
+        fields = [("", kind.value_type, names)]
+    inner = tuple((name, type_of(one, own, depth + 1)) for name, one, own in fields)
     return ColumnType(found, written, inner)
 
 

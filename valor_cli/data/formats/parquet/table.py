@@ -7,8 +7,8 @@ import shutil
 import tempfile
 import weakref
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import partial
 from typing import Any, Final, cast
 
@@ -27,7 +27,7 @@ from valor_cli.data.batch import (
     TypedReading,
 )
 from valor_cli.data.column_names import duplicate_columns
-from valor_cli.data.formats.parquet.class_labels import class_names, named
+from valor_cli.data.formats.parquet.class_labels import class_names
 from valor_cli.data.formats.parquet.columns import type_of
 from valor_cli.data.formats.parquet.files import (
     REWRITE,
@@ -93,9 +93,9 @@ class TypedFile(RowFile):
             raise DataError(problems)
         self.names: Sequence[str] = schema.names
         self._classes = class_names(schema)
-        none = {one.name: self._read(one.name, pa.nulls(0, one.type)) for one in schema}
         self.types: Mapping[str, ColumnType] = {
-            name: type_of(column.type) for name, column in none.items()
+            one.name: type_of(_checked(pa.nulls(0, one.type)).type, self._classes.get(one.name, ()))
+            for one in schema
         }
 
     def _fetched(self) -> Stored:
@@ -149,45 +149,58 @@ class TypedFile(RowFile):
                 if not rows.num_rows:
                     continue
                 first = batch.first + begin
-                columns = self._columns(rows, first, batch.place)
-                held = dict(zip(rows.schema.names, tape_of_arrow(columns), strict=True))
+                held = self._columns(rows, first, batch.place)
                 at = first + np.arange(rows.num_rows)
                 number = at - (wanted.start - 1)
                 records = partial(_records, held)
                 names_at = dict.fromkeys(held, 0)
                 yield Block([Batch("typed", at, number, names_at, held.__getitem__, records)])
 
-    def _columns(self, rows: Any, first: int, place: str) -> list[Any]:
+    def _columns(self, rows: Any, first: int, place: str) -> dict[str, Column]:
         """The columns of a batch, checked against their types, which Arrow does not do.
 
         Raises:
-            DataError: They are not of these; a text is no UTF-8.
+            DataError: They are not of these; a text is no UTF-8, or an id that of no class.
         """
-        columns = []
-        for name, column in zip(rows.schema.names, rows.columns, strict=True):
-            try:
-                columns.append(self._read(name, column))
-            except pa.ArrowInvalid as error:
-                at = _first_invalid(partial(self._read, name), column)
-                place = place if at is None else f"{self.path}: row {first + at}"
-                message = "not UTF-8 text" if "UTF8" in str(error) else short(error)
-                raise DataError(Problem(f"{place}: {name}", message), hint=REWRITE) from None
-        return columns
+        names = rows.schema.names
+        try:
+            return dict(zip(names, self._read(names, rows.columns), strict=True))
+        except pa.ArrowInvalid:
+            for name, column in zip(names, rows.columns, strict=True):
+                self._check(name, column, first, place)
+            raise
 
-    def _read(self, name: str, column: Any) -> Any:
-        """A column that is what its type says, with texts in the place of bytes and class ids.
+    def _read(self, names: Sequence[str], columns: Sequence[Any]) -> list[Column]:
+        """Columns of values as JSON has them.
 
         Raises:
-            ArrowInvalid: It is not.
+            ArrowInvalid: One is not what its type says.
         """
-        column.validate(full=True)
-        kind = column.type
-        if pa.types.is_dictionary(kind) and _is_bytes(kind.value_type):
-            texts = column.dictionary.cast(pa.large_string())
-            column = pa.DictionaryArray.from_arrays(column.indices, texts)
-        elif _is_bytes(kind):
-            column = column.cast(pa.large_string())
-        return named(column, self._classes.get(name, {}))
+        classes = [self._classes.get(name, ()) for name in names]
+        return tape_of_arrow([_checked(column) for column in columns], classes)
+
+    def _check(self, name: str, column: Any, first: int, place: str) -> None:
+        """Find the first row that makes a column one that cannot be read.
+
+        Raises:
+            DataError: There is one, or no row alone does.
+        """
+
+        def error_of(rows: Any) -> str:
+            try:
+                self._read([name], [rows])
+            except pa.ArrowInvalid as error:
+                return "not UTF-8 text" if "UTF8" in str(error) else short(error)
+            return ""
+
+        if not (message := error_of(column)):
+            return
+        with suppress(pa.ArrowException):
+            rows = range(len(column))
+            at = bisect_left(rows, True, key=lambda row: error_of(column.slice(0, row + 1)) != "")
+            if error_of(column.slice(at, 1)):
+                place = f"{self.path}: row {first + at}"
+        raise DataError(Problem(f"{place}: {name}", message), hint=REWRITE)
 
     def _readable(self) -> list[str]:
         return [name for name, kind in self.types.items() if not any(_unsupported(kind, ""))]
@@ -245,22 +258,18 @@ def _unsupported(kind: ColumnType, place: str) -> Iterator[Problem]:
         yield from _unsupported(inner, within.get(kind.kind, place))
 
 
-def _first_invalid(read: Callable[[Any], Any], column: Any) -> int | None:
-    """The first row that makes a column one that cannot be read; None if no row alone does."""
+def _checked(column: Any) -> Any:
+    """A column that is what its type says, with texts in the place of bytes.
 
-    def is_invalid(rows: Any) -> bool:
-        try:
-            read(rows)
-        except pa.ArrowInvalid:
-            return True
-        return False
-
-    try:
-        rows = range(len(column))
-        at = bisect_left(rows, True, key=lambda row: is_invalid(column.slice(0, row + 1)))
-        return at if is_invalid(column.slice(at, 1)) else None
-    except pa.ArrowException:
-        return None
+    Raises:
+        ArrowInvalid: It is not.
+    """
+    column.validate(full=True)
+    kind = column.type
+    if pa.types.is_dictionary(kind) and _is_bytes(kind.value_type):
+        texts = column.dictionary.cast(pa.large_string())
+        return pa.DictionaryArray.from_arrays(column.indices, texts)
+    return column.cast(pa.large_string()) if _is_bytes(kind) else column
 
 
 def _is_bytes(kind: Any) -> bool:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.data.batch import Kind
+from valor_cli.data.formats.parquet.class_labels import ClassNames, inside, named
 from valor_cli.data.formats.parquet.columns import kind_of
 from valor_cli.data.formats.parquet.files import pa, pc
 from valor_cli.data.tape import (
@@ -55,14 +56,20 @@ class _Nodes:
         self.keys: dict[str, int] = {}
         self.duplicate: list[int] = []
 
-    def add(self, array: Any, parent: Ints, key: int | Ints = -1) -> Ints:
+    def add(self, array: Any, names: ClassNames, parent: Ints, key: int | Ints = -1) -> Ints:
         """Add the values of an array; their nodes.
 
         Args:
             array: A `pyarrow.Array`.
+            names: Those of the classes that ids in it stand for.
             parent: (n,) nodes that hold them; -1 for rows.
             key: The code of their key, or of the key of each.
+
+        Raises:
+            ArrowInvalid: An id is that of no class.
         """
+        if names and not isinstance(names, Mapping) and pa.types.is_integer(array.type):
+            array = named(array, names)
         n, kind = len(array), kind_of(array.type)
         array = _stored(array)
         if kind != "text":
@@ -81,15 +88,16 @@ class _Nodes:
         self.count += n
         self.parts.append((kinds, start, end, number, parent, np.zeros(n, np.int64) + key))
         if kind in ("list", "map"):
-            self._add_items(array, node)
+            self._add_items(array, names, node)
         elif kind == "struct":
             for field, held in zip(array.type, array.flatten(), strict=True):
                 said = _is_there(held)
                 code = self.keys.setdefault(field.name, len(self.keys))
-                self.add(held.filter(pa.array(said)), node[said], code)
+                own = inside(names, field.name)
+                self.add(held.filter(pa.array(said)), own, node[said], code)
         return node
 
-    def _add_items(self, array: Any, node: Ints) -> None:
+    def _add_items(self, array: Any, names: ClassNames, node: Ints) -> None:
         """Add what lists hold, or maps; an object with a duplicate key is marked."""
         kind = array.type
         is_map = pa.types.is_map(kind)
@@ -99,18 +107,18 @@ class _Nodes:
         # What stands behind a null is no part of what `flatten` gives.
         length = pc.if_else(array.is_valid(), pc.list_value_length(array), 0).fill_null(0)
         owner = np.repeat(node, length.to_numpy(zero_copy_only=False))
-        inside = array.flatten()
+        items = array.flatten()
         if not is_map:
-            self.add(inside, owner)
+            self.add(items, names, owner)
             return
-        key, value = inside.flatten()
+        key, value = items.flatten()
         coded = _decoded(_stored(key)).dictionary_encode()
         codes = [self.keys.setdefault(name, len(self.keys)) for name in _names(coded.dictionary)]
         keys = np.array(codes, np.int64)[coded.indices.to_numpy(zero_copy_only=False)]
         order = np.lexsort((keys, owner))
         again = (np.diff(owner[order]) == 0) & (np.diff(keys[order]) == 0)
         self.duplicate += np.unique(owner[order][1:][again]).tolist()
-        self.add(value, owner, keys)
+        self.add(value, (), owner, keys)
 
     def _spans(self, array: Any) -> tuple[Spans, Spans]:
         """Where the texts of an array are; those of equal codes are one."""
@@ -180,12 +188,18 @@ def _names(keys: Any) -> Sequence[str]:
     return names
 
 
-def tape_of_arrow(arrays: Sequence[Any]) -> list[Column]:
+def tape_of_arrow(arrays: Sequence[Any], names: Sequence[ClassNames]) -> list[Column]:
     """Arrow arrays of equal length as columns of one tape, with values as JSON has them.
 
-    Maps are objects; the fields of a struct that are null are left out.
+    Maps are objects; the fields of a struct that are null are left out, and class ids are names.
+
+    Raises:
+        ArrowInvalid: An id is that of no class.
     """
     nodes = _Nodes()
-    rows = [nodes.add(array, np.full(len(array), -1)) for array in arrays]
+    rows = [
+        nodes.add(array, own, np.full(len(array), -1))
+        for array, own in zip(arrays, names, strict=True)
+    ]
     tape = nodes.tape()
     return [Column(tape, row) for row in rows]
