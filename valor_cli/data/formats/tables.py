@@ -13,12 +13,8 @@ from msgspec import Struct
 from valor_cli.data.batch import Known, RowFile, Shaped
 from valor_cli.data.column_names import DELIMITERS
 from valor_cli.data.source.files import STDIN
-from valor_cli.data.source.inputs import extension_of, head_of, stored_head_of
+from valor_cli.data.source.inputs import PARQUET, extension_of, head_of
 from valor_cli.errors import DataError, Problem, did_you_mean
-
-MAGIC: Final = b"PAR1"
-ENCRYPTED: Final = b"PARE"
-"""Magic bytes at both ends of a Parquet file, and of one with an encrypted footer."""
 
 ARROW_EXTENSIONS: Final = (".arrow", ".feather")
 
@@ -86,9 +82,9 @@ def format_of(path: str) -> str:
         raise DataError(Problem(path, message))
     if found := EXTENSIONS.get(extension_of(path)):
         return found
-    if is_parquet(path):
-        return "parquet"
     head = head_of(path).lstrip()
+    if head in PARQUET:
+        return "parquet"
     if not head:
         # A named pipe cannot be looked into.
         return "jsonl"
@@ -100,15 +96,6 @@ def format_of(path: str) -> str:
     if any(mark.encode() in first for mark in DELIMITERS):
         return "csv"
     raise DataError(Problem(path, "the format cannot be detected from the content"), hint=_HINT)
-
-
-def is_parquet(path: str) -> bool:
-    """Whether an input without a known extension is Parquet; named pipes are not read.
-
-    Raises:
-        DataError: It cannot be read.
-    """
-    return stored_head_of(path, len(MAGIC)) in (MAGIC, ENCRYPTED)
 
 
 def _is_object(line: bytes) -> bool:

@@ -17,6 +17,9 @@ from valor_cli.paths import bare, is_url
 _SHARD: Final = re.compile(r"(.+)-[0-9]{5}-of-[0-9]{5}\.\w+$")
 """The name of a file of a split of a data set."""
 
+PARQUET: Final = (b"PAR1", b"PARE")
+"""Magic bytes at both ends of a Parquet file, and of one with an encrypted footer."""
+
 HEAD: Final = 1 << 16
 """Bytes of an input that are read to detect its format, at most."""
 
@@ -90,36 +93,24 @@ def extension_of(path: str) -> str:
 
 
 def head_of(path: str) -> bytes:
-    """The first bytes of an input's text; empty if it can be read only once.
+    """The first bytes of an input's text, or of Parquet; empty if it can be read only once.
 
     Raises:
         DataError: It cannot be read.
     """
     if _is_read_once(path):
         return b""
-    chunks = TextSource(path).chunks(HEAD)
+    source = TextSource(path)
+    chunks = source.chunks(HEAD)
     try:
-        return next(chunks)
+        with source.stored() as raw:
+            head = raw.read(len(PARQUET[0]))
+        return head if head in PARQUET else next(chunks)
     finally:
         # Not read to the end, so nothing is said of its end here.
         chunks.close()
         if path == STDIN:
             sys.stdin.buffer.seek(0)
-
-
-def stored_head_of(path: str, size: int) -> bytes:
-    """The first bytes as they are stored; empty where there is no file, or it is read only once.
-
-    Raises:
-        DataError: It cannot be read.
-    """
-    if _is_read_once(path) or not (path == STDIN or is_url(path) or os.path.exists(path)):
-        return b""
-    with TextSource(path).stored() as raw:
-        head = raw.read(size)
-    if path == STDIN:
-        sys.stdin.buffer.seek(0)
-    return head
 
 
 def _is_read_once(path: str) -> bool:

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from tests.data.parquet_tables import saved
 from valor_cli.data.batch import Block, Part, TypedReading
 from valor_cli.data.formats.parquet.table import TypedFile
-from valor_cli.data.formats.tables import format_of, is_parquet
+from valor_cli.data.formats.tables import format_of
 from valor_cli.data.inputs.samples import read_samples
 from valor_cli.data.inputs.scores import read_scores
 from valor_cli.data.partition.pieces import Span, cut, seamless
@@ -51,9 +51,10 @@ def test_a_format_is_told_by_name_or_content(name: str) -> None:
 
 def test_what_is_no_parquet() -> None:
     Path("a").write_bytes(b"PAR")
-    assert not is_parquet("a")
-    assert not is_parquet(".")
-    assert not is_parquet("none")
+    with pytest.raises(DataError, match="the format cannot be detected from the content"):
+        format_of("a")
+    with pytest.raises(DataError, match=r"none: no such file"):
+        format_of("none")
 
 
 def test_the_digest_is_that_of_the_stored_bytes() -> None:

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from itertools import accumulate
 from typing import Any, Final, NamedTuple
 
-from valor_cli.data.formats.tables import ENCRYPTED, MAGIC
 from valor_cli.data.partition.pieces import Span
 from valor_cli.data.source.compression import check_unpacked
 from valor_cli.data.source.files import Stored
+from valor_cli.data.source.inputs import PARQUET
 from valor_cli.errors import DataError, Problem
 from valor_cli.extras import extra
 
@@ -213,16 +213,17 @@ def _checked_size(raw: Stored, path: str) -> int:
     Raises:
         DataError: It does not.
     """
+    magic, encrypted = PARQUET
     raw.seek(0)
-    head = raw.read(len(MAGIC))
+    head = raw.read(len(magic))
     size = raw.seek(0, 2)
-    raw.seek(max(size - len(MAGIC), 0))
-    end = raw.read(len(MAGIC))
+    raw.seek(max(size - len(magic), 0))
+    end = raw.read(len(magic))
     raw.seek(0)
     message, hint = "", ""
     if not head:
         message = "the file is empty"
-    elif ENCRYPTED in (head, end):
+    elif encrypted in (head, end):
         message = "the Parquet file is encrypted, and no key is known"
     elif not size:
         message = "the server does not say how long this file is, as reading parts of it needs"
@@ -230,9 +231,9 @@ def _checked_size(raw: Stored, path: str) -> int:
     elif head.startswith(_PACKED):
         message = "a Parquet file that is compressed as a whole is not read"
         hint = "Unpack it: Parquet compresses its columns by itself."
-    elif head != MAGIC:
+    elif head != magic:
         message = "not a Parquet file: it does not begin with PAR1"
-    elif end != MAGIC or size < 12:
+    elif end != magic or size < 12:
         message = "the Parquet file is cut off: its end, which says what it holds, is missing"
         hint = "Write or copy the file again."
     if message:

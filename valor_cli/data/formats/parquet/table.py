@@ -140,7 +140,7 @@ class TypedFile(RowFile):
         Raises:
             DataError: The file cannot be read; a column to read is of a type that is not read.
         """
-        names = self._readable() if typed.columns is None else self._names_of(typed.columns)
+        names = self._names_of(typed.columns)
         wanted = range(1, self._held.count + 1) if part is None else range(part.begin, part.end)
         with self._opened() as raw:
             for batch in self._held.batches(raw, names, typed.coded, typed.most, wanted):
@@ -202,15 +202,14 @@ class TypedFile(RowFile):
                 place = f"{self.path}: row {first + at}"
         raise DataError(Problem(f"{place}: {name}", message), hint=REWRITE)
 
-    def _readable(self) -> list[str]:
-        return [name for name, kind in self.types.items() if not any(_unsupported(kind, ""))]
-
-    def _names_of(self, columns: Sequence[Path]) -> list[str]:
+    def _names_of(self, columns: Sequence[Path] | None) -> list[str]:
         """Columns, and fields of structs with dots, as far down as there are structs.
 
         Raises:
             DataError: One is of a type that is not read.
         """
+        if columns is None:
+            return [name for name, kind in self.types.items() if not any(_unsupported(kind, ""))]
         found = {self._path(path): str(path[0]) for path in columns}
         found.pop("", None)
         problems = [
