@@ -26,6 +26,7 @@ load a quarter faster than in chunks of 4 MiB."""
 Stored: TypeAlias = BufferedReader | BytesIO
 """The stored bytes of an input, for reading and seeking."""
 
+IS_FOLDER = "this is a folder; name a file in it"
 _UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -84,7 +85,7 @@ class TextSource:
     def whole(self) -> bytes:
         """The whole text. Raises as `chunks` does."""
         try:
-            size = CHUNK if is_url(self.path) else os.stat(self.path).st_size + 1
+            size = os.stat(self.path).st_size + 1
         except (OSError, ValueError):
             size = CHUNK
         return b"".join(self.chunks(max(size, CHUNK)))
@@ -144,7 +145,7 @@ class TextSource:
         raw.seek(0)
         hashed = _HashedReader(raw)
         yield from unpacked(cast(BinaryIO, hashed), magic, self.path, size)
-        self._sha256 = hashed.sha256()
+        self._sha256 = hashed.hash.hexdigest()
 
     def _part(self, raw: Stored, begin: int, end: int, size: int) -> Iterator[bytes]:
         raw.seek(begin)
@@ -205,7 +206,7 @@ class TextSource:
         if isinstance(error, FileNotFoundError):
             return self._error(_missing(self.path))
         if isinstance(error, IsADirectoryError):
-            return self._error("this is a folder; name a file in it")
+            return self._error(IS_FOLDER)
         if isinstance(error, PermissionError):
             return self._error("no permission to read this file")
         return self._error(f"cannot be read: {error.strerror or error}")
@@ -214,20 +215,17 @@ class TextSource:
 class _HashedReader:
     """A binary file that hashes what is read from it."""
 
-    __slots__ = ("_hash", "_raw", "tell")
+    __slots__ = ("_raw", "hash", "tell")
 
     def __init__(self, raw: Stored) -> None:
         self._raw = raw
-        self._hash = hashlib.sha256()
+        self.hash = hashlib.sha256()
         self.tell = raw.tell
 
     def read(self, size: int) -> bytes:
         content = self._raw.read(size)
-        self._hash.update(content)
+        self.hash.update(content)
         return content
-
-    def sha256(self) -> str:
-        return self._hash.hexdigest()
 
 
 def blocks_of_lines(source: TextSource, size: int = CHUNK) -> Iterator[bytes]:

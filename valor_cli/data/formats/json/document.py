@@ -88,12 +88,10 @@ def _inside_at_end(text: str, error: json.JSONDecodeError) -> str:
     if error.msg == "Extra data" or not _HALF_A_WORD.fullmatch(text, error.pos):
         return ""
     # Up to the error the text is right, so every string in it is closed.
-    depth = 0
-    for bracket in reversed(_NO_BRACKET.sub("", _STRING.sub("", text[: error.pos]))):
+    inside = [""]
+    for bracket in _NO_BRACKET.sub("", _STRING.sub("", text[: error.pos])):
         if bracket in "]}":
-            depth += 1
-        elif depth:
-            depth -= 1
+            inside.pop()
         else:
-            return "a list" if bracket == "[" else "an object"
-    return ""
+            inside.append("a list" if bracket == "[" else "an object")
+    return inside[-1]
