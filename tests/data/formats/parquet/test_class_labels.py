@@ -122,3 +122,8 @@ def test_nested_ids_are_what_each_value_says(rows: Any, skipped: int, kind: Any)
         None if row is None else {"classes": [known[at] for at in row], "count": 1}
         for row in rows[skipped:]
     ]
+
+
+def test_names_of_fields_are_none_of_the_column_itself() -> None:
+    columns = {"id": ["a", "b"], "label": [2, 0]}
+    assert labels(write("a.parquet", table(columns, {"label": {"kind": LABEL}}))) == ["2", "0"]

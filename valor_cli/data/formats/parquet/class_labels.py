@@ -37,7 +37,7 @@ def inside(names: ClassNames, field: str) -> ClassNames:
     return names.get(field, {}) if isinstance(names, Mapping) else {}
 
 
-def named(array: Any, names: Sequence[str]) -> Any:
+def named(array: Any, names: ClassNames) -> Any:
     """An Arrow array of class ids as texts; null for -1.
 
     Raises:

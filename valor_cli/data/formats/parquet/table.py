@@ -28,7 +28,6 @@ from valor_cli.data.batch import (
 )
 from valor_cli.data.column_names import duplicate_columns
 from valor_cli.data.formats.parquet.class_labels import class_names
-from valor_cli.data.formats.parquet.columns import type_of
 from valor_cli.data.formats.parquet.files import (
     REWRITE,
     ArrowContainer,
@@ -36,7 +35,7 @@ from valor_cli.data.formats.parquet.files import (
     pa,
     short,
 )
-from valor_cli.data.formats.parquet.tape import tape_of_arrow
+from valor_cli.data.formats.parquet.tape import tape_of_arrow, type_of
 from valor_cli.data.formats.tables import ARROW_EXTENSIONS
 from valor_cli.data.partition.pieces import Piece
 from valor_cli.data.schema import Path

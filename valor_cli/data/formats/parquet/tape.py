@@ -1,4 +1,4 @@
-"""Read Arrow columns as a tape."""
+"""Read Arrow columns as a tape; their types say what they hold, and nothing is parsed."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.data.batch import Kind
+from valor_cli.data.batch import ColumnType, Kind
 from valor_cli.data.formats.parquet.class_labels import ClassNames, inside, named
-from valor_cli.data.formats.parquet.columns import kind_of
 from valor_cli.data.formats.parquet.files import pa, pc
 from valor_cli.data.tape import (
     ABSENT,
@@ -30,19 +29,75 @@ from valor_cli.data.tape import (
 )
 from valor_cli.kernels.columns.spans import Spans
 
-_NODES: Final[Mapping[Kind, int]] = {
-    "text": TEXT,
-    "date": TEXT,
-    "whole": NUMBER,
-    "decimal": NUMBER,
-    "float": NUMBER,
-    "truth": FALSE,
-    "list": LIST,
-    "map": OBJECT,
-    "struct": OBJECT,
+_TYPES = pa.types
+_KINDS: Final[Mapping[Kind, tuple[int, Sequence[Any]]]] = {
+    "text": (TEXT, [_TYPES.is_string, _TYPES.is_large_string, _TYPES.is_string_view]),
+    "date": (TEXT, [_TYPES.is_date]),
+    "whole": (NUMBER, [_TYPES.is_integer]),
+    "decimal": (NUMBER, [_TYPES.is_decimal]),
+    "truth": (FALSE, [_TYPES.is_boolean]),
+    "float": (NUMBER, [_TYPES.is_floating]),
+    "none": (NULL, [_TYPES.is_null]),
+    "map": (OBJECT, [_TYPES.is_map]),
+    "list": (
+        LIST,
+        [_TYPES.is_list, _TYPES.is_large_list, _TYPES.is_fixed_size_list]
+        + [_TYPES.is_list_view, _TYPES.is_large_list_view],
+    ),
+    "struct": (OBJECT, [_TYPES.is_struct]),
 }
+"""The nodes of values by their kinds, and the Arrow types of these."""
+
 _WRITTEN: Final = ("text", "date", "whole", "decimal", "truth")
 """Kinds whose text is part of the tape; that of a float is made of its number."""
+
+_DEEPEST: Final = 64
+
+
+def type_of(kind: Any, names: ClassNames = (), depth: int = 0) -> ColumnType:
+    """An Arrow type; one that is nested too deeply is of the kind "deep".
+
+    Args:
+        kind: The type.
+        names: Those of the classes that ids in it stand for.
+        depth: How many types it is in.
+    """
+    if _is_class(kind, names):
+        kind = pa.dictionary(pa.int64(), pa.large_string())
+    written = str(kind).replace("\n", " ")
+    if depth > _DEEPEST:
+        return ColumnType("deep", written)
+    kind = _value_type(kind)
+    found = _kind_of(kind)
+    fields: list[tuple[str, Any, ClassNames]] = []
+    if found == "struct":
+        fields = [(one.name, one.type, inside(names, one.name)) for one in kind]
+    elif found == "map":
+        fields = [("key", kind.key_type, ()), ("value", kind.item_type, ())]
+    elif found == "list":
+        fields = [("", kind.value_type, names)]
+    inner = tuple((name, type_of(one, own, depth + 1)) for name, one, own in fields)
+    return ColumnType(found, written, inner)
+
+
+def _is_class(kind: Any, names: ClassNames) -> bool:
+    """Whether values of a type are ids of classes that have names."""
+    return bool(names) and not isinstance(names, Mapping) and bool(pa.types.is_integer(kind))
+
+
+def _value_type(kind: Any) -> Any:
+    """The type of the values of dictionaries and of extensions."""
+    while isinstance(kind, pa.BaseExtensionType) or pa.types.is_dictionary(kind):
+        kind = kind.value_type if pa.types.is_dictionary(kind) else kind.storage_type
+    return kind
+
+
+def _kind_of(kind: Any) -> Kind:
+    """The kind of values of an Arrow type."""
+    kind = _value_type(kind)
+    return next(
+        (name for name, (_, some) in _KINDS.items() if any(is_(kind) for is_ in some)), "other"
+    )
 
 
 class _Nodes:
@@ -68,15 +123,16 @@ class _Nodes:
         Raises:
             ArrowInvalid: An id is that of no class.
         """
-        if names and not isinstance(names, Mapping) and pa.types.is_integer(array.type):
+        if _is_class(array.type, names):
             array = named(array, names)
-        n, kind = len(array), kind_of(array.type)
+        n, kind = len(array), _kind_of(array.type)
         array = _stored(array)
         if kind != "text":
             array = _decoded(array)
         there = _is_there(array)
         number = _numbers(array) if kind in ("whole", "decimal", "float") else np.full(n, np.nan)
-        kinds = np.where(there, np.uint8(_NODES.get(kind, NULL)), np.uint8(NULL))
+        own, _ = _KINDS.get(kind, (NULL, ()))
+        kinds = np.where(there, np.uint8(own), np.uint8(NULL))
         if kind == "truth":
             kinds[array.fill_null(False).to_numpy(zero_copy_only=False)] = TRUE
         elif kind == "float":
@@ -93,8 +149,8 @@ class _Nodes:
             for field, held in zip(array.type, array.flatten(), strict=True):
                 said = _is_there(held)
                 code = self.keys.setdefault(field.name, len(self.keys))
-                own = inside(names, field.name)
-                self.add(held.filter(pa.array(said)), own, node[said], code)
+                within = inside(names, field.name)
+                self.add(held.filter(pa.array(said)), within, node[said], code)
         return node
 
     def _add_items(self, array: Any, names: ClassNames, node: Ints) -> None:
@@ -171,7 +227,7 @@ def _is_there(array: Any) -> Bools:
 
 def _numbers(array: Any) -> NDArray[np.float64]:
     """(n,) the numbers, NaN for null."""
-    if kind_of(array.type) == "decimal":
+    if _kind_of(array.type) == "decimal":
         # Arrow's own cast need not give the nearest number.
         array = array.cast(pa.large_string())
     number: NDArray[np.float64] = (
@@ -182,7 +238,7 @@ def _numbers(array: Any) -> NDArray[np.float64]:
 
 def _names(keys: Any) -> Sequence[str]:
     """The keys of maps as texts."""
-    if kind_of(keys.type) == "float":
+    if _kind_of(keys.type) == "float":
         return [repr(one) for one in keys.to_pylist()]
     names: list[str] = keys.cast(pa.large_string()).to_pylist()
     return names
