@@ -17,7 +17,7 @@ from valor_cli.data.shapes.objects.scene import (
     losses,
 )
 from valor_cli.data.table import Table
-from valor_cli.errors import LISTED, DataError, Problem
+from valor_cli.errors import DataError, Problem
 from valor_cli.kernels.geometry.shapes import Kind
 
 KINDS: tuple[Kind, ...] = ("box", "rotated_box")
@@ -61,13 +61,13 @@ def _columns(objects: ObjectFile) -> dict[str, list[str]]:
     """The cells of each object, less those of its image."""
     table, shapes = objects.objects, objects.shapes
     labels = labels_of(objects)
-    empty = [row for row, label in enumerate(labels) if not label]
-    if empty:
-        problems = [
-            Problem(table.place_of(row), "an empty label marks an image without objects in CSV")
-            for row in empty[:LISTED]
-        ]
-        raise DataError(problems, total=len(empty), hint="name the category")
+    problems = [
+        Problem(table.place_of(row), "an empty label marks an image without objects in CSV")
+        for row, label in enumerate(labels)
+        if not label
+    ]
+    if problems:
+        raise DataError(problems, hint="name the category")
     quoted = {label: _cell(label) for label in dict.fromkeys(labels)}
     columns = {"label": [quoted[label] for label in labels]}
     is_rotated = "rotated_box" in shapes.kinds

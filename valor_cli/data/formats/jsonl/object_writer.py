@@ -57,16 +57,13 @@ def write_jsonl(objects: ObjectFile, wishes: WriteOptions) -> Written:
             [rows[row] for row in order[start:end].tolist()] for start, end in pairwise(starts)
         ],
     }
-    lines = [
-        orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE)
-        for line in records(columns.items(), len(images))
-    ]
-    return Written({"": b"".join(lines)}, losses(objects, "JSONL", _HOLDS))
+    found = records(columns.items(), len(images))
+    content = b"".join(orjson.dumps(one, option=orjson.OPT_APPEND_NEWLINE) for one in found)
+    return Written({"": content}, losses(objects, "JSONL", _HOLDS))
 
 
 def _objects(objects: ObjectFile, box: Floats | None) -> list[dict[str, Any]]:
     table, shapes = objects.objects, objects.shapes
-    none = np.full(len(table), None)
     own: dict[int, list[Any]] = {
         BOX: shapes.box.tolist(),
         ROTATED_BOX: shapes.rotated_box.tolist(),
@@ -78,10 +75,10 @@ def _objects(objects: ObjectFile, box: Floats | None) -> list[dict[str, Any]]:
     if box is not None:
         columns.append(("box", [one if one[0] == one[0] else None for one in box.tolist()]))
     for name in ("score", "id", "area", "crowd"):
-        # An area that is the shape's own is no number yet; no crowd goes without saying.
-        values = table.columns.get(name, none).tolist()
-        said = [None if one != one or one is False else one for one in values]
-        columns.append((name, said))
+        if name in table.columns:
+            # An area that is the shape's own is no number yet; no crowd goes without saying.
+            values = table[name].tolist()
+            columns.append((name, [None if one != one or one is False else one for one in values]))
     return records(columns, len(table))
 
 
