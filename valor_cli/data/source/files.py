@@ -26,7 +26,6 @@ load a quarter faster than in chunks of 4 MiB."""
 Stored: TypeAlias = BufferedReader | BytesIO
 """The stored bytes of an input, for reading and seeking."""
 
-IS_FOLDER = "this is a folder; name a file in it"
 _UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -206,7 +205,7 @@ class TextSource:
         if isinstance(error, FileNotFoundError):
             return self._error(_missing(self.path))
         if isinstance(error, IsADirectoryError):
-            return self._error(IS_FOLDER)
+            return self._error("this is a folder; name a file in it")
         if isinstance(error, PermissionError):
             return self._error("no permission to read this file")
         return self._error(f"cannot be read: {error.strerror or error}")

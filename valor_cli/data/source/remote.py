@@ -25,8 +25,7 @@ from time import monotonic
 from typing import Any, Final
 
 from valor_cli.data.source.compression import bound
-from valor_cli.data.source.files import IS_FOLDER
-from valor_cli.data.source.store_errors import TransientError, retried, status_error
+from valor_cli.data.source.store_errors import IS_FOLDER, TransientError, retried, status_error
 from valor_cli.data.source.stores import EXTRA, store_of
 from valor_cli.errors import DataError, Problem, UnreachableError
 from valor_cli.extras import extra

@@ -9,7 +9,6 @@ from time import sleep
 from typing import Any, Final, TypeVar
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from valor_cli.data.source.files import IS_FOLDER
 from valor_cli.errors import DataError, Problem, UnreachableError, ValorError
 from valor_cli.masking import without_secrets
 from valor_cli.paths import is_web, scheme_of
@@ -21,6 +20,8 @@ TRIES: Final = 5
 
 FIRST_WAIT_S: Final = 0.2
 """Before the second try; twice as long before each further one."""
+
+IS_FOLDER: Final = "this is a folder; name a file in it"
 
 _PROTOCOLS: Final = {"s3a": "s3", "gcs": "gs", "http": "https"}
 """Other names of a scheme."""
