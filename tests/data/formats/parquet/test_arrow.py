@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -93,3 +95,20 @@ def test_what_is_no_arrow_file(content: bytes, expected: str) -> None:
     with pytest.raises(DataError) as caught:
         read_scores("a.arrow", "samples", READING)
     assert str(caught.value).startswith(expected)
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("name", ["a.arrow", "a.feather"])
+def test_any_damage_is_said_or_does_no_harm(name: str, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    views = pa.array(["a text that is longer than a view"] * 50, pa.string_view())
+    content = np.frombuffer(
+        Path(write(name, TABLE.append_column("note", views))).read_bytes(), "u1"
+    )
+    for _ in range(25):
+        damaged = content.copy()
+        at = rng.integers(8, len(content), int(rng.integers(1, 4)))
+        damaged[at] = rng.integers(0, 256, len(at))
+        Path(name).write_bytes(damaged.tobytes())
+        with suppress(DataError):
+            list(TypedFile(name).blocks())

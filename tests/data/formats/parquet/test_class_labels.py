@@ -18,6 +18,7 @@ from valor_cli.data.inputs.objects import read_objects
 from valor_cli.data.inputs.scores import read_scores
 from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.data.shapes.scores.score_file import ScoreReading
+from valor_cli.errors import DataError
 
 pytestmark = pytest.mark.usefixtures("in_a_folder")
 
@@ -127,3 +128,14 @@ def test_nested_ids_are_what_each_value_says(rows: Any, skipped: int, kind: Any)
 def test_names_of_fields_are_none_of_the_column_itself() -> None:
     columns = {"id": ["a", "b"], "label": [2, 0]}
     assert labels(write("a.parquet", table(columns, {"label": {"kind": LABEL}}))) == ["2", "0"]
+
+
+def test_an_id_in_a_list_is_said_with_its_row() -> None:
+    objects = [[{"bbox": [1.0, 2.0, 3.0, 4.0], "category": at}] for at in (0, 7)]
+    columns = {"image_id": [1, 2], "width": [99] * 2, "height": [99] * 2, "objects": objects}
+    features = {"objects": [{"bbox": BOX, "category": LABEL}]}
+    with pytest.raises(DataError) as caught:
+        read_objects(write("a.parquet", table(columns, features)), "ground_truth", Reading())
+    assert str(caught.value).startswith(
+        "a.parquet: row 2: objects: no class has the id 7: the schema names 3"
+    )

@@ -37,18 +37,38 @@ def inside(names: ClassNames, field: str) -> ClassNames:
     return names.get(field, {}) if isinstance(names, Mapping) else {}
 
 
+def named_type(kind: Any, names: ClassNames) -> Any:
+    """An Arrow type, with texts in the place of class ids."""
+    if names and (pa.types.is_list(kind) or pa.types.is_fixed_size_list(kind)):
+        field = kind.value_field.with_type(named_type(kind.value_type, names))
+        return pa.list_(field, getattr(kind, "list_size", -1))
+    if names and pa.types.is_large_list(kind):
+        return pa.large_list(kind.value_field.with_type(named_type(kind.value_type, names)))
+    if names and pa.types.is_struct(kind):
+        return pa.struct(
+            [one.with_type(named_type(one.type, inside(names, one.name))) for one in kind]
+        )
+    return pa.dictionary(pa.int64(), pa.large_string()) if _are_ids(kind, names) else kind
+
+
 def named(array: Any, names: ClassNames) -> Any:
-    """An Arrow array of class ids as texts; null for -1.
+    """An Arrow array of class ids as texts, null for -1; any other array as it is.
 
     Raises:
         ArrowInvalid: An id is that of no class.
     """
+    if not _are_ids(array.type, names):
+        return array
     value = array.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
     wrong = value[(value < -1) | (value >= len(names))]
     if len(wrong):
         raise pa.ArrowInvalid(f"no class has the id {wrong[0]}: the schema names {len(names):,}")
     indices = pa.array(value, mask=value < 0)
     return pa.DictionaryArray.from_arrays(indices, pa.array(names, pa.large_string()))
+
+
+def _are_ids(kind: Any, names: ClassNames) -> bool:
+    return bool(names) and not isinstance(names, Mapping) and bool(pa.types.is_integer(kind))
 
 
 def _names_in(feature: Any, depth: int = 0) -> ClassNames:

@@ -65,7 +65,7 @@ class ParquetContainer:
         """
         self._path = path
         self._size = _checked_size(raw, path)
-        with _arrow_errors(path, "Parquet"):
+        with arrow_errors(path, "Parquet"):
             opened = _parquet_file(raw)
             self.schema = opened.schema_arrow
             self._footer = opened.metadata
@@ -109,7 +109,7 @@ class ParquetContainer:
         Raises:
             DataError: A row group cannot be read.
         """
-        with _arrow_errors(self._path, "Parquet"):
+        with arrow_errors(self._path, "Parquet"):
             opened = _parquet_file(raw, coded, self._footer)
         first = 1
         for group, count in enumerate(self._rows):
@@ -118,7 +118,7 @@ class ParquetContainer:
             if count < 1 or (first < wanted.stop and wanted.start < behind):
                 place = f"{self._path}: row group {group}"
                 size = max(min(most, _BYTES * count // self._bytes[group]), 1)
-                with _arrow_errors(place, "Parquet"):
+                with arrow_errors(place, "Parquet"):
                     for rows in opened.iter_batches(
                         size, row_groups=[group], columns=list(columns), use_threads=False
                     ):
@@ -180,7 +180,7 @@ class ArrowContainer:
     @contextmanager
     def _opened(self, raw: Stored) -> Iterator[Any]:
         raw.seek(0)
-        with _arrow_errors(self._path, "Arrow"):
+        with arrow_errors(self._path, "Arrow"):
             source = pa.PythonFile(raw, "r")
             with (
                 pa.ipc.open_file(source) if self._is_file else pa.ipc.open_stream(source) as opened
@@ -242,7 +242,7 @@ def _checked_size(raw: Stored, path: str) -> int:
 
 
 @contextmanager
-def _arrow_errors(place: str, kind: str) -> Iterator[None]:
+def arrow_errors(place: str, kind: str) -> Iterator[None]:
     """Raise errors of Arrow as DataError.
 
     Raises:

@@ -8,7 +8,7 @@ import tempfile
 import weakref
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any, Final, cast
 
@@ -27,11 +27,12 @@ from valor_cli.data.batch import (
     TypedReading,
 )
 from valor_cli.data.column_names import duplicate_columns
-from valor_cli.data.formats.parquet.class_labels import class_names
+from valor_cli.data.formats.parquet.class_labels import class_names, named_type
 from valor_cli.data.formats.parquet.files import (
     REWRITE,
     ArrowContainer,
     ParquetContainer,
+    arrow_errors,
     pa,
     short,
 )
@@ -88,14 +89,20 @@ class TypedFile(RowFile):
         with self._opened() as raw:
             self._held = ArrowContainer(raw, path) if is_arrow else ParquetContainer(raw, path)
         schema = self._held.schema
-        if problems := duplicate_columns(schema.names, path):
+        # A name may be no text.
+        with arrow_errors(path, "Arrow" if is_arrow else "Parquet"):
+            self.names: Sequence[str] = schema.names
+            self._classes = class_names(schema)
+            self.types: Mapping[str, ColumnType] = {
+                name: type_of(self._type(name, kind))
+                for name, kind in zip(schema.names, schema.types, strict=True)
+            }
+        if problems := duplicate_columns(self.names, path):
             raise DataError(problems)
-        self.names: Sequence[str] = schema.names
-        self._classes = class_names(schema)
-        self.types: Mapping[str, ColumnType] = {
-            one.name: type_of(_checked(pa.nulls(0, one.type)).type, self._classes.get(one.name, ()))
-            for one in schema
-        }
+
+    def _type(self, name: str, kind: Any) -> Any:
+        """The type of a column as it is read."""
+        return named_type(_checked(pa.nulls(0, kind)).type, self._classes.get(name, ()))
 
     def _fetched(self) -> Stored:
         """The whole content, in a temporary local file deleted with this object."""
@@ -164,7 +171,7 @@ class TypedFile(RowFile):
         names = rows.schema.names
         try:
             return dict(zip(names, self._read(names, rows.columns), strict=True))
-        except pa.ArrowInvalid:
+        except pa.ArrowException:
             for name, column in zip(names, rows.columns, strict=True):
                 self._check(name, column, first, place)
             raise
@@ -173,7 +180,7 @@ class TypedFile(RowFile):
         """Columns of values as JSON has them.
 
         Raises:
-            ArrowInvalid: One is not what its type says.
+            ArrowException: One is not what its type says.
         """
         classes = [self._classes.get(name, ()) for name in names]
         return tape_of_arrow([_checked(column) for column in columns], classes)
@@ -188,17 +195,16 @@ class TypedFile(RowFile):
         def error_of(rows: Any) -> str:
             try:
                 self._read([name], [rows])
-            except pa.ArrowInvalid as error:
+            except pa.ArrowException as error:
                 return "not UTF-8 text" if "UTF8" in str(error) else short(error)
             return ""
 
         if not (message := error_of(column)):
             return
-        with suppress(pa.ArrowException):
-            rows = range(len(column))
-            at = bisect_left(rows, True, key=lambda row: error_of(column.slice(0, row + 1)) != "")
-            if error_of(column.slice(at, 1)):
-                place = f"{self.path}: row {first + at}"
+        rows = range(len(column))
+        at = bisect_left(rows, True, key=lambda row: error_of(column.slice(0, row + 1)) != "")
+        if error_of(column.slice(at, 1)):
+            place = f"{self.path}: row {first + at}"
         raise DataError(Problem(f"{place}: {name}", message), hint=REWRITE)
 
     def _names_of(self, columns: Sequence[Path] | None) -> list[str]:

@@ -54,35 +54,22 @@ _WRITTEN: Final = ("text", "date", "whole", "decimal", "truth")
 _DEEPEST: Final = 64
 
 
-def type_of(kind: Any, names: ClassNames = (), depth: int = 0) -> ColumnType:
-    """An Arrow type; one that is nested too deeply is of the kind "deep".
-
-    Args:
-        kind: The type.
-        names: Those of the classes that ids in it stand for.
-        depth: How many types it is in.
-    """
-    if _is_class(kind, names):
-        kind = pa.dictionary(pa.int64(), pa.large_string())
+def type_of(kind: Any, depth: int = 0) -> ColumnType:
+    """An Arrow type; one that is nested too deeply is of the kind "deep"."""
     written = str(kind).replace("\n", " ")
     if depth > _DEEPEST:
         return ColumnType("deep", written)
     kind = _value_type(kind)
     found = _kind_of(kind)
-    fields: list[tuple[str, Any, ClassNames]] = []
+    fields: list[tuple[str, Any]] = []
     if found == "struct":
-        fields = [(one.name, one.type, inside(names, one.name)) for one in kind]
+        fields = [(one.name, one.type) for one in kind]
     elif found == "map":
-        fields = [("key", kind.key_type, ()), ("value", kind.item_type, ())]
+        fields = [("key", kind.key_type), ("value", kind.item_type)]
     elif found == "list":
-        fields = [("", kind.value_type, names)]
-    inner = tuple((name, type_of(one, own, depth + 1)) for name, one, own in fields)
+        fields = [("", kind.value_type)]
+    inner = tuple((name, type_of(one, depth + 1)) for name, one in fields)
     return ColumnType(found, written, inner)
-
-
-def _is_class(kind: Any, names: ClassNames) -> bool:
-    """Whether values of a type are ids of classes that have names."""
-    return bool(names) and not isinstance(names, Mapping) and bool(pa.types.is_integer(kind))
 
 
 def _value_type(kind: Any) -> Any:
@@ -123,8 +110,7 @@ class _Nodes:
         Raises:
             ArrowInvalid: An id is that of no class.
         """
-        if _is_class(array.type, names):
-            array = named(array, names)
+        array = named(array, names)
         n, kind = len(array), _kind_of(array.type)
         array = _stored(array)
         if kind != "text":
