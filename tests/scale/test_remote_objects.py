@@ -14,7 +14,7 @@ import s3fs
 from tests.scale.web_server import WebServer, cut, serving, status, whole
 from valor_cli.data.formats.folders import files_under, is_folder, text_of
 from valor_cli.data.partition.shards import Gathered, read_shards
-from valor_cli.data.source import remote
+from valor_cli.data.source import remote, store_errors
 from valor_cli.data.source.files import TextSource
 from valor_cli.data.source.inputs import expanded
 from valor_cli.errors import DataError, MissingExtraError, UnreachableError, ValorError
@@ -41,7 +41,7 @@ def memory() -> Iterator[fsspec.AbstractFileSystem]:
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[WebServer]:
     """A server that S3 is asked at, in blocks of 1,000 bytes and more."""
-    monkeypatch.setattr(remote, "FIRST_WAIT_S", 0.0)
+    monkeypatch.setattr(store_errors, "FIRST_WAIT_S", 0.0)
     monkeypatch.setattr(remote, "FIRST", 1_000)
     monkeypatch.setattr(remote, "LARGEST", 50_000)
     s3fs.S3FileSystem.clear_instance_cache()

@@ -9,8 +9,9 @@ import fsspec
 import pytest
 
 from tests.data.parquet_tables import saved
-from valor_cli.data.formats.parquet.files import ParquetSource
+from valor_cli.data.formats.parquet.table import TypedFile
 from valor_cli.data.inputs.scores import read_scores
+from valor_cli.data.partition.pieces import Piece
 from valor_cli.data.shapes.scores.score_file import ScoreReading
 
 pytestmark = pytest.mark.scale
@@ -26,5 +27,6 @@ def test_files_in_a_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     found = read_scores("memory://bucket/*.parquet", "samples", ScoreReading())
     assert len(found.samples) == 3
     assert found.files[0].sha256 == hashlib.sha256(content).hexdigest()
-    whole = ParquetSource("memory://bucket/a.parquet")
-    assert whole.within(0, len(content)) == ((0, len(content)), range(1, 4))
+    whole = TypedFile("memory://bucket/a.parquet")
+    piece = Piece("memory://bucket/a.parquet", 0, len(content))
+    assert whole.part_of(piece) == (1, 4, (0, len(content)))

@@ -16,7 +16,7 @@ from PIL import Image
 from tests.scale.web_server import WebServer, cut, serving, silent, status, whole
 from valor_cli import catalogue
 from valor_cli.config import load_config
-from valor_cli.data.source import remote
+from valor_cli.data.source import remote, store_errors, stores
 from valor_cli.data.source.files import TextSource
 from valor_cli.data.source.inputs import expanded, head_of
 from valor_cli.data.source.remote import content_of, open_url
@@ -32,7 +32,7 @@ TEXT = b"".join(b'{"row": %d}\n' % row for row in range(100_000))
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[WebServer]:
-    monkeypatch.setattr(remote, "FIRST_WAIT_S", 0.0)
+    monkeypatch.setattr(store_errors, "FIRST_WAIT_S", 0.0)
     with serving() as found:
         yield found
 
@@ -205,8 +205,8 @@ def test_secrets_are_in_no_message(server: WebServer) -> None:
 
 
 def test_a_server_that_says_nothing(server: WebServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remote, "SILENCE_S", 0.05)
-    monkeypatch.setattr(remote, "TRIES", 2)
+    monkeypatch.setattr(stores, "SILENCE_S", 0.05)
+    monkeypatch.setattr(store_errors, "TRIES", 2)
     stopped = threading.Event()
     server.answers["/a"] = [silent(stopped)]
     told = error_of(server.url("/a"))
@@ -215,7 +215,7 @@ def test_a_server_that_says_nothing(server: WebServer, monkeypatch: pytest.Monke
 
 
 def test_no_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remote, "FIRST_WAIT_S", 0.0)
+    monkeypatch.setattr(store_errors, "FIRST_WAIT_S", 0.0)
     with serving() as server:
         url = server.url("/a")
     assert "nothing answers there (connection refused)" in error_of(url)

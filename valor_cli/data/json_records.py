@@ -1,9 +1,9 @@
-"""Parse JSON objects and keep numbers as they are written."""
+"""Parse JSON objects and keep numbers as they are written; make objects of columns."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Final, TypeAlias
 
 from valor_cli.data.values import describe, is_text
@@ -30,11 +30,11 @@ class Number(float):
     @property
     def plain(self) -> int | float:
         """The number as by `json.loads`."""
-        whole = self.text.lstrip("-").isdigit() and len(self.text) < _LONGEST_INTEGER
+        whole = self.text.lstrip("-").isdigit() and len(self.text) < LONGEST_INTEGER
         return int(self.text) if whole else float(self)
 
 
-_LONGEST_INTEGER = 4000
+LONGEST_INTEGER = 4000
 """Digits. Python refuses to convert more than 4,300 by default."""
 
 
@@ -113,6 +113,16 @@ def plain(value: Any) -> Any:
     if isinstance(value, list):
         return [plain(one) for one in value]
     return {key: plain(one) for key, one in value.items()} if isinstance(value, dict) else value
+
+
+def records(columns: Iterable[tuple[str, Iterable[Any]]], count: int) -> list[Record]:
+    """Objects of their values by key, in the order of columns; what is None is left out."""
+    rows: list[Record] = [{} for _ in range(count)]
+    for key, values in columns:
+        for row, value in zip(rows, values, strict=True):
+            if value is not None:
+                row[key] = value
+    return rows
 
 
 def first_of(names: Sequence[str], keys: Collection[str]) -> str | None:

@@ -15,7 +15,7 @@ import zstandard
 
 from valor_cli.data.formats.class_names import read_names
 from valor_cli.data.formats.manifest import read_manifest
-from valor_cli.data.formats.parquet.files import ParquetSource
+from valor_cli.data.formats.parquet.table import TypedFile
 from valor_cli.data.inputs.objects import Reading, read_objects
 from valor_cli.data.inputs.samples import read_samples
 from valor_cli.data.inputs.scores import read_scores
@@ -108,10 +108,10 @@ def test_a_ratio_that_was_raised(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_parquet(monkeypatch: pytest.MonkeyPatch) -> None:
     table = pa.table({"response": ["x" * 1_000_000], "id": ["1"]})
     pq.write_table(table, "a.parquet", compression="zstd", use_dictionary=False)
-    ParquetSource("a.parquet")
+    TypedFile("a.parquet")
     monkeypatch.setattr(compression, "FREE", 0)
     with pytest.raises(DataError, match=r"a.parquet: unpacks to .* more than 200 times as many"):
-        ParquetSource("a.parquet")
+        TypedFile("a.parquet")
 
 
 def test_plain_text_has_no_bound(monkeypatch: pytest.MonkeyPatch) -> None:

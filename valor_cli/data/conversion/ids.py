@@ -77,17 +77,18 @@ def _category_numbers(objects: ObjectFile, categories: Table) -> NDArray[np.int6
     ids = categories["id"].tolist()
     if objects.categories is None:
         return numbers_of(column, ids)
+    pairs = {pair: at for at, pair in enumerate(_names_of(categories))}
     names: dict[str, int] = {}
-    pairs: dict[tuple[Id, str], int] = {}
-    for at, (number, name) in enumerate(zip(ids, categories["name"].tolist(), strict=True)):
+    for (_, name), at in pairs.items():
         names.setdefault(name, at)
-        pairs[number, name] = at
-    own = objects.categories
-    found = {
-        pair[0]: pairs.get(pair, names.get(pair[1], -1))
-        for pair in zip(own["id"].tolist(), own["name"].tolist(), strict=True)
-    }
-    return np.fromiter((found[each] for each in column.tolist()), np.int64, len(column))
+    own = _names_of(objects.categories)
+    found = [pairs.get(pair, names.get(pair[1], -1)) for pair in own]
+    return np.array(found, np.int64)[numbers_of(column, [number for number, _ in own])]
+
+
+def _names_of(categories: Table) -> list[tuple[Id, str]]:
+    """The id and the name of each category."""
+    return list(zip(categories["id"].tolist(), categories["name"].tolist(), strict=True))
 
 
 def _unknown(
@@ -95,23 +96,14 @@ def _unknown(
 ) -> DataError:
     """The error that names what the ground truth does not know."""
     table, image = objects.objects, joined.objects
+    names = {} if objects.categories is None else dict(_names_of(objects.categories))
+    rows = np.flatnonzero((image < 0) | (category < 0)).tolist()
     problems = []
-    for row in np.flatnonzero((image < 0) | (category < 0))[:LISTED].tolist():
+    for row in rows[:LISTED]:
         if image[row] < 0:
-            (name,) = table["image_id"][row : row + 1].tolist()
-            message = joined.problem(name, truth)
+            message = joined.problem(table["image_id"][row : row + 1].tolist()[0], truth)
         else:
             (number,) = table["category_id"][row : row + 1].tolist()
-            message = f"no category {_shown_category(objects, number)} in {truth}"
+            message = f"no category {names.get(number, number)!r} in {truth}"
         problems.append(Problem(table.place_of(row), message))
-    total = int(((image < 0) | (category < 0)).sum())
-    return DataError(problems, total=total, hint=_HINT)
-
-
-def _shown_category(objects: ObjectFile, number: Id) -> str:
-    if objects.categories is None:
-        return repr(number)
-    names = dict(
-        zip(objects.categories["id"].tolist(), objects.categories["name"].tolist(), strict=True)
-    )
-    return repr(names[number])
+    return DataError(problems, total=len(rows), hint=_HINT)

@@ -5,13 +5,12 @@ Everything is written under a temporary name in the target's folder and renamed 
 
 from __future__ import annotations
 
-import contextlib
 import gzip
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NoReturn
 
 from valor_cli.atomic_files import clear, put, temporary
 from valor_cli.errors import DataError, Problem
@@ -74,16 +73,9 @@ def write_file(out: str, content: bytes) -> None:
     path = Path(out)
     if path.suffix == ".gz":
         content = gzip.compress(content, mtime=0)
-    waiting = temporary(path)
-    clear(path.parent, (path.name,))
-    try:
+    with _waiting(path, out) as waiting:
         waiting.write_bytes(content)
         put(waiting, path)
-    except OSError as error:
-        _stop(out, error)
-    finally:
-        with contextlib.suppress(OSError):  # renamed, or never written
-            waiting.unlink()
 
 
 def write_folder(out: str, files: Mapping[str, bytes]) -> None:
@@ -93,9 +85,8 @@ def write_folder(out: str, files: Mapping[str, bytes]) -> None:
         DataError: It cannot be written; an existing folder is kept.
     """
     path = Path(out)
-    waiting, before = temporary(path), temporary(path, "old")
-    clear(path.parent, (path.name,))
-    try:
+    before = temporary(path, "old")
+    with _waiting(path, out) as waiting:
         waiting.mkdir()
         for name, content in files.items():
             (waiting / name).write_bytes(content)
@@ -107,14 +98,24 @@ def write_folder(out: str, files: Mapping[str, bytes]) -> None:
             if os.path.lexists(before):
                 os.rename(before, path)
             raise
+    shutil.rmtree(before, ignore_errors=True)
+
+
+@contextmanager
+def _waiting(path: Path, out: str) -> Iterator[Path]:
+    """The temporary place of an output, where nothing is left in the end.
+
+    Raises:
+        DataError: It cannot be written.
+    """
+    waiting = temporary(path)
+    clear(path.parent, (path.name,))
+    try:
+        yield waiting
     except OSError as error:
-        _stop(out, error)
+        reason = error.strerror or str(error)
+        raise DataError(Problem(out, f"cannot be written: {reason}")) from error
     finally:
         shutil.rmtree(waiting, ignore_errors=True)
-        if os.path.lexists(path):
-            shutil.rmtree(before, ignore_errors=True)
-
-
-def _stop(out: str, error: OSError) -> NoReturn:
-    reason = error.strerror or str(error)
-    raise DataError(Problem(out, f"cannot be written: {reason}")) from error
+        with suppress(OSError):  # renamed, or never written
+            waiting.unlink()

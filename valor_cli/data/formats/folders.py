@@ -36,7 +36,7 @@ def is_file(path: str) -> bool:
 
 
 def _kind_of(url: str) -> str:
-    from valor_cli.data.source.remote import kind_of
+    from valor_cli.data.source.stores import kind_of
 
     return kind_of(url)
 
@@ -51,7 +51,7 @@ def files_under(folder: str, endings: str | tuple[str, ...]) -> list[str]:
         DataError: It is no folder, or cannot be read.
     """
     if is_url(folder):
-        from valor_cli.data.source.remote import files_in
+        from valor_cli.data.source.stores import files_in
 
         return [name for name in files_in(folder) if name.lower().endswith(endings)]
     if not os.path.isdir(folder):

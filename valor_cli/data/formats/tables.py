@@ -12,14 +12,14 @@ from msgspec import Struct
 
 from valor_cli.data.batch import Fault, Known, RowFile, Shaped
 from valor_cli.data.column_names import DELIMITERS, duplicate_columns
-from valor_cli.data.formats.parquet.magic import EXTENSIONS as PARQUET
-from valor_cli.data.formats.parquet.magic import is_parquet
 from valor_cli.data.json_records import plain
 from valor_cli.data.source.files import STDIN
-from valor_cli.data.source.inputs import extension_of, head_of
+from valor_cli.data.source.inputs import PARQUET, extension_of, head_of
 from valor_cli.data.table import RowProblems
 from valor_cli.data.values import stop_on
 from valor_cli.errors import DataError, Problem, did_you_mean
+
+ARROW_EXTENSIONS: Final = (".arrow", ".feather")
 
 
 class RowFormat(Struct, frozen=True):
@@ -46,7 +46,7 @@ FORMATS: Final[Mapping[str, RowFormat]] = {
     "json": RowFormat("json.table", (".json",), "a list of what lines of jsonl are"),
     "parquet": RowFormat(
         "parquet.table",
-        PARQUET,
+        (".parquet", ".pq", *ARROW_EXTENSIONS),
         "or Arrow, with the columns of csv or the keys of jsonl",
         can_cut=True,
     ),
@@ -85,9 +85,9 @@ def format_of(path: str) -> str:
         raise DataError(Problem(path, message))
     if found := EXTENSIONS.get(extension_of(path)):
         return found
-    if is_parquet(path):
-        return "parquet"
     head = head_of(path).lstrip()
+    if head in PARQUET:
+        return "parquet"
     if not head:
         # A named pipe cannot be looked into.
         return "jsonl"

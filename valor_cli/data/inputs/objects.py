@@ -13,7 +13,6 @@ from valor_cli.data.batch import RowFile
 from valor_cli.data.column_names import check_mapped, number_in
 from valor_cli.data.formats.folders import is_folder, text_of
 from valor_cli.data.formats.label_studio import MARKS
-from valor_cli.data.formats.parquet.magic import is_parquet
 from valor_cli.data.formats.tables import EXTENSIONS as TABLE_EXTENSIONS
 from valor_cli.data.formats.tables import FORMATS as TABLES
 from valor_cli.data.formats.tables import open_rows
@@ -24,6 +23,7 @@ from valor_cli.data.shapes.objects.object_file import ObjectFile, Role
 from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.data.source.files import STDIN
 from valor_cli.data.source.inputs import (
+    PARQUET,
     expanded,
     expanded_tables,
     extension_of,
@@ -249,9 +249,9 @@ def _xml_format(path: str) -> str:
 
 
 def _content_format(path: str) -> str:
-    if is_parquet(path):
-        return "parquet"
     head = head_of(path).lstrip()
+    if head in PARQUET:
+        return "parquet"
     if not head:
         # A named pipe cannot be looked into, and COCO JSON is what most tools write.
         return "coco"

@@ -84,7 +84,7 @@ class TextSource:
     def whole(self) -> bytes:
         """The whole text. Raises as `chunks` does."""
         try:
-            size = CHUNK if is_url(self.path) else os.stat(self.path).st_size + 1
+            size = os.stat(self.path).st_size + 1
         except (OSError, ValueError):
             size = CHUNK
         return b"".join(self.chunks(max(size, CHUNK)))
@@ -144,7 +144,7 @@ class TextSource:
         raw.seek(0)
         hashed = _HashedReader(raw)
         yield from unpacked(cast(BinaryIO, hashed), magic, self.path, size)
-        self._sha256 = hashed.sha256()
+        self._sha256 = hashed.hash.hexdigest()
 
     def _part(self, raw: Stored, begin: int, end: int, size: int) -> Iterator[bytes]:
         raw.seek(begin)
@@ -214,20 +214,17 @@ class TextSource:
 class _HashedReader:
     """A binary file that hashes what is read from it."""
 
-    __slots__ = ("_hash", "_raw", "tell")
+    __slots__ = ("_raw", "hash", "tell")
 
     def __init__(self, raw: Stored) -> None:
         self._raw = raw
-        self._hash = hashlib.sha256()
+        self.hash = hashlib.sha256()
         self.tell = raw.tell
 
     def read(self, size: int) -> bytes:
         content = self._raw.read(size)
-        self._hash.update(content)
+        self.hash.update(content)
         return content
-
-    def sha256(self) -> str:
-        return self._hash.hexdigest()
 
 
 def blocks_of_lines(source: TextSource, size: int = CHUNK) -> Iterator[bytes]:

@@ -17,6 +17,9 @@ from valor_cli.paths import bare, is_url
 _SHARD: Final = re.compile(r"(.+)-[0-9]{5}-of-[0-9]{5}\.\w+$")
 """The name of a file of a split of a data set."""
 
+PARQUET: Final = (b"PAR1", b"PARE")
+"""Magic bytes at both ends of a Parquet file, and of one with an encrypted footer."""
+
 HEAD: Final = 1 << 16
 """Bytes of an input that are read to detect its format, at most."""
 
@@ -31,7 +34,7 @@ def expanded(path: str) -> list[str]:
     if not any(mark in path for mark in "*?["):
         return [path]
     if is_url(path):
-        from valor_cli.data.source.remote import matching
+        from valor_cli.data.source.stores import matching
 
         found = matching(path)
     elif os.path.lexists(path):
@@ -90,19 +93,19 @@ def extension_of(path: str) -> str:
 
 
 def head_of(path: str) -> bytes:
-    """The first bytes of an input's text; empty if it can be read only once.
+    """The first bytes of an input's text, or of Parquet; empty if it can be read only once.
 
     Raises:
         DataError: It cannot be read.
     """
-    if path == STDIN:
-        if not _rewindable():
-            return b""
-    elif not is_url(path) and os.path.exists(path) and not os.path.isfile(path):
+    if _is_read_once(path):
         return b""
-    chunks = TextSource(path).chunks(HEAD)
+    source = TextSource(path)
+    chunks = source.chunks(HEAD)
     try:
-        return next(chunks)
+        with source.stored() as raw:
+            head = raw.read(len(PARQUET[0]))
+        return head if head in PARQUET else next(chunks)
     finally:
         # Not read to the end, so nothing is said of its end here.
         chunks.close()
@@ -110,16 +113,19 @@ def head_of(path: str) -> bytes:
             sys.stdin.buffer.seek(0)
 
 
-def _rewindable() -> bool:
-    """Put a stream that can be read again in the place of standard input, if that can be read.
+def _is_read_once(path: str) -> bool:
+    """Whether an input is a pipe, a device, or standard input that is closed or a terminal.
 
-    What waits on a pipe is too little to tell the format of a compressed file by.
+    A stream that can be read again is put in the place of standard input, if that can be read: what
+    waits on a pipe is too little to tell the format of a compressed file by.
     """
+    if path != STDIN:
+        return not is_url(path) and os.path.exists(path) and not os.path.isfile(path)
     stream = getattr(sys.stdin, "buffer", None)
     if stream is None or stream.closed or stream.isatty():
-        return False
+        return True
     try:
         sys.stdin = TextIOWrapper(BytesIO(stream.read()))
     except OSError:
-        return False
-    return True
+        return True
+    return False

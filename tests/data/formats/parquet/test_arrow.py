@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from tests.data.scored import said
-from valor_cli.data.formats.parquet.files import open_table
+from valor_cli.data.formats.parquet.table import TypedFile
 from valor_cli.data.inputs.score_pieces import read_score_piece
 from valor_cli.data.inputs.scores import read_scores
 from valor_cli.data.partition.pieces import cut
@@ -44,7 +46,8 @@ def write(path: str, table: pa.Table = TABLE) -> str:
 def test_arrow_is_read_as_parquet(name: str) -> None:
     expected = said(read_scores(write("a.parquet"), "samples", READING))
     assert said(read_scores(write(name), "samples", READING)) == expected
-    assert open_table(name).count == 50
+    (block, *_) = TypedFile(name).blocks()
+    assert len(block.batches[0]) == 7
 
 
 @pytest.mark.parametrize("size", [100, 1000])
@@ -92,3 +95,20 @@ def test_what_is_no_arrow_file(content: bytes, expected: str) -> None:
     with pytest.raises(DataError) as caught:
         read_scores("a.arrow", "samples", READING)
     assert str(caught.value).startswith(expected)
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("name", ["a.arrow", "a.feather"])
+def test_any_damage_is_said_or_does_no_harm(name: str, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    views = pa.array(["a text that is longer than a view"] * 50, pa.string_view())
+    content = np.frombuffer(
+        Path(write(name, TABLE.append_column("note", views))).read_bytes(), "u1"
+    )
+    for _ in range(25):
+        damaged = content.copy()
+        at = rng.integers(8, len(content), int(rng.integers(1, 4)))
+        damaged[at] = rng.integers(0, 256, len(at))
+        Path(name).write_bytes(damaged.tobytes())
+        with suppress(DataError):
+            list(TypedFile(name).blocks())

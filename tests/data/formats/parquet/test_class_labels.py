@@ -12,11 +12,13 @@ from hypothesis import strategies as st
 
 from tests.data.formats.parquet.test_arrow import write
 from tests.data.parquet_tables import table_error
-from valor_cli.data.formats.parquet.class_labels import class_names, named, named_type
+from valor_cli.data.formats.parquet.class_labels import class_names
+from valor_cli.data.formats.parquet.tape import tape_of_arrow
 from valor_cli.data.inputs.objects import read_objects
 from valor_cli.data.inputs.scores import read_scores
 from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.data.shapes.scores.score_file import ScoreReading
+from valor_cli.errors import DataError
 
 pytestmark = pytest.mark.usefixtures("in_a_folder")
 
@@ -115,11 +117,25 @@ def test_nested_ids_are_what_each_value_says(rows: Any, skipped: int, kind: Any)
     one = pa.struct([("classes", kind(pa.int8())), ("count", pa.int8())])
     values = [None if row is None else {"classes": row, "count": 1} for row in rows]
     array = pa.array(values, one).slice(skipped)
-    found = named(array, {"classes": NAMES})
-    found.validate(full=True)
-    assert found.type == named_type(one, {"classes": NAMES})
+    (found,) = tape_of_arrow([array], [{"classes": NAMES}])
     known: dict[int | None, str | None] = {None: None, -1: None, **dict(enumerate(NAMES))}
-    assert found.to_pylist() == [
+    assert found.values() == [
         None if row is None else {"classes": [known[at] for at in row], "count": 1}
         for row in rows[skipped:]
     ]
+
+
+def test_names_of_fields_are_none_of_the_column_itself() -> None:
+    columns = {"id": ["a", "b"], "label": [2, 0]}
+    assert labels(write("a.parquet", table(columns, {"label": {"kind": LABEL}}))) == ["2", "0"]
+
+
+def test_an_id_in_a_list_is_said_with_its_row() -> None:
+    objects = [[{"bbox": [1.0, 2.0, 3.0, 4.0], "category": at}] for at in (0, 7)]
+    columns = {"image_id": [1, 2], "width": [99] * 2, "height": [99] * 2, "objects": objects}
+    features = {"objects": [{"bbox": BOX, "category": LABEL}]}
+    with pytest.raises(DataError) as caught:
+        read_objects(write("a.parquet", table(columns, features)), "ground_truth", Reading())
+    assert str(caught.value).startswith(
+        "a.parquet: row 2: objects: no class has the id 7: the schema names 3"
+    )

@@ -18,14 +18,12 @@ import pytest
 from msgspec.structs import replace
 
 from tests.data.parquet_tables import saved
-from valor_cli.data.formats.parquet.files import ParquetSource
-from valor_cli.data.formats.parquet.magic import is_parquet
+from valor_cli.data.batch import Block, Part, TypedReading
 from valor_cli.data.formats.parquet.table import TypedFile
 from valor_cli.data.formats.tables import format_of
-from valor_cli.data.formats.tables import format_of as sample_format
 from valor_cli.data.inputs.samples import read_samples
 from valor_cli.data.inputs.scores import read_scores
-from valor_cli.data.partition.pieces import cut, seamless
+from valor_cli.data.partition.pieces import Span, cut, seamless
 from valor_cli.data.shapes.samples.sample_file import SampleReading
 from valor_cli.data.shapes.scores.score_file import ScoreReading
 from valor_cli.errors import DataError, MissingExtraError
@@ -48,41 +46,42 @@ def changed(content: bytes) -> str:
 @pytest.mark.parametrize("name", ["a.parquet", "A.PARQUET", "a.pq", "a.bin", "a"])
 def test_a_format_is_told_by_name_or_content(name: str) -> None:
     saved(TABLE, name)
-    assert format_of(name) == sample_format(name) == "parquet"
+    assert format_of(name) == "parquet"
 
 
 def test_what_is_no_parquet() -> None:
     Path("a").write_bytes(b"PAR")
-    assert not is_parquet("a")
-    assert not is_parquet(".")
-    assert not is_parquet("none")
+    with pytest.raises(DataError, match="the format cannot be detected from the content"):
+        format_of("a")
+    with pytest.raises(DataError, match=r"none: no such file"):
+        format_of("none")
 
 
 def test_the_digest_is_that_of_the_stored_bytes() -> None:
     path = saved(TABLE)
     expected = hashlib.sha256(Path(path).read_bytes()).hexdigest()
-    assert ParquetSource(path).sha256 == expected
+    assert TypedFile(path).sha256 == expected
     assert read_scores(path, "samples", ScoreReading()).files[0].sha256 == expected
 
 
 def test_rows_come_in_batches_by_row_group() -> None:
     path = saved({"a": np.arange(10), "b": np.arange(10)}, row_group_size=4)
-    source = ParquetSource(path)
-    found = [
-        (one.first, one.rows.to_pydict()) for one in source.batches(["b"], (), 3, range(1, 11))
-    ]
-    assert found == [
-        (1, {"b": [0, 1, 2]}),
-        (4, {"b": [3]}),
-        (5, {"b": [4, 5, 6]}),
-        (8, {"b": [7]}),
-        (9, {"b": [8, 9]}),
-    ]
-    some = source.batches(["a"], (), 3, range(6, 9))
-    assert [(one.first, one.rows.to_pydict()) for one in some] == [
-        (6, {"a": [5, 6]}),
-        (8, {"a": [7]}),
-    ]
+    found = [rows_of(block) for block in TypedFile(path).blocks(typed=reading("b", 3))]
+    assert found == [(1, [0, 1, 2]), (4, [3]), (5, [4, 5, 6]), (8, [7]), (9, [8, 9])]
+    part = Part(6, 9, Span(0, 0))
+    some = TypedFile(path).blocks(part, typed=reading("a", 3))
+    assert [rows_of(block) for block in some] == [(6, [5, 6]), (8, [7])]
+
+
+def reading(name: str, most: int) -> TypedReading:
+    return TypedReading([(name,)], (), most)
+
+
+def rows_of(block: Block) -> tuple[int, list[Any]]:
+    """The number of the first row, and the values of the only column."""
+    (batch,) = block.batches
+    (name,) = batch.names
+    return int(batch.line[0]), batch.column(name).scalars().tolist()
 
 
 @pytest.mark.parametrize("size", [1, 100, 300, 1000, 1 << 20])
@@ -108,8 +107,8 @@ def test_a_file_that_grew_between_two_pieces() -> None:
 def test_long_values_make_small_batches() -> None:
     # 16 rows of 1 MiB, and a little more that says how long each is: 7 of them are within 8 MiB.
     path = saved({"a": [str(at) * 2**20 for at in range(8)] * 2}, use_dictionary=False)
-    found = ParquetSource(path).batches(["a"], (), 1 << 16, range(1, 17))
-    assert max(one.rows.num_rows for one in found) == 7
+    found = TypedFile(path).blocks(typed=reading("a", 1 << 16))
+    assert max(len(block.batches[0]) for block in found) == 7
 
 
 def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:

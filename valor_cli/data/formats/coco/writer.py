@@ -5,13 +5,14 @@ The order of keys is fixed, and floats are written with the digits that restore 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import orjson
 
 from valor_cli.data.formats.coco.images import LVIS_KEYS
+from valor_cli.data.json_records import records
 from valor_cli.data.shapes.objects.object_file import ObjectFile
 from valor_cli.data.shapes.objects.scene import Scene, WriteOptions, Written, rings_of, rle_of
 from valor_cli.data.table import Table
@@ -51,16 +52,6 @@ def write_coco(objects: ObjectFile, wishes: WriteOptions) -> Written:
     return Written({"": content}, scene.losses(held, name))
 
 
-def _records(columns: Mapping[str, Iterable[Any]], count: int) -> list[dict[str, Any]]:
-    """Objects of JSON; what is None is left out."""
-    rows: list[dict[str, Any]] = [{} for _ in range(count)]
-    for key, values in columns.items():
-        for row, value in zip(rows, values, strict=True):
-            if value is not None:
-                row[key] = value
-    return rows
-
-
 def _results(scene: Scene, wishes: WriteOptions) -> list[dict[str, Any]]:
     objects, table = scene.objects, scene.table
     if "score" not in table.columns:
@@ -77,7 +68,7 @@ def _results(scene: Scene, wishes: WriteOptions) -> list[dict[str, Any]]:
         "score": table["score"].tolist(),
         "segmentation": _segmentations(scene),
     }
-    return _records(columns | _keypoints(objects), len(table))
+    return records((columns | _keypoints(objects)).items(), len(table))
 
 
 def _annotations(scene: Scene, wishes: WriteOptions) -> list[dict[str, Any]]:
@@ -95,7 +86,7 @@ def _annotations(scene: Scene, wishes: WriteOptions) -> list[dict[str, Any]]:
     }
     if "score" in table.columns:
         columns["score"] = table["score"].tolist()
-    return _records(columns | _keypoints(objects), count)
+    return records((columns | _keypoints(objects)).items(), count)
 
 
 def _boxes(objects: ObjectFile, wishes: WriteOptions) -> Floats:
@@ -152,11 +143,11 @@ def _images(scene: Scene) -> list[dict[str, Any]]:
     for column, key in LVIS_KEYS.items():
         if table is not None and column in table.columns:
             columns[key] = table[column].tolist()
-    metadata = _records(scene.objects.metadata, len(scene.ids))
+    metadata = records(scene.objects.metadata.items(), len(scene.ids))
     columns["metadata"] = [one or None for one in metadata]
-    return _records(columns, len(scene.ids))
+    return records(columns.items(), len(scene.ids))
 
 
 def _categories(table: Table) -> list[dict[str, Any]]:
     keys = [key for key in ("id", "name", "frequency", "isthing") if key in table.columns]
-    return _records({key: table[key].tolist() for key in keys}, len(table))
+    return records([(key, table[key].tolist()) for key in keys], len(table))

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
-from valor_cli.data.shapes.objects.object_file import ObjectFile
+import numpy as np
+
+from valor_cli.data.shapes.objects.object_file import Id, ObjectFile
 from valor_cli.data.shapes.objects.scene import Scene, WriteOptions, Written
-from valor_cli.errors import LISTED, DataError, Problem
-from valor_cli.kernels.geometry.shapes import BOX, ROTATED_BOX, Kind
+from valor_cli.data.table import Table
+from valor_cli.errors import DataError, Problem
+from valor_cli.kernels.geometry.shapes import Kind
 
 KINDS: tuple[Kind, ...] = ("box", "rotated_box")
-_SIDES = {
-    "box": ("x", "y", "width", "height"),
-    "rotated_box": ("cx", "cy", "width", "height", "angle"),
-}
+_BOX = ("x", "y", "width", "height")
+_ROTATED_BOX = ("cx", "cy", "width", "height", "angle")
 _HOLDS = frozenset({"crowd", "empty_image"})
 _HOLDS_OF_TRUTH = _HOLDS | {"id", "area", "size"}
 _TO_QUOTE = re.compile('[",;\t\r\n]|^ | $')
@@ -31,66 +31,58 @@ def write_csv(objects: ObjectFile, wishes: WriteOptions) -> Written:
     if len(objects.shapes.kinds) > 1:
         message = "CSV holds boxes or rotated boxes, not both"
         raise DataError(Problem(objects.path, message), hint="convert them: --geometry box")
-    sized = "score" not in objects.objects.columns and bool(scene.size.any())
-    sides = _SIDES["rotated_box" if "rotated_box" in objects.shapes.kinds else "box"]
-    extra = [name for name in ("score", "crowd", "id", "area") if _has_values(objects, name)]
-    header = ["image_id", "label", *sides, *extra, *(["image_width", "image_height"] * sized)]
-    rows = _rows(scene, extra)
-    lines = [",".join(header)]
-    for at, own in enumerate(scene.rows()):
-        before, after = _cells_of(scene, at, sized)
-        if not own:
-            lines.append(f"{before}{',' * (1 + len(sides) + len(extra))}{after}")
-        lines += [f"{before},{rows[row]}{after}" for row in own]
+    empty = np.setdiff1d(np.arange(len(scene.ids)), scene.number)
+    image = np.concatenate([scene.number, empty])
+    ids = list(map(_cell, scene.ids))
+    columns = {"image_id": [ids[at] for at in image.tolist()]}
+    columns |= {name: [*own, *[""] * len(empty)] for name, own in _columns(scene).items()}
+    is_scored = "score" in columns
+    if not is_scored and scene.size.any():
+        columns["image_width"] = list(map(str, scene.size[image, 1].tolist()))
+        columns["image_height"] = list(map(str, scene.size[image, 0].tolist()))
+    rows = list(zip(*columns.values(), strict=True))
+    order = np.argsort(image, kind="stable").tolist()
+    lines = map(",".join, [tuple(columns), *(rows[at] for at in order)])
     content = "".join(f"{line}\n" for line in lines).encode()
-    holds = _HOLDS if "score" in objects.objects.columns else _HOLDS_OF_TRUTH
-    return Written({"": content}, scene.losses(holds))
+    return Written({"": content}, scene.losses(_HOLDS if is_scored else _HOLDS_OF_TRUTH))
 
 
-def _has_values(objects: ObjectFile, name: str) -> bool:
+def _columns(scene: Scene) -> dict[str, list[str]]:
+    """The cells of each object, less those of its image."""
+    table, shapes, labels = scene.table, scene.shapes, scene.labels
+    problems = [
+        Problem(table.place_of(row), "an empty label marks an image without objects in CSV")
+        for row, label in enumerate(labels)
+        if not label
+    ]
+    if problems:
+        raise DataError(problems, hint="name the category")
+    quoted = {label: _cell(label) for label in dict.fromkeys(labels)}
+    columns = {"label": [quoted[label] for label in labels]}
+    is_rotated = "rotated_box" in shapes.kinds
+    sides = shapes.rotated_box if is_rotated else shapes.box
+    for name, side in zip(_ROTATED_BOX if is_rotated else _BOX, sides.T.tolist(), strict=True):
+        columns[name] = list(map(repr, side))
+    for name in ("score", "crowd", "id", "area"):
+        if _has_values(table, name):
+            columns[name] = list(map(_cell, table[name].tolist()))
+    return columns
+
+
+def _has_values(table: Table, name: str) -> bool:
     """Whether a column has values: crowd flags that are set, areas that are stated."""
-    column = objects.objects.columns.get(name)
+    column = table.columns.get(name)
     if column is None or name not in ("crowd", "area"):
         return column is not None
     return bool(column.any() if name == "crowd" else (column == column).any())
 
 
-def _cells_of(scene: Scene, at: int, sized: bool) -> tuple[str, str]:
-    """What every line of an image begins and ends with."""
-    height, width = scene.size[at].tolist()
-    return _field(str(scene.ids[at])), f",{width},{height}" * sized
-
-
-def _rows(scene: Scene, extra: Sequence[str]) -> list[str]:
-    """The fields of each object, less those of its image."""
-    table, shapes, labels = scene.table, scene.shapes, scene.labels
-    empty = [row for row, label in enumerate(labels) if not label]
-    if empty:
-        problems = [
-            Problem(table.place_of(row), "an empty label marks an image without objects in CSV")
-            for row in empty[:LISTED]
-        ]
-        raise DataError(problems, total=len(empty), hint="name the category")
-    quoted = {label: _field(label) for label in dict.fromkeys(labels)}
-    geometry = scene.by_row({BOX: shapes.box.tolist(), ROTATED_BOX: shapes.rotated_box.tolist()})
-    columns = [list(map(_text, table[name].tolist())) for name in extra]
-    return [
-        ",".join([quoted[label], *map(repr, sides), *cells])
-        for label, sides, *cells in zip(labels, geometry, *columns, strict=True)
-    ]
-
-
-def _text(value: str | float | bool) -> str:
-    if isinstance(value, str):
-        return _field(value)
-    if isinstance(value, bool):
-        return str(int(value))
-    # An area that is the shape's own is no number. The digits of repr give a float back.
-    return repr(value) if value == value else ""
-
-
-def _field(text: str) -> str:
-    """Text in quotes where a reader would take it apart otherwise."""
+def _cell(value: Id | float | bool) -> str:
+    """A value as a field, in quotes where a reader would take it apart otherwise."""
+    if isinstance(value, float):
+        # An area that is the shape's own is no number. The digits of repr give a float back.
+        return repr(value) if value == value else ""
+    text = value if isinstance(value, str) else str(int(value))
     if not _TO_QUOTE.search(text):
         return text
     doubled = text.replace('"', '""')

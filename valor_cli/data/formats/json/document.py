@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
+from typing import TypeVar
 
 import msgspec
 
-from valor_cli.data.json_records import TOO_DEEP
+from valor_cli.data.json_records import LONGEST_INTEGER, TOO_DEEP
 from valor_cli.errors import DataError, Problem, printable
 
-_LONGEST_INTEGER = 4000
-"""Digits. Python refuses to convert more than 4,300 by default."""
+T = TypeVar("T")
 
 _EXCERPT = 30
 _REASONS = {
@@ -41,19 +42,30 @@ def parse_json(text: bytes, path: str) -> object:
         return msgspec.json.decode(text)
     except (msgspec.MsgspecError, RecursionError):
         # It is stricter than json.loads (NaN, 1e999, lone surrogates) and names no line.
-        pass
-    decoded = text.decode("utf-8")
+        return decoded(lambda: json.loads(text.decode("utf-8"), parse_int=_integer), path)
+
+
+def decoded(decode: Callable[[], T], path: str) -> T:
+    """What a decoder of the standard library makes of a JSON text.
+
+    Args:
+        decode: Decodes it.
+        path: The file, for messages.
+
+    Raises:
+        DataError: The text is not JSON; the place is `path:line:column`.
+    """
     try:
-        return json.loads(decoded, parse_int=_integer)
+        return decode()
     except json.JSONDecodeError as error:
         place = f"{path}:{error.lineno}:{error.colno}"
-        raise DataError(Problem(place, _syntax_message(decoded, error))) from None
+        raise DataError(Problem(place, _syntax_message(error.doc, error))) from None
     except RecursionError:
         raise DataError(Problem(path, TOO_DEEP)) from None
 
 
 def _integer(digits: str) -> int | float:
-    return int(digits) if len(digits) <= _LONGEST_INTEGER else float(digits)
+    return int(digits) if len(digits) <= LONGEST_INTEGER else float(digits)
 
 
 def _syntax_message(text: str, error: json.JSONDecodeError) -> str:
@@ -76,12 +88,10 @@ def _inside_at_end(text: str, error: json.JSONDecodeError) -> str:
     if error.msg == "Extra data" or not _HALF_A_WORD.fullmatch(text, error.pos):
         return ""
     # Up to the error the text is right, so every string in it is closed.
-    depth = 0
-    for bracket in reversed(_NO_BRACKET.sub("", _STRING.sub("", text[: error.pos]))):
+    inside = [""]
+    for bracket in _NO_BRACKET.sub("", _STRING.sub("", text[: error.pos])):
         if bracket in "]}":
-            depth += 1
-        elif depth:
-            depth -= 1
+            inside.pop()
         else:
-            return "a list" if bracket == "[" else "an object"
-    return ""
+            inside.append("a list" if bracket == "[" else "an object")
+    return inside[-1]

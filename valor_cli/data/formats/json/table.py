@@ -6,16 +6,15 @@ object of columns of equal length; or a single row.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 import msgspec
 
 from valor_cli.data.batch import Found, Known, RowFile, Shaped
-from valor_cli.data.formats.json.document import parse_json
+from valor_cli.data.formats.json.document import decoded
 from valor_cli.data.formats.json.lines import BLOCK, JsonLinesFile
-from valor_cli.data.json_records import TOO_DEEP, DuplicateKey, Record, parsed, said
+from valor_cli.data.json_records import DuplicateKey, Record, parsed, said
 from valor_cli.data.source.files import TextSource
 from valor_cli.data.value_rows import ValueFile
 from valor_cli.errors import DataError, Problem, printable
@@ -81,13 +80,7 @@ def _rows_in(content: bytes, path: str, known: Known, shaped: Shaped | None) -> 
     Raises:
         DataError: It is no JSON, or there are no rows in it.
     """
-    try:
-        document = parsed(content)
-    except json.JSONDecodeError:
-        parse_json(content, path)
-        raise
-    except RecursionError:
-        raise DataError(Problem(path, TOO_DEEP)) from None
+    document = decoded(lambda: parsed(content), path)
     if isinstance(document, list):
         return Found("", document)
     if not isinstance(document, dict):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import orjson
 
+from valor_cli.data.json_records import records
 from valor_cli.data.shapes.objects.object_file import ObjectFile
 from valor_cli.data.shapes.objects.scene import Scene, WriteOptions, Written, rings_of, rle_of
 from valor_cli.kernels.geometry.shapes import (
@@ -31,48 +32,39 @@ def write_jsonl(objects: ObjectFile, wishes: WriteOptions) -> Written:
     """
     scene = Scene(objects, "JSONL")
     rows = _objects(scene, wishes.box)
-    lines = []
-    for at, own in enumerate(scene.rows()):
-        line: dict[str, Any] = {"image_id": scene.ids[at]}
-        name = scene.file_names[at]
-        if name is not None:
-            line["file_name"] = name
-        if scene.size[at, 0]:
-            line |= {"width": int(scene.size[at, 1]), "height": int(scene.size[at, 0])}
-        if metadata := _metadata(objects.metadata, at):
-            line["metadata"] = metadata
-        line["objects"] = [rows[row] for row in own]
-        lines.append(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
-    return Written({"": b"".join(lines)}, scene.losses(_HOLDS))
+    metadata = records(objects.metadata.items(), len(scene.ids))
+    height, width = ([side or None for side in sides] for sides in scene.size.T.tolist())
+    columns = {
+        "image_id": scene.ids,
+        "file_name": scene.file_names,
+        "width": width,
+        "height": height,
+        "metadata": [one or None for one in metadata],
+        "objects": [[rows[row] for row in own] for own in scene.rows()],
+    }
+    found = records(columns.items(), len(scene.ids))
+    content = b"".join(orjson.dumps(one, option=orjson.OPT_APPEND_NEWLINE) for one in found)
+    return Written({"": content}, scene.losses(_HOLDS))
 
 
 def _objects(scene: Scene, box: Floats | None) -> list[dict[str, Any]]:
     table, shapes = scene.table, scene.shapes
-    geometry = scene.by_row(
-        {
-            BOX: shapes.box.tolist(),
-            ROTATED_BOX: shapes.rotated_box.tolist(),
-            POLYGON: _polygons(shapes.polygon),
-            MASK: rle_of(shapes.mask),
-        },
-    )
-    rows: list[dict[str, Any]] = [
-        {"label": label, KINDS[kind]: value}
-        for label, kind, value in zip(scene.labels, shapes.kind.tolist(), geometry, strict=True)
-    ]
+    own: dict[int, list[Any]] = {
+        BOX: shapes.box.tolist(),
+        ROTATED_BOX: shapes.rotated_box.tolist(),
+        POLYGON: _polygons(shapes.polygon),
+        MASK: rle_of(shapes.mask),
+    }
+    columns: list[tuple[str, Sequence[Any]]] = [("label", scene.labels)]
+    columns += [(KINDS[kind], scene.by_row({kind: values})) for kind, values in own.items()]
     if box is not None:
-        for row in np.flatnonzero(~np.isnan(box[:, 0])).tolist():
-            rows[row]["box"] = box[row].tolist()
-    for name in ("score", "id", "area"):
+        columns.append(("box", [one if one[0] == one[0] else None for one in box.tolist()]))
+    for name in ("score", "id", "area", "crowd"):
         if name in table.columns:
-            for made, value in zip(rows, table[name].tolist(), strict=True):
-                # The area that is the shape's own is not a number yet: it goes without saying.
-                if value == value:
-                    made[name] = value
-    if "crowd" in table.columns:
-        for row in np.flatnonzero(table["crowd"]).tolist():
-            rows[row]["crowd"] = True
-    return rows
+            # An area that is the shape's own is no number yet; no crowd goes without saying.
+            values = table[name].tolist()
+            columns.append((name, [None if one != one or one is False else one for one in values]))
+    return records(columns, len(table))
 
 
 def _polygons(polygon: Polygons) -> list[Any]:
@@ -93,7 +85,3 @@ def _closed(ring: Sequence[float]) -> list[Sequence[float]]:
     """The points of a ring as GeoJSON has them: the first again at the end."""
     points = list(zip(ring[::2], ring[1::2], strict=True))
     return [*points, points[0]]
-
-
-def _metadata(metadata: Mapping[str, list[Any]], at: int) -> dict[str, Any]:
-    return {name: values[at] for name, values in metadata.items() if values[at] is not None}

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 import msgspec
-import numpy as np
 
 from valor_cli.extras import extra
 
@@ -33,52 +32,34 @@ def class_names(schema: Any) -> Mapping[str, ClassNames]:
     return found if isinstance(found, Mapping) else {}
 
 
+def inside(names: ClassNames, field: str) -> ClassNames:
+    """The class names of a field of a struct."""
+    return names.get(field, {}) if isinstance(names, Mapping) else {}
+
+
 def named_type(kind: Any, names: ClassNames) -> Any:
     """An Arrow type, with texts in the place of class ids."""
-    types = pa.types
-    if types.is_list(kind) or types.is_large_list(kind):
-        made = pa.list_ if types.is_list(kind) else pa.large_list
-        field = kind.value_field
-        return made(field.with_type(named_type(field.type, names)))
-    if isinstance(names, Mapping):
-        if not types.is_struct(kind):
-            return kind
+    if names and (pa.types.is_list(kind) or pa.types.is_fixed_size_list(kind)):
+        field = kind.value_field.with_type(named_type(kind.value_type, names))
+        return pa.list_(field, getattr(kind, "list_size", -1))
+    if names and pa.types.is_large_list(kind):
+        return pa.large_list(kind.value_field.with_type(named_type(kind.value_type, names)))
+    if names and pa.types.is_struct(kind):
         return pa.struct(
-            [one.with_type(named_type(one.type, names.get(one.name, {}))) for one in kind]
+            [one.with_type(named_type(one.type, inside(names, one.name))) for one in kind]
         )
-    return pa.dictionary(pa.int64(), pa.large_string()) if types.is_integer(kind) else kind
+    return pa.dictionary(pa.int64(), pa.large_string()) if _are_ids(kind, names) else kind
 
 
 def named(array: Any, names: ClassNames) -> Any:
-    """An Arrow array, with the names of classes in the place of their ids; null for -1.
+    """An Arrow array of class ids as texts, null for -1; any other array as it is.
 
     Raises:
         ArrowInvalid: An id is that of no class.
     """
-    kind = array.type
-    becomes = named_type(kind, names)
-    if becomes == kind:
+    if not _are_ids(array.type, names):
         return array
-    if pa.types.is_struct(kind):
-        held = [named(array.field(one.name), _of(names, one.name)) for one in kind]
-        return pa.StructArray.from_arrays(held, fields=list(becomes), mask=array.is_null())
-    if pa.types.is_integer(kind):
-        return _named_ids(array, names)
-    made = pa.ListArray if pa.types.is_list(kind) else pa.LargeListArray
-    inside = named(array.values, names)
-    none = np.append(array.is_null().to_numpy(zero_copy_only=False), False)
-    offsets = pa.array(array.offsets.to_numpy(zero_copy_only=False), array.offsets.type, mask=none)
-    return made.from_arrays(offsets, inside, type=becomes)
-
-
-def _named_ids(array: Any, names: Any) -> Any:
-    """The names of class ids.
-
-    Raises:
-        ArrowInvalid: An id is that of no class.
-    """
-    ids = array.cast(pa.int64())
-    value = ids.fill_null(-1).to_numpy(zero_copy_only=False)
+    value = array.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
     wrong = value[(value < -1) | (value >= len(names))]
     if len(wrong):
         raise pa.ArrowInvalid(f"no class has the id {wrong[0]}: the schema names {len(names):,}")
@@ -86,8 +67,8 @@ def _named_ids(array: Any, names: Any) -> Any:
     return pa.DictionaryArray.from_arrays(indices, pa.array(names, pa.large_string()))
 
 
-def _of(names: ClassNames, field: str) -> ClassNames:
-    return names.get(field, {}) if isinstance(names, Mapping) else {}
+def _are_ids(kind: Any, names: ClassNames) -> bool:
+    return bool(names) and not isinstance(names, Mapping) and bool(pa.types.is_integer(kind))
 
 
 def _names_in(feature: Any, depth: int = 0) -> ClassNames:

@@ -1,4 +1,4 @@
-"""Read Arrow columns as a tape."""
+"""Read Arrow columns as a tape; their types say what they hold, and nothing is parsed."""
 
 from __future__ import annotations
 
@@ -8,16 +8,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.data.formats.parquet.columns import (
-    fields,
-    kind_of,
-    lists,
-    numbers,
-    plain,
-    stored,
-    texts,
-)
-from valor_cli.data.formats.parquet.files import pa
+from valor_cli.data.batch import ColumnType, Kind
+from valor_cli.data.formats.parquet.class_labels import ClassNames, inside, named
+from valor_cli.data.formats.parquet.files import pa, pc
 from valor_cli.data.tape import (
     ABSENT,
     DUPLICATE,
@@ -29,13 +22,69 @@ from valor_cli.data.tape import (
     OBJECT,
     TEXT,
     TRUE,
+    Bools,
     Column,
     Ints,
     Tape,
 )
 from valor_cli.kernels.columns.spans import Spans
 
-_KINDS: Final = {"text": TEXT, "date": TEXT, "whole": NUMBER, "decimal": NUMBER}
+_TYPES = pa.types
+_KINDS: Final[Mapping[Kind, tuple[int, Sequence[Any]]]] = {
+    "text": (TEXT, [_TYPES.is_string, _TYPES.is_large_string, _TYPES.is_string_view]),
+    "date": (TEXT, [_TYPES.is_date]),
+    "whole": (NUMBER, [_TYPES.is_integer]),
+    "decimal": (NUMBER, [_TYPES.is_decimal]),
+    "truth": (FALSE, [_TYPES.is_boolean]),
+    "float": (NUMBER, [_TYPES.is_floating]),
+    "none": (NULL, [_TYPES.is_null]),
+    "map": (OBJECT, [_TYPES.is_map]),
+    "list": (
+        LIST,
+        [_TYPES.is_list, _TYPES.is_large_list, _TYPES.is_fixed_size_list]
+        + [_TYPES.is_list_view, _TYPES.is_large_list_view],
+    ),
+    "struct": (OBJECT, [_TYPES.is_struct]),
+}
+"""The nodes of values by their kinds, and the Arrow types of these."""
+
+_WRITTEN: Final = ("text", "date", "whole", "decimal", "truth")
+"""Kinds whose text is part of the tape; that of a float is made of its number."""
+
+_DEEPEST: Final = 64
+
+
+def type_of(kind: Any, depth: int = 0) -> ColumnType:
+    """An Arrow type; one that is nested too deeply is of the kind "deep"."""
+    written = str(kind).replace("\n", " ")
+    if depth > _DEEPEST:
+        return ColumnType("deep", written)
+    kind = _value_type(kind)
+    found = _kind_of(kind)
+    fields: list[tuple[str, Any]] = []
+    if found == "struct":
+        fields = [(one.name, one.type) for one in kind]
+    elif found == "map":
+        fields = [("key", kind.key_type), ("value", kind.item_type)]
+    elif found == "list":
+        fields = [("", kind.value_type)]
+    inner = tuple((name, type_of(one, depth + 1)) for name, one in fields)
+    return ColumnType(found, written, inner)
+
+
+def _value_type(kind: Any) -> Any:
+    """The type of the values of dictionaries and of extensions."""
+    while isinstance(kind, pa.BaseExtensionType) or pa.types.is_dictionary(kind):
+        kind = kind.value_type if pa.types.is_dictionary(kind) else kind.storage_type
+    return kind
+
+
+def _kind_of(kind: Any) -> Kind:
+    """The kind of values of an Arrow type."""
+    kind = _value_type(kind)
+    return next(
+        (name for name, (_, some) in _KINDS.items() if any(is_(kind) for is_ in some)), "other"
+    )
 
 
 class _Nodes:
@@ -45,76 +94,79 @@ class _Nodes:
         self.text: list[bytes] = []
         self.length = 0
         self.count = 0
-        self.parts: list[list[NDArray[Any]]] = [[] for _ in range(6)]
+        self.parts: list[tuple[NDArray[Any], ...]] = []
         self.keys: dict[str, int] = {}
         self.duplicate: list[int] = []
 
-    def add(self, array: Any, parent: Ints, key: int | Ints = -1) -> Ints:
+    def add(self, array: Any, names: ClassNames, parent: Ints, key: int | Ints = -1) -> Ints:
         """Add the values of an array; their nodes.
 
         Args:
             array: A `pyarrow.Array`.
+            names: Those of the classes that ids in it stand for.
             parent: (n,) nodes that hold them; -1 for rows.
             key: The code of their key, or of the key of each.
+
+        Raises:
+            ArrowInvalid: An id is that of no class.
         """
-        array = stored(array)
-        n, kind = len(array), kind_of(array.type)
-        there = array.is_valid().to_numpy(zero_copy_only=False)
-        kinds, number = np.full(n, NULL, np.uint8), np.full(n, np.nan)
-        start, end = np.zeros(n, np.int32), np.zeros(n, np.int32)
-        if kind in _KINDS or kind == "truth":
-            start, end = self._spans(array)
-            if kind == "truth":
-                kinds[there] = np.where(plain(array).fill_null(False), TRUE, FALSE)[there]
-            else:
-                kinds[there] = _KINDS[kind]
-            if kind in ("whole", "decimal"):
-                number, _ = numbers(array)
+        array = named(array, names)
+        n, kind = len(array), _kind_of(array.type)
+        array = _stored(array)
+        if kind != "text":
+            array = _decoded(array)
+        there = _is_there(array)
+        number = _numbers(array) if kind in ("whole", "decimal", "float") else np.full(n, np.nan)
+        own, _ = _KINDS.get(kind, (NULL, ()))
+        kinds = np.where(there, np.uint8(own), np.uint8(NULL))
+        if kind == "truth":
+            kinds[array.fill_null(False).to_numpy(zero_copy_only=False)] = TRUE
         elif kind == "float":
-            number, _ = numbers(array)
-            kinds[there] = np.where(np.isfinite(number), NUMBER, INVALID)[there]
-        elif kind in ("list", "map", "struct"):
-            kinds[there] = LIST if kind == "list" else OBJECT
-        node = self._put(kinds, start, end, number, parent, np.zeros(n, np.int64) + key)
-        if kind == "list":
-            count, inside = lists(array)
-            self.add(inside, np.repeat(node, count))
-        elif kind == "map":
-            count, inside = lists(array)
-            self._entries(fields(inside), np.repeat(node, count))
+            kinds[there & ~np.isfinite(number)] = INVALID
+        start = end = np.zeros(n, np.int32)
+        if kind in _WRITTEN:
+            start, end = self._spans(array)
+        node = np.arange(self.count, self.count + n)
+        self.count += n
+        self.parts.append((kinds, start, end, number, parent, np.zeros(n, np.int64) + key))
+        if kind in ("list", "map"):
+            self._add_items(array, names, node)
         elif kind == "struct":
-            for name, held in fields(array).items():
-                said = held.is_valid().to_numpy(zero_copy_only=False) & there
-                code = self.keys.setdefault(name, len(self.keys))
-                self.add(held.filter(pa.array(said)), node[said], code)
+            for field, held in zip(array.type, array.flatten(), strict=True):
+                said = _is_there(held)
+                code = self.keys.setdefault(field.name, len(self.keys))
+                within = inside(names, field.name)
+                self.add(held.filter(pa.array(said)), within, node[said], code)
         return node
 
-    def _entries(self, entry: Mapping[str, Any], owner: Ints) -> None:
-        """Pairs as values under keys; an object with a duplicate key is marked."""
-        coded = plain(entry["key"]).dictionary_encode()
-        codes = [self.keys.setdefault(name, len(self.keys)) for name in texts(coded.dictionary)]
-        keys = np.array([*codes, -1], np.int64)[coded.indices.to_numpy(zero_copy_only=False)]
+    def _add_items(self, array: Any, names: ClassNames, node: Ints) -> None:
+        """Add what lists hold, or maps; an object with a duplicate key is marked."""
+        kind = array.type
+        is_map = pa.types.is_map(kind)
+        if is_map:
+            entry = pa.struct([("key", kind.key_type), ("value", kind.item_type)])
+            array = array.cast(pa.large_list(entry))
+        # What stands behind a null is no part of what `flatten` gives.
+        length = pc.if_else(array.is_valid(), pc.list_value_length(array), 0).fill_null(0)
+        owner = np.repeat(node, length.to_numpy(zero_copy_only=False))
+        items = array.flatten()
+        if not is_map:
+            self.add(items, names, owner)
+            return
+        key, value = items.flatten()
+        coded = _decoded(_stored(key)).dictionary_encode()
+        codes = [self.keys.setdefault(name, len(self.keys)) for name in _names(coded.dictionary)]
+        keys = np.array(codes, np.int64)[coded.indices.to_numpy(zero_copy_only=False)]
         order = np.lexsort((keys, owner))
         again = (np.diff(owner[order]) == 0) & (np.diff(keys[order]) == 0)
-        for node in np.unique(owner[order][1:][again]).tolist():
-            self.duplicate.append(node)
-        self.add(entry["value"], owner, keys)
-
-    def _put(self, *columns: NDArray[Any]) -> Ints:
-        node = np.arange(self.count, self.count + len(columns[0]))
-        self.count += len(node)
-        for part, column in zip(self.parts, columns, strict=True):
-            part.append(column)
-        return node
+        self.duplicate += np.unique(owner[order][1:][again]).tolist()
+        self.add(value, (), owner, keys)
 
     def _spans(self, array: Any) -> tuple[Spans, Spans]:
         """Where the texts of an array are; those of equal codes are one."""
-        code = None
-        if pa.types.is_dictionary(array.type):
-            code = array.indices.fill_null(0).to_numpy(zero_copy_only=False)
-            there = array.is_valid().to_numpy(zero_copy_only=False)
-            array = array.dictionary
-        texts = plain(array).cast(pa.large_string()).fill_null("")
+        is_coded = pa.types.is_dictionary(array.type)
+        texts = array.dictionary if is_coded else array
+        texts = texts.cast(pa.large_string()).fill_null("")
         _, offsets, content = texts.buffers()
         ends = np.frombuffer(offsets, np.int64, len(texts) + 1, 8 * texts.offset)
         base = self.length - int(ends[0])
@@ -122,12 +174,11 @@ class _Nodes:
         self.text.append(held)
         self.length += len(held)
         start, end = ((base + side).astype(np.int32) for side in (ends[:-1], ends[1:]))
-        if code is None:
+        if not is_coded:
             return start, end
-        if not len(start):
-            none = np.zeros(len(code), np.int32)
-            return none, none
-        return start[code], np.where(there, end[code], start[code]).astype(np.int32)
+        # A null has a code of its own, of an empty text.
+        code = array.indices.cast(pa.int64()).fill_null(len(texts)).to_numpy(zero_copy_only=False)
+        return np.append(start, np.int32(0))[code], np.append(end, np.int32(0))[code]
 
     def tape(self) -> Tape:
         """All nodes."""
@@ -135,7 +186,7 @@ class _Nodes:
         types = (np.uint8, np.int32, np.int32, np.float64, np.int32, np.int32)
         kind, start, end, number, parent, key = (
             np.concatenate([*part, [last]]).astype(type_, copy=False)
-            for part, last, type_ in zip(self.parts, none, types, strict=True)
+            for *part, last, type_ in zip(*self.parts, none, types, strict=True)
         )
         kind[self.duplicate] = DUPLICATE
         names = [name.encode() for name in self.keys]
@@ -144,12 +195,53 @@ class _Nodes:
         return Tape(text, kind, start, end, number, parent, key, self.keys, ends[:-1], ends[1:])
 
 
-def tape_of_arrow(arrays: Sequence[Any]) -> list[Column]:
+def _stored(array: Any) -> Any:
+    """The storage of an extension array."""
+    return array.storage if isinstance(array.type, pa.BaseExtensionType) else array
+
+
+def _decoded(array: Any) -> Any:
+    """The values of a dictionary array."""
+    return array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
+
+
+def _is_there(array: Any) -> Bools:
+    """(n,) which values are not null."""
+    there: Bools = array.is_valid().to_numpy(zero_copy_only=False)
+    return there
+
+
+def _numbers(array: Any) -> NDArray[np.float64]:
+    """(n,) the numbers, NaN for null."""
+    if _kind_of(array.type) == "decimal":
+        # Arrow's own cast need not give the nearest number.
+        array = array.cast(pa.large_string())
+    number: NDArray[np.float64] = (
+        array.cast(pa.float64(), safe=False).fill_null(np.nan).to_numpy(zero_copy_only=False)
+    )
+    return number
+
+
+def _names(keys: Any) -> Sequence[str]:
+    """The keys of maps as texts."""
+    if _kind_of(keys.type) == "float":
+        return [repr(one) for one in keys.to_pylist()]
+    names: list[str] = keys.cast(pa.large_string()).to_pylist()
+    return names
+
+
+def tape_of_arrow(arrays: Sequence[Any], names: Sequence[ClassNames]) -> list[Column]:
     """Arrow arrays of equal length as columns of one tape, with values as JSON has them.
 
-    Maps are objects; the fields of a struct that are null are left out.
+    Maps are objects; the fields of a struct that are null are left out, and class ids are names.
+
+    Raises:
+        ArrowInvalid: An id is that of no class.
     """
     nodes = _Nodes()
-    rows = [nodes.add(array, np.full(len(array), -1)) for array in arrays]
+    rows = [
+        nodes.add(array, own, np.full(len(array), -1))
+        for array, own in zip(arrays, names, strict=True)
+    ]
     tape = nodes.tape()
     return [Column(tape, row) for row in rows]
