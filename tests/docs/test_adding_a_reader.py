@@ -117,7 +117,7 @@ def test_an_unknown_image_is_told_with_its_place(package: PackageCopy, tmp_path:
     other.write_text(json.dumps(images))
     said = package.valor("validate", "run.yaml", "--set", f"data.predictions={other}", code=2)
     assert "other.json: [0].annotations" in said
-    assert "lane.jpg" in said
+    assert "lane" in said
 
 
 def test_other_formats_are_made_of_it(package: PackageCopy) -> None:
@@ -126,7 +126,7 @@ def test_other_formats_are_made_of_it(package: PackageCopy) -> None:
     rows = (package.folder / "boxes.csv").read_text().splitlines()
     assert rows[0].startswith("image_id,label,x,y,width,height")
     # x from 200 - 200/2, y from 180 - 96/2.
-    assert rows[1].startswith("street.jpg,car,100.0,132.0,200.0,96.0")
+    assert rows[1].startswith("street,car,100.0,132.0,200.0,96.0")
 
 
 def test_without_its_name_it_is_taken_for_coco(package: PackageCopy) -> None:

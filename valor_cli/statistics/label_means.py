@@ -41,7 +41,7 @@ def alike(seen: Bools) -> Iterator[tuple[Ints, Ints]]:
         (k,) the rows, and (k, m) the numbers of the labels that each has set, m of them.
     """
     counts = np.count_nonzero(seen, axis=1)
-    for count in np.unique(counts).tolist():
+    for count in sorted(set(counts.tolist())):
         rows = np.flatnonzero(counts == count)
         yield rows, np.nonzero(seen[rows])[1].reshape(len(rows), count)
 
