@@ -47,14 +47,3 @@ def test_a_pickled_memo_is_empty() -> None:
     again: Memo = pickle.loads(pickle.dumps(memo))  # noqa: S301
     assert again.once("a", lambda: 2) == 2
     assert memo.once("a", lambda: 3) == 1
-
-
-def test_the_latest_is_kept_until_it_is_asked_for_of_something_else() -> None:
-    memo = Memo()
-    one, other = [1], [1]
-    assert memo.latest("a", one, lambda: "first") == "first"
-    assert memo.latest("a", one, lambda: "again") == "first"
-    assert memo.latest("b", one, lambda: "beside") == "beside"
-    # Equal is not the same.
-    assert memo.latest("a", other, lambda: "second") == "second"
-    assert memo.latest("a", one, lambda: "third") == "third"

@@ -11,11 +11,10 @@ T = TypeVar("T")
 class Memo:
     """A cache of derived values by name; it is empty when copied to another process."""
 
-    __slots__ = ("_found", "_last")
+    __slots__ = ("_found",)
 
     def __init__(self) -> None:
         self._found: dict[object, Any] = {}
-        self._last: dict[object, tuple[Any, Any]] = {}
 
     def __reduce__(self) -> tuple[type[Memo], tuple[()]]:
         return Memo, ()
@@ -30,18 +29,4 @@ class Memo:
         if key not in self._found:
             self._found[key] = make()
         found: T = self._found[key]
-        return found
-
-    def latest(self, key: object, of: object, make: Callable[[], T]) -> T:
-        """Compute `make` for an object and cache the result for that object only.
-
-        Args:
-            key: As in `once`.
-            of: What it is made of: the same only where it is the same object.
-            make: Makes it.
-        """
-        kept = self._last.get(key)
-        if kept is None or kept[0] is not of:
-            kept = self._last[key] = (of, make())
-        found: T = kept[1]
         return found

@@ -308,6 +308,7 @@ def test_no_labels_at_all() -> None:
     assert matches.counts(0.5, 0.5).tp.shape == (1, 0)
     assert matches.counts_by_score(0.5, [0.5, 0.6]).tp.shape == (2, 0)
     assert matches.recalls(COCO_IOUS).shape == (1, 10, 0)
+    assert matches.precision(COCO_IOUS, None, "every_point").shape == (1, 10, 1, 0)
 
 
 def test_no_images_no_boxes() -> None:

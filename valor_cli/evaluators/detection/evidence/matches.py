@@ -40,9 +40,8 @@ T = TypeVar("T")
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-
 _CURVES = 8
-"""Times as many numbers of curves as of others are computed together."""
+"""So many times as many points of curves are computed together as of other numbers (`batches`)."""
 
 
 class Counts(NamedTuple):
@@ -397,12 +396,10 @@ class Matches(Struct, frozen=True):
     ) -> Floats:
         """(replicas, ious, points, labels) as in `precision`."""
         if interpolation == "every_point":
-            found = [
-                area_under(*self._hits(iou_thresholds, limit, some))
-                for some in batches(len(self.unit_weights), len(self.label))
-            ]
-            shape = (-1, len(iou_thresholds), 1, self.count)
-            return np.concatenate([one.reshape(shape) for one in found])
+            shape = (len(self.unit_weights), len(iou_thresholds), 1, self.count)
+            parts = batches(len(self.unit_weights), len(self.label))
+            areas = [area_under(*self._hits(iou_thresholds, limit, some)) for some in parts]
+            return np.concatenate(areas).reshape(shape)
         recalls = ELEVEN_RECALLS if interpolation == "11_point" else RECALLS
         if self.weights is not None:
             apart, weights = self._with_copies()
