@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from textwrap import dedent
 from typing import Any, Concatenate, Generic, Literal, NamedTuple, get_type_hints
 
@@ -186,6 +186,12 @@ class Call(Struct, frozen=True):
         """What the parameters must still name; None: nothing."""
         lack = self.metric.by_parameters.lack
         return None if lack is None else lack(self.parameters)
+
+    def marked(self, mark: object) -> Iterator[Any]:
+        """The values of the parameters whose annotated type has a mark."""
+        for one in self.metric.parameters:
+            if mark in getattr(one.kind, "__metadata__", ()):
+                yield self.parameters[one.name]
 
     def findings(self, evidence: Any) -> MetricValue | Findings:
         """Compute the metric on evidence; for per-sample evidence, on the outcomes of its

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from pycocotools.cocoeval import COCOeval
 
 from tests.engines import by_both, computing
-from tests.evaluators.detection.asking import confused_dataset
+from tests.evaluators.detection.asking import asked, confused_dataset
 from tests.oracles.problems import coco_files, random_dataset
 from tests.oracles.reference import pycocotools
 from valor_cli.data.shapes.objects.dataset import DetectionDataset
@@ -27,12 +27,12 @@ from valor_cli.evaluators.detection.evidence.parameters import (
     plan_matching,
 )
 from valor_cli.evaluators.detection.evidence.shards import match_detections, merge_matches
-from valor_cli.evaluators.detection.metrics.coco import coco
+from valor_cli.evaluators.detection.metrics.coco import COCO, coco
 from valor_cli.evaluators.detection.metrics.confusion_matrix import CONFUSION_MATRIX
 from valor_cli.evaluators.detection.metrics.counts import COUNTS
 from valor_cli.evaluators.detection.metrics.error_breakdown import ERROR_BREAKDOWN
+from valor_cli.evaluators.detection.metrics.pr_curve import PR_CURVE
 from valor_cli.kernels.geometry.shapes import joined as joined_shapes
-from valor_cli.metric import Call
 
 PLAN = MatchingPlan()
 
@@ -266,16 +266,17 @@ def test_thresholds_in_any_order_and_repeated() -> None:
 
 def test_the_plan_gathers_what_parameters_and_slices_name() -> None:
     calls = [
-        Call(COUNTS, {"iou_threshold": 0.4, "score_threshold": 0.1}),
-        Call(COUNTS, {"iou_thresholds": (0.9, 0.5), "areas": ("small",)}),
-        Call(COUNTS, {"pr_curve_iou_threshold": 0.75}),
+        asked(COUNTS, iou_threshold=0.4, score_threshold=0.1),
+        asked(COCO, iou_thresholds=(0.9, 0.5), areas=("small",)),
+        asked(PR_CURVE, pr_curve_iou_threshold=0.75),
     ]
-    assert plan_matching(calls, []) == MatchingPlan((0.4, 0.5, 0.75, 0.9), ("all", "small"))
+    plan = plan_matching(calls, [])
+    assert (plan.ious, plan.areas) == ((0.4, 0.5, 0.75, 0.9), ("all", "small"))
     assert plan_matching([], ["area"]) == MatchingPlan((), tuple(AREAS))
     across = [
         *calls,
-        Call(CONFUSION_MATRIX, {"iou_threshold": 0.6, "score_threshold": 0.3}),
-        Call(ERROR_BREAKDOWN, {"iou_threshold": 0.5, "background_iou": 0.1}),
+        asked(CONFUSION_MATRIX, iou_threshold=0.6, score_threshold=0.3),
+        asked(ERROR_BREAKDOWN, iou_threshold=0.5, background_iou=0.1),
     ]
     found = plan_matching(across, [])
     assert found.ious == (0.4, 0.5, 0.6, 0.75, 0.9)

@@ -13,10 +13,18 @@ from pydantic import AfterValidator
 from valor_cli.evaluators.parameters import ScoreThresholds, distinct
 from valor_cli.metric import Call
 
-IouThreshold = Annotated[float, Interval(gt=0, le=1)]
-IouThresholds = Annotated[tuple[IouThreshold, ...], MinLen(1), AfterValidator(distinct)]
+MATCHED_AT: Final = "detections are matched at it"
+"""Marks the type of a parameter whose value, or values, are IoU thresholds of the evidence."""
+
+MATCHED_IN: Final = "detections are matched in it"
+"""Marks the type of a parameter whose values are area ranges of the evidence."""
+
+IouThreshold = Annotated[float, Interval(gt=0, le=1), MATCHED_AT]
+IouThresholds = Annotated[tuple[IouThreshold, ...], MinLen(1), AfterValidator(distinct), MATCHED_AT]
 Size = Literal["small", "medium", "large"]
-Sizes = Annotated[tuple[Size, ...], AfterValidator(lambda sizes: tuple(dict.fromkeys(sizes)))]
+Sizes = Annotated[
+    tuple[Size, ...], AfterValidator(lambda sizes: tuple(dict.fromkeys(sizes))), MATCHED_IN
+]
 BackgroundIou = Annotated[float, Interval(gt=0, lt=1)]
 Interpolation = Literal["101_point", "11_point", "every_point"]
 RecallScores = float | ScoreThresholds
@@ -73,37 +81,28 @@ class MatchingPlan(Struct, frozen=True):
 
 def plan_matching(calls: Sequence[Call], slices: Sequence[str]) -> MatchingPlan:
     """The IoU thresholds and area ranges of all metrics and slices."""
-    ious: set[float] = set()
     areas = {"all"} | (set(AREAS) if "area" in slices else set())
-    for call in calls:
-        for name, value in call.parameters.items():
-            if name.endswith("iou_threshold"):
-                ious.add(float(value))
-            elif name.endswith("iou_thresholds"):
-                ious.update(map(float, value))
-            elif name == "areas":
-                areas.update(value)
+    areas = areas.union(*(own for call in calls for own in call.marked(MATCHED_IN)))
     return MatchingPlan(
-        tuple(sorted(ious)), tuple(area for area in AREAS if area in areas), _closeness(calls)
+        _thresholds(calls), tuple(area for area in AREAS if area in areas), _closeness(calls)
     )
+
+
+def _thresholds(calls: Sequence[Call]) -> tuple[float, ...]:
+    """The IoU thresholds of some metrics, ascending."""
+    values = [np.atleast_1d(value) for call in calls for value in call.marked(MATCHED_AT)]
+    return tuple(sorted({float(one) for value in values for one in value}))
 
 
 def _closeness(calls: Sequence[Call]) -> Closeness | None:
     """The lowest of what any metric that looks across labels names."""
-    asking = [call.parameters for call in calls if ENCOUNTERS in call.metric.evidence]
-    if not asking:
+    looking = [call for call in calls if ENCOUNTERS in call.metric.evidence]
+    if not looking:
         return None
-    remembered = {
-        float(value)
-        for one in asking
-        for name, value in one.items()
-        if name.endswith("iou_threshold")
-    }
+    asking, remembered = [call.parameters for call in looking], _thresholds(looking)
     lowest = {float(one["background_iou"]) for one in asking if "background_iou" in one}
     scores = [min(one.get("score_thresholds", _levels(one))) for one in asking]
-    return Closeness(
-        min(*remembered, *lowest, 1 - 1e-10), float(min(scores)), tuple(sorted(remembered))
-    )
+    return Closeness(min(*remembered, *lowest, 1 - 1e-10), float(min(scores)), remembered)
 
 
 def _levels(parameters: Mapping[str, Any]) -> tuple[float, ...]:
