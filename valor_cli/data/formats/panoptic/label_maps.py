@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from valor_cli.data.formats.coco.images import metadata_of
 from valor_cli.data.formats.folders import without_extension
-from valor_cli.data.formats.panoptic.listing import Listing, folder_of, read_listing
+from valor_cli.data.formats.panoptic.listing import Listing, folder_of, png_of, read_listing
 from valor_cli.data.formats.panoptic.segments import SegmentPng, segment_runs
 from valor_cli.data.formats.png import PngHeader
 from valor_cli.data.shapes.label_maps import LabelMaps
@@ -143,5 +143,5 @@ def _maps(listing: Listing, ids: Sequence[Id], folder: str) -> Iterator[Panoptic
     kind: type[np.unsignedinteger] = np.uint8 if len(ids) < 256 else np.uint16
     for one in listing.annotations:
         categories = np.array([*(code[own.category] for own in one.segments), 0], kind)
-        file = f"{folder}/{one.file_name}"
+        file = png_of(folder, one.file_name)
         yield PanopticLabelMap(file, one.place, one.size, one.numbers, categories)

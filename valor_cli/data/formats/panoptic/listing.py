@@ -43,7 +43,7 @@ from valor_cli.data.table import Columns
 from valor_cli.data.values import LARGEST_EXACT, Problems, describe, stop_on, text
 from valor_cli.errors import DataError, Problem
 from valor_cli.kernels.geometry.shapes import Ints
-from valor_cli.paths import is_url, is_web, own_folder, stem_source
+from valor_cli.paths import beside, is_url, is_web, own_folder, stem_source
 from valor_cli.results import InputFile
 
 LARGEST_ID: Final = 256**3 - 1
@@ -267,6 +267,18 @@ def folder_of(path: str) -> str:
 
 def _folders(path: str) -> list[str]:
     """Where the PNGs of a file may stand."""
-    beside = own_folder(path)
-    named = _SUFFIX.sub("", os.path.join(beside, stem_source(path)) if is_url(path) else path)
-    return [folder for folder in (named, os.path.join(beside, _OTHER_FOLDER)) if folder != path]
+    own = own_folder(path)
+    named = _SUFFIX.sub("", os.path.join(own, stem_source(path)) if is_url(path) else path)
+    return [folder for folder in (named, os.path.join(own, _OTHER_FOLDER)) if folder != path]
+
+
+def png_of(folder: str, name: str) -> str:
+    """The path of a PNG that a listing names.
+
+    Raises:
+        DataError: It names a file elsewhere.
+    """
+    try:
+        return beside(folder, name)
+    except ValueError as error:
+        raise DataError(Problem(name, str(error))) from None

@@ -10,7 +10,7 @@ import numpy as np
 
 from valor_cli.data.formats.coco.images import category_values, metadata_of
 from valor_cli.data.formats.folders import digest_of
-from valor_cli.data.formats.panoptic.listing import Listing, folder_of, read_listing
+from valor_cli.data.formats.panoptic.listing import Listing, folder_of, png_of, read_listing
 from valor_cli.data.formats.panoptic.segments import SegmentPng, segment_masks
 from valor_cli.data.shapes.objects.checks import UNKNOWN, Size
 from valor_cli.data.shapes.objects.object_file import Id, ObjectFile, Role, id_column
@@ -19,7 +19,6 @@ from valor_cli.data.table import Columns, Table
 from valor_cli.errors import DataError, Problem
 from valor_cli.kernels.geometry.masks import areas, bounds
 from valor_cli.kernels.geometry.shapes import Floats, Masks, Shapes, joined_masks
-from valor_cli.paths import beside
 from valor_cli.results import InputFile
 
 
@@ -125,7 +124,7 @@ def _draw_segments(
     problems: list[Problem] = []
     for one in listing.annotations:
         try:
-            png = SegmentPng(_file(folder, one.file_name), one.place, one.size, one.numbers)
+            png = SegmentPng(png_of(folder, one.file_name), one.place, one.size, one.numbers)
             content, header = png.read()
             mask, wrong = segment_masks(png.decode(content, header), png.segments)
         except DataError as error:
@@ -138,10 +137,3 @@ def _draw_segments(
     if problems:
         raise DataError(problems)
     return joined_masks(masks), sizes, digests
-
-
-def _file(folder: str, name: str) -> str:
-    try:
-        return beside(folder, name)
-    except ValueError as error:
-        raise DataError(Problem(name, str(error))) from None
