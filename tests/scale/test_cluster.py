@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import subprocess
@@ -122,6 +123,13 @@ def test_nothing_is_left_and_only_this_machine_can_connect() -> None:
         assert {port.laddr.ip for port in ports} == {"127.0.0.1"}
     until(lambda: not any(map(is_running, processes)))
     assert dict(os.environ) == before
+
+
+def test_no_interrupt_is_lost_in_a_callback_of_the_garbage_collector() -> None:
+    with dask_workers(None, 1) as pool:
+        assert list(pool.map(abs, [-1])) == [1]
+        modules = {getattr(one, "__module__", "") for one in gc.callbacks}
+        assert not any(name.startswith("distributed") for name in modules)
 
 
 SCRIPT = """

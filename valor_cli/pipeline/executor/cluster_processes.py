@@ -50,6 +50,7 @@ def processes(count: int, folder: str, place: str, silence: int) -> Iterator[Cli
     """
     import dask
     from distributed import Client, LocalCluster
+    from distributed.gc import disable_gc_diagnosis
 
     cluster: LocalCluster | None = None
     before = dict(os.environ)
@@ -66,6 +67,9 @@ def processes(count: int, folder: str, place: str, silence: int) -> Iterator[Cli
                     local_directory=folder,
                     silence_logs=silence,
                 )
+            # The scheduler times the garbage collector, in callbacks of it: an interrupt that
+            # comes in one of these is lost.
+            disable_gc_diagnosis(force=True)
             with Client(cluster, set_as_default=False) as client:
                 yield client
         except RuntimeError as error:
