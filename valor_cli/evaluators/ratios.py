@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from valor_cli.kernels.columns.grouping import quotient
 from valor_cli.results import Findings, LabelMean, MetricValue, Scalar
-from valor_cli.statistics.label_means import alike, by_replica, chosen, means_where
+from valor_cli.statistics.label_means import alike, by_replica, chosen, first_and_all, means_where
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -180,8 +180,7 @@ def over_labels(ratios: Ratios, how: Average, words: Words) -> MetricValue:
     ratios = ratios.by_replica()
     n = int(ratios.truth[0].sum())
     means = _averages(ratios, how)
-    (replicas,) = by_replica(means[:, None])
-    value, why = (float(means[0]), None) if n else (None, words.no_label)
+    value, why, replicas = first_and_all(means, words.no_label)
     if n and not (ratios.defined & ratios.seen)[0].any():
         why = words.nothing_predicted
     over = None
@@ -234,6 +233,5 @@ def mean_over_images(
     counted = np.ascontiguousarray(weights[:, defined])
     total = counted.sum(axis=1)
     means = quotient((counted * column[defined]).sum(axis=1), total, np.nan)
-    (replicas,) = by_replica(means[:, None])
-    value, why = (float(means[0]), None) if total[0] else (None, "no image has one")
+    value, why, replicas = first_and_all(means, "no image has one")
     return MetricValue(value, why, output, n=int(total[0]), replicas=replicas)

@@ -34,6 +34,20 @@ def by_replica(values: NDArray[Any]) -> Sequence[Floats | None]:
     return list(np.ascontiguousarray(values.T, np.float64))
 
 
+def first_and_all(
+    column: Floats, none: str
+) -> tuple[float | None, str | None, NDArray[np.float64] | None]:
+    """Value, reason and replicas of a `MetricValue`, of (replicas,) numbers.
+
+    Args:
+        column: The number of each replica; NaN for none.
+        none: Why the first has none.
+    """
+    value = float(column[0])
+    replicas = column if len(column) > 1 else None
+    return (None, none, replicas) if np.isnan(value) else (value, None, replicas)
+
+
 def alike(seen: Bools) -> Iterator[tuple[Ints, Ints]]:
     """The rows of (n, labels) flags, those with as many set together.
 

@@ -298,7 +298,7 @@ def _scored(count: Ints) -> Flags:
 
 
 def _opened(points: Floats, ring: Ints) -> tuple[Floats, Ints]:
-    """Points, and the polygon of each, without those that repeat the first one of their polygon."""
+    """Points and the polygon of each, less closing points: those that repeat a polygon's first."""
     first = np.flatnonzero(np.diff(ring, prepend=-1))
     last = np.flatnonzero(np.diff(ring, append=-1))
     closing = last[(points[first] == points[last]).all(axis=1) & (first < last)]

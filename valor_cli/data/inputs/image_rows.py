@@ -103,7 +103,7 @@ class _Images(ObjectReader):
     """The rows of a file, each an image. What says where its objects are is its line.
 
     Attributes:
-        keys: Names in images besides those that are read.
+        keys: Keys of images that are not read.
         geometry: Reads those of rows that are read one by one.
     """
 

@@ -81,7 +81,7 @@ class ObjectReader(ABC):
         return joined_pieces(self._pieces, self._role)
 
     def _add(self, batch: Batch) -> Iterator[_Rejected]:
-        """Add the rows of a batch; returns those that must be read one by one."""
+        """Add the rows of a batch; returns those left to read one by one."""
         piece, wrong = self.columns(batch)
         self._pieces.append(piece)
         self.found += len(piece.shapes)

@@ -82,7 +82,7 @@ _BUSY: Final = frozenset({"SlowDown", "ServiceUnavailable", "InternalError", "Re
 
 
 def protocol_of(url: str) -> str:
-    """The scheme of a URL: one of those that mean the same."""
+    """The scheme of a URL, by one name: s3a is s3."""
     scheme = scheme_of(url) or ""
     return _PROTOCOLS.get(scheme, scheme)
 
@@ -173,7 +173,7 @@ def _error_of(error: BaseException, url: str) -> ValorError:
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """An error, and those that it came from."""
+    """An error and its causes."""
     found: BaseException | None = error
     for _ in range(8):
         if found is None:

@@ -106,13 +106,3 @@ def area_under(hits: Hits, ground_truths: Counts) -> NDArray[np.float64]:
     best = values[np.maximum.accumulate((rank - lift)[::-1])[::-1] + lift]
     area = np.bincount(hits.segment, best * hits.copies, len(ground_truths))
     return quotient(area, ground_truths, np.nan)
-
-
-def needed_hits(ground_truths: Counts, recalls: NDArray[np.float64]) -> Counts:
-    """(segments, r) the fewest true positives k, at least 1, with k / ground_truths >= recall."""
-    positives = np.maximum(ground_truths, 1)[:, None]
-    k = np.ceil(recalls * positives)
-    # The product may round either way; the comparison that decides is on the quotient.
-    k -= (k - 1) / positives >= recalls
-    k += k / positives < recalls
-    return np.maximum(k, 1).astype(np.int64)

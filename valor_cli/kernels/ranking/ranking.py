@@ -43,7 +43,7 @@ class HitOrder(NamedTuple):
 
     @property
     def corrections(self) -> tuple[Rows, Rows]:
-        """The corrections that count all the same, and those that do not count."""
+        """Rows of the corrections by sign: those that count, and those that do not."""
         return self.corrected[self.sign == 1], self.corrected[self.sign == -1]
 
 

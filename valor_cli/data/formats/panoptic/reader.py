@@ -38,7 +38,7 @@ def read_objects(path: str, role: Role, how: Reading) -> ObjectFile:
     Raises:
         DataError: The file cannot be read or is not such JSON; a value is wrong; an id is duplicate
             or unknown; a PNG is missing, damaged, not RGB or of another size than its
-            image; the segments of a PNG are not those that are listed.
+            image; a PNG has other segments than its list.
     """
     listing = read_listing(path, role)
     images, categories = listing.images, listing.categories

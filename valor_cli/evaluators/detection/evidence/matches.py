@@ -381,7 +381,7 @@ class Matches(Struct, frozen=True):
     def _positive(
         self, iou: float, score: float | tuple[float, ...], limit: int | None
     ) -> list[Tally]:
-        """True positives, counted detections, and those that count, or do not, against the rule."""
+        """True positives, counted detections, and the corrections of both signs."""
         least = np.array(score)[self.label] if isinstance(score, tuple) else score
         reached = self.score >= least
         order = self.order([iou], limit)

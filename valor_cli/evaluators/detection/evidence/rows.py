@@ -12,7 +12,7 @@ from valor_cli.evaluators.detection.evidence.matches import Matches
 from valor_cli.evaluators.ratios import NO_GROUND_TRUTH, NO_LABEL
 from valor_cli.kernels.columns.grouping import nulls
 from valor_cli.results import LabelMean, MetricValue, Scalar
-from valor_cli.statistics.label_means import by_replica, means_where
+from valor_cli.statistics.label_means import by_replica, first_and_all, means_where
 
 _AT_ONCE = 1 << 17
 """Numbers whose means are found at once."""
@@ -77,9 +77,8 @@ def over_labels(
     truths = matches.ground_truth_count
     seen = truths > 0 if among is None else (truths > 0) & among
     means = means_where(values, seen)
-    (replicas,) = by_replica(means[:, None])
+    value, why, replicas = first_and_all(means, none)
     n = int(truths[0, seen[0]].sum())
-    value, why = (float(means[0]), None) if n else (None, none)
     wanted = matches.known_labels if among is None else matches.known_labels & among
     over = None
     complete = np.asarray(seen[:, wanted].all(axis=1))

@@ -8,7 +8,7 @@ from valor_cli.evaluators.segmentation.evidence.confusions import Confusions
 from valor_cli.kernels.columns.grouping import quotient
 from valor_cli.metric import Metric
 from valor_cli.results import MetricValue
-from valor_cli.statistics.label_means import by_replica
+from valor_cli.statistics.label_means import first_and_all
 
 NO_PIXELS = "no pixel that counts"
 
@@ -32,11 +32,8 @@ def pixel_accuracy(confusions: Confusions) -> MetricValue:
     """
     images, weights = confusions.images(), confusions.unit_weights
     pixels, right = weights @ images.pixels, weights @ images.right
-    shares = quotient(right, pixels, np.nan)
-    (replicas,) = by_replica(shares[:, None])
-    n = int(pixels[0])
-    value, why = (float(shares[0]), None) if n else (None, NO_PIXELS)
-    return MetricValue(value, why, n=n, replicas=replicas)
+    value, why, replicas = first_and_all(quotient(right, pixels, np.nan), NO_PIXELS)
+    return MetricValue(value, why, n=int(pixels[0]), replicas=replicas)
 
 
 PIXEL_ACCURACY = Metric(
