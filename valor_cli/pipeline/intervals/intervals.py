@@ -126,6 +126,7 @@ def _columns(
     shared = workers.share((calls, evidence, parts, draws))
     tasks = [((first, min(first + at_once, last)), [shared]) for first in range(0, last, at_once)]
     batches: list[Resampled] = []
+    on_progress(0)
     for batch in workers.map_kept(_resampled, tasks):
         batches.append(batch)
         on_progress(sum(len(one.values) for one in batches))
