@@ -144,7 +144,7 @@ def streamed(
         made = (
             None if found is None else _made(plan, stream, found, kept, pool, progress, skip=skip)
         )
-        pool.forget(kept)
+        _drop(kept)
         if made is None:
             return None
         files = [_digested(one, digests) for one in made.loaded.files]
@@ -153,16 +153,16 @@ def streamed(
 
 def _read(
     stream: Stream[Any], pieces: Sequence[Any], pool: Workers, progress: Progress, *, skip: bool
-) -> tuple[list[Any], list[Kept[Any]]] | None:
+) -> tuple[list[Any], list[Kept]] | None:
     """The summary of each piece, with rows if they were read; None to load everything."""
     told: list[Any] = []
-    kept: list[Kept[Any]] = []
+    kept: list[Kept] = []
     progress("reading", 0, len(pieces))
     for one, rows in pool.keep(_read_piece, [(stream.read, piece) for piece in pieces]):
         kept.append(rows)
         if one is None or (skip and isinstance(one, DataError)):
             # What is left out, and what to say of it, is for the readers of whole files to decide.
-            pool.forget(kept)
+            _drop(kept)
             return None
         told.append(one)
         progress("reading", len(told), len(pieces))
@@ -177,7 +177,7 @@ def _made(
     plan: Plan,
     stream: Stream[Any],
     found: Survey,
-    kept: Sequence[Kept[Any]],
+    kept: Sequence[Kept],
     pool: Workers,
     progress: Progress,
     *,
@@ -186,8 +186,8 @@ def _made(
     """What was loaded of all ranges, and its evidence."""
     wings = [(part.wing, part.calls, part.needs, is_condensed(plan, part)) for part in plan.wings]
     shared = pool.share(_Asked(stream, found.ground, wings))
-    tasks = [
-        (ranges, [shared, *(kept[at] for at in _pieces_of(ranges))])
+    calls = [
+        (ranges, shared, *(kept[at] for at in _pieces_of(ranges)))
         for ranges in _grouped(found.ranges, pool, sums=all(one for *_, one in wings))
     ]
     merging: dict[tuple[str, int], Merging] = {}
@@ -195,9 +195,9 @@ def _made(
     counts: dict[str, list[int]] = {}
     errors: list[DataError] = []
     progress("building evidence", 0, len(found.ranges))
-    for made in pool.map_kept(_make_ranges, tasks):
+    for made in pool.map(_make_ranges, calls):
         if made.whole:
-            pool.forget([shared])
+            shared.drop()
             return None
         errors += made.errors
         parts += made.loaded
@@ -207,7 +207,7 @@ def _made(
             wing, _, _, condensed = wings[key[1]]
             merging.setdefault(key, Merging(wing.merge, early=condensed)).add(evidence)
         progress("building evidence", len(parts), len(found.ranges))
-    pool.forget([shared])
+    shared.drop()
     if errors and skip:
         return None
     if errors:
@@ -225,6 +225,11 @@ def _made(
     return Streamed(replace(loaded, datasets=datasets), evidence)
 
 
+def _drop(kept: Sequence[Kept]) -> None:
+    for one in kept:
+        one.drop()
+
+
 def is_condensed(plan: Plan, part: WingPlan) -> bool:
     """Whether condensed evidence of a wing suffices for the plan."""
     if plan.config.interval is not None or plan.config.slices or part.wing.condense is None:
@@ -232,9 +237,8 @@ def is_condensed(plan: Plan, part: WingPlan) -> bool:
     return all(call.metric.condensed for call in part.calls)
 
 
-def _read_piece(task: tuple[Callable[[Any], tuple[Any, Any] | None], Any]) -> tuple[Any, Any]:
+def _read_piece(read: Callable[[Any], tuple[Any, Any] | None], piece: Any) -> tuple[Any, Any]:
     """Read a piece in a worker."""
-    read, piece = task
     try:
         found = read(piece)
     except DataError as error:
@@ -255,10 +259,9 @@ def _pieces_of(ranges: Ranges) -> list[int]:
     return sorted({at for _, pieces in ranges for at in pieces})
 
 
-def _make_ranges(ranges: Ranges, kept: Sequence[Any]) -> _Made:
-    """In a worker: what is made of some ranges."""
-    asked: _Asked = kept[0]
-    rows = dict(zip(_pieces_of(ranges), kept[1:], strict=True))
+def _make_ranges(ranges: Ranges, asked: _Asked, *pieces: Any) -> _Made:
+    """In a worker: what is made of some ranges, from the rows of their pieces."""
+    rows = dict(zip(_pieces_of(ranges), pieces, strict=True))
     made = _Made()
     merging: dict[tuple[str, int], Merging] = {}
     for span, at in ranges:
