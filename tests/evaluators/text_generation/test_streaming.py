@@ -97,8 +97,9 @@ class Runs:
         whole = streaming.streamed
 
         def noted(*arguments: Any, **named: Any) -> Any:
+            self.streamed.append(False)
             found = whole(*arguments, **named)
-            self.streamed.append(found is not None)
+            self.streamed[-1] = True
             return found
 
         monkeypatch.setattr(streaming, "streamed", noted)
