@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from valor_cli.data.formats.csv.table import has_rows_of_lines
 from valor_cli.data.formats.tables import FORMATS, format_of
 from valor_cli.data.inputs.samples import check_reading, read_sample_file, read_sample_part
 from valor_cli.data.partition.pieces import Piece, UnsplittableError, cut
@@ -75,11 +76,12 @@ def cut_inputs(
                 raise UnsplittableError
             total += length
             found = inputs.format or format_of(file)
-            # A text in CSV may go on over many lines, a sample over many lines of a log.
-            alone = FORMATS[found].can_cut and found != "csv" and not is_log(file)
-            parts = cut(file, size) if alone else [Piece(file)]
+            parts = cut(file, size) if FORMATS[found].can_cut and not is_log(file) else []
+            if len(parts) > 1 and found == "csv" and not has_rows_of_lines(file):
+                parts = []
             pieces += [
-                SamplePiece(model, path, found, reading, selection, one, size) for one in parts
+                SamplePiece(model, path, found, reading, selection, one, size)
+                for one in parts or [Piece(file)]
             ]
     if total <= size:
         raise UnsplittableError
