@@ -119,10 +119,8 @@ def _columns(
 ) -> NDArray[np.float64]:
     """(values, resamples) of all calls, one after the other."""
     last = draws.resamples
-    at_once = TOGETHER
-    if workers.count > 1:
-        # Whoever takes a task prepares the evidence anew: a few large ones.
-        at_once *= max(last // (at_once * workers.count * 2), 1)
+    # Every task prepares the evidence anew, but for those of this process: one for each worker.
+    at_once = TOGETHER if workers.count == 1 else -(-last // workers.count)
     shared = workers.share((calls, evidence, parts, draws))
     tasks = [(first, min(first + at_once, last), shared) for first in range(0, last, at_once)]
     batches: list[Resampled] = []
