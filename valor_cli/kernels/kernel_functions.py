@@ -134,6 +134,7 @@ class Kernel(Protocol):
         found: Column,
         /,
     ) -> None: ...
+    def running_sums(self, row: Column, stop: Column, weight: Column, found: Column, /) -> None: ...
     def match(
         self,
         start: Column,

@@ -23,7 +23,7 @@
 #endif
 
 /* Raised whenever a function takes or fills other columns; engine.py names the one it knows. */
-#define REVISION 3
+#define REVISION 5
 
 /* The most columns that a function takes. */
 #define MOST_COLUMNS 24
@@ -95,6 +95,7 @@ FUNCTION(valor_meet);
 FUNCTION(valor_interpolate);
 FUNCTION(valor_interpolate_resamples);
 FUNCTION(valor_tally_resamples);
+FUNCTION(valor_running_sums);
 FUNCTION(valor_order_hits);
 FUNCTION(valor_reaching);
 FUNCTION(valor_decoded_counts);

@@ -75,6 +75,7 @@ static PyMethodDef functions[] = {
     TAKES_COLUMNS("interpolate", valor_interpolate),
     TAKES_COLUMNS("interpolate_resamples", valor_interpolate_resamples),
     TAKES_COLUMNS("tally_resamples", valor_tally_resamples),
+    TAKES_COLUMNS("running_sums", valor_running_sums),
     TAKES_COLUMNS("order_hits", valor_order_hits),
     TAKES_COLUMNS("reaching", valor_reaching),
     TAKES_COLUMNS("decoded_counts", valor_decoded_counts),
