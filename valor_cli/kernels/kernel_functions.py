@@ -109,7 +109,7 @@ class Kernel(Protocol):
         at: Column,
         /,
     ) -> None: ...
-    def interpolate_resamples(
+    def average_precisions(
         self,
         segment: Column,
         counted_span: Column,
@@ -122,7 +122,7 @@ class Kernel(Protocol):
         ground_truths: Column,
         recalls: Column,
         shape: Column,
-        best: Column,
+        average: Column,
         /,
     ) -> None: ...
     def tally_resamples(

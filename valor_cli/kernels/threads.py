@@ -73,6 +73,22 @@ def in_order(work: Callable[[T], R], pieces: Iterable[T], threads: int) -> Itera
             worker.join()
 
 
+def share(work: Callable[[slice], object], rows: int, least: int = 1, even: int = 1) -> None:
+    """Apply `work` to all rows: in each thread to an equal share.
+
+    Args:
+        work: A function that spends its time where other threads may run.
+        rows: How many there are.
+        least: So many at least are worth a thread.
+        even: Each share but the last is a multiple of it.
+    """
+    each = -(-max(-(-rows // usable_threads()), least) // even) * even
+    parts = [slice(first, min(first + each, rows)) for first in range(0, rows, each)]
+    # The caller's thread only waits, if there are others.
+    for _ in in_order(work, parts, len(parts) + 1 if len(parts) > 1 else 1):
+        pass
+
+
 class _Task(Generic[T, R]):
     """A piece, and its result."""
 

@@ -1,11 +1,14 @@
-/* Sums and curves of resamples. Weights of LANES resamples stand side by side, and are added
-   together. */
+/* Sums and average precision of resamples. Weights of LANES resamples stand side by side, and are
+   added together. */
 
 #include <math.h>
 
 #include "kernel.h"
 
 enum { LANES = 8 };
+
+/* All lanes in one step of the processor; without the pragma GCC writes them out one by one. */
+#define EACH_LANE _Pragma("omp simd") for (int lane = 0; lane < LANES; lane++)
 
 /* The weights of some resamples by image; 0 where there are fewer than LANES. */
 static void stand_side_by_side(const int64_t *weights, int64_t images, int64_t first,
@@ -63,7 +66,7 @@ FUNCTION(valor_tally_resamples) {
         stand_side_by_side(weights, shape[0], first, width, weight);
         memset(sum, 0, (size_t)shape[1] * sizeof *sum);
         for (int64_t i = 0; i < count; i++)
-            for (int lane = 0; lane < LANES; lane++) sum[group[i]][lane] += weight[image[i]][lane];
+            EACH_LANE sum[group[i]][lane] += weight[image[i]][lane];
         for (int64_t lane = 0; lane < width; lane++)
             for (int64_t at = 0; at < shape[1]; at++)
                 found[(first + lane) * shape[1] + at] = sum[at][lane];
@@ -77,73 +80,73 @@ end:
     return done;
 }
 
+static inline double higher(double one, double other) { return one > other ? one : other; }
+
 typedef struct {
     const int64_t *segment, *counted_begin, *counted_end, *corrected_begin, *corrected_end;
     const int64_t *hit_image, *counted_image, *corrected_image, *sign, *weights, *truths;
     const double *recalls;
-    double *best;
+    double *average;
     int64_t hits, counted, corrections, images, resamples, labels, thresholds, levels;
 } Resamples;
 
 /* What is computed in, for LANES resamples from `first` on; a row is that of one image, counted
-   detection, correction or hit. */
+   detection, recall level or number of true positives. */
 typedef struct {
-    int32_t (*weight)[LANES], (*seen)[LANES], (*tp)[LANES], (*need)[LANES];
-    double (*precision)[LANES];
+    int32_t (*weight)[LANES], (*seen)[LANES], (*need)[LANES];
+    double (*precision)[LANES]; /* zeros between segments */
     int64_t first, width;
 } Work;
 
-/* The highest precision from each hit of a segment on, and its true positives up to each.
+/* The precision at each hit of a segment, kept by its true positives: the highest of as many.
+
+   More of them than the last level needs count as so many. Returns the most there are.
 
    Hits without another detection between them, or a correction, are a block: each raises precision
-   or leaves it, whatever it weighs, so that from the first on the highest is at least the last's. */
-static void envelope(const Resamples *all, Work *work, int64_t begin, int64_t end,
-                     int64_t counted_from) {
-    int32_t tp[LANES] = {0}, corrected[LANES] = {0};
-    int64_t correction = all->corrected_begin[begin];
+   or leaves it, whatever it weighs, so that only the last one's is looked at. */
+static int64_t at_hits(const Resamples *all, Work *work, int64_t begin, int64_t end,
+                       int64_t counted_from) {
+    int32_t tp[LANES] = {0}, corrected[LANES] = {0}, at[LANES];
+    const int32_t *last = work->need[all->levels - 1];
+    int64_t correction = all->corrected_begin[begin], most = 0;
     for (int64_t hit = begin; hit < end; hit++) {
-        int64_t steps = 0;
         for (; correction < all->corrected_end[hit]; correction++) {
             const int32_t *weight = work->weight[all->corrected_image[correction]];
             int32_t sign = (int32_t)all->sign[correction];
-            for (int lane = 0; lane < LANES; lane++) corrected[lane] += sign * weight[lane];
+            EACH_LANE corrected[lane] += sign * weight[lane];
         }
         const int32_t *weight = work->weight[all->hit_image[hit]];
+        EACH_LANE tp[lane] += weight[lane];
+        if (hit + 1 < end && all->counted_end[hit + 1] - all->counted_end[hit] == 1 &&
+            all->corrected_end[hit + 1] == all->corrected_end[hit])
+            continue;
         const int32_t *seen = work->seen[all->counted_end[hit] - counted_from];
-        int32_t *row = work->tp[hit - begin];
-        for (int lane = 0; lane < LANES; lane++) row[lane] = tp[lane] += weight[lane];
-        double *precision = work->precision[hit - begin];
-        if (hit + 1 < end)
-            steps = all->counted_end[hit + 1] - all->counted_end[hit] +
-                    2 * (all->corrected_end[hit + 1] - all->corrected_end[hit]);
-        if (steps == 1)
-            for (int lane = 0; lane < LANES; lane++) precision[lane] = 0;
-        else
-            for (int lane = 0; lane < LANES; lane++)
-                precision[lane] =
-                    (double)row[lane] / ((double)(seen[lane] + corrected[lane]) + DBL_EPSILON);
-    }
-    for (int64_t hit = end - 2; hit >= begin; hit--) {
-        double *own = work->precision[hit - begin], *next = work->precision[hit + 1 - begin];
-        for (int lane = 0; lane < LANES; lane++)
-            if (next[lane] > own[lane]) own[lane] = next[lane];
-    }
-}
-
-/* The precision at each recall level of one segment. */
-static void at_levels(const Resamples *all, const Work *work, int64_t threshold, int64_t label,
-                      int64_t hits) {
-    for (int64_t lane = 0; lane < work->width; lane++) {
-        int64_t resample = work->first + lane, hit = 0;
-        if (!all->truths[resample * all->labels + label]) continue;
-        double *best = all->best + label +
-                       (resample * all->thresholds + threshold) * all->levels * all->labels;
-        for (int64_t level = 0; level < all->levels; level++, best += all->labels) {
-            while (hit < hits && work->tp[hit][lane] < work->need[level][lane]) hit++;
-            if (hit == hits) break;
-            *best = work->precision[hit][lane];
+        double precision[LANES];
+        EACH_LANE {
+            double counted = (double)(seen[lane] + corrected[lane]);
+            precision[lane] = (double)tp[lane] / (counted + DBL_EPSILON);
+        }
+        EACH_LANE at[lane] = (uint32_t)tp[lane] < (uint32_t)last[lane] ? tp[lane] : last[lane];
+        EACH_LANE {
+            double *highest = &work->precision[at[lane]][lane];
+            *highest = higher(precision[lane], *highest);
         }
     }
+    for (int lane = 0; lane < LANES; lane++)
+        if (at[lane] > most) most = at[lane];
+    return most;
+}
+
+/* The mean over the recall levels of the highest precision there or further on. */
+static void average(const Resamples *all, const Work *work, int64_t most, double *found) {
+    for (int64_t tp = most - 1; tp > 0; tp--) {
+        double *own = work->precision[tp], *next = work->precision[tp + 1];
+        EACH_LANE own[lane] = higher(next[lane], own[lane]);
+    }
+    EACH_LANE found[lane] = 0;
+    for (int64_t level = 0; level < all->levels; level++)
+        EACH_LANE found[lane] += work->precision[work->need[level][lane]][lane];
+    EACH_LANE found[lane] /= (double)all->levels;
 }
 
 /* Add up the weights of a label's counted detections, from one to below another. */
@@ -153,21 +156,24 @@ static void add_up(const Resamples *all, Work *work, int64_t from, int64_t to) {
         const int32_t *weight = work->weight[all->counted_image[at]];
         const int32_t *before = work->seen[at - from];
         int32_t *sum = work->seen[at - from + 1];
-        for (int lane = 0; lane < LANES; lane++) sum[lane] = before[lane] + weight[lane];
+        EACH_LANE sum[lane] = before[lane] + weight[lane];
     }
 }
 
-/* All curves of LANES resamples; `starts` says where the hits of each segment begin. */
-static void curves_of(const Resamples *all, Work *work, const int64_t *starts) {
-    stand_side_by_side(all->weights, all->images, work->first, work->width, work->weight);
-    int64_t rows = all->thresholds * all->levels;
-    for (int64_t resample = work->first; resample < work->first + work->width; resample++) {
-        double *best = all->best + resample * rows * all->labels;
-        for (int64_t label = 0; label < all->labels; label++)
-            best[label] = all->truths[resample * all->labels + label] ? 0 : NAN;
-        for (int64_t row = 1; row < rows; row++)
-            memcpy(best + row * all->labels, best, (size_t)all->labels * sizeof *best);
+/* The true positives of a label that each level needs. */
+static void find_needed(const Resamples *all, Work *work, int64_t label) {
+    for (int64_t lane = 0; lane < work->width; lane++) {
+        int64_t truths = all->truths[(work->first + lane) * all->labels + label];
+        for (int64_t level = 0; level < all->levels; level++) {
+            int64_t needed = needed_hits(all->recalls[level], truths);
+            work->need[level][lane] = (int32_t)(needed <= truths ? needed : truths + 1);
+        }
     }
+}
+
+/* All averages of LANES resamples; `starts` says where the hits of each segment begin. */
+static void averages_of(const Resamples *all, Work *work, const int64_t *starts) {
+    stand_side_by_side(all->weights, all->images, work->first, work->width, work->weight);
     for (int64_t label = 0; label < all->labels; label++) {
         int64_t from = all->counted, to = 0;
         for (int64_t threshold = 0; threshold < all->thresholds; threshold++) {
@@ -178,23 +184,28 @@ static void curves_of(const Resamples *all, Work *work, const int64_t *starts) {
         }
         if (from >= to) from = to;
         add_up(all, work, from, to);
-        for (int64_t lane = 0; lane < work->width; lane++) {
-            int64_t resample = work->first + lane;
-            int64_t truths = all->truths[resample * all->labels + label];
-            for (int64_t level = 0; level < all->levels; level++)
-                work->need[level][lane] = (int32_t)needed_hits(all->recalls[level], truths);
-        }
+        find_needed(all, work, label);
         for (int64_t threshold = 0; threshold < all->thresholds; threshold++) {
             const int64_t *own = starts + threshold * all->labels + label;
-            if (own[0] == own[1]) continue;
-            envelope(all, work, own[0], own[1], from);
-            at_levels(all, work, threshold, label, own[1] - own[0]);
+            double found[LANES] = {0};
+            if (own[0] < own[1]) {
+                int64_t most = at_hits(all, work, own[0], own[1], from);
+                average(all, work, most, found);
+                memset(work->precision, 0, ((size_t)most + 1) * sizeof *work->precision);
+            }
+            for (int64_t lane = 0; lane < work->width; lane++) {
+                int64_t row = work->first + lane;
+                all->average[(row * all->thresholds + threshold) * all->labels + label] =
+                    all->truths[row * all->labels + label] ? found[lane] : NAN;
+            }
         }
     }
 }
 
 /* Whether all places are inside of their columns, and those of a label's hits in one order. */
 static bool are_places(const Resamples *all, const int64_t *starts) {
+    for (int64_t at = 0; at < all->resamples * all->labels; at++)
+        if (all->truths[at] < 0 || all->truths[at] >= INT32_MAX) return false;
     for (int64_t at = 0; at < all->counted; at++)
         if ((uint64_t)all->counted_image[at] >= (uint64_t)all->images) return false;
     for (int64_t at = 0; at < all->corrections; at++)
@@ -224,43 +235,41 @@ static bool are_places(const Resamples *all, const int64_t *starts) {
 
 /* Run all resamples, LANES at a time; false without memory. */
 static bool run_resamples(const Resamples *all, const int64_t *starts) {
-    int64_t longest = 0;
-    for (int64_t segment = 0; segment < all->labels * all->thresholds; segment++)
-        if (starts[segment + 1] - starts[segment] > longest)
-            longest = starts[segment + 1] - starts[segment];
+    int64_t most = 0;
+    for (int64_t at = 0; at < all->resamples * all->labels; at++)
+        if (all->truths[at] > most) most = all->truths[at];
     size_t row = sizeof(int32_t[LANES]);
     Work work = {
         .weight = malloc(((size_t)all->images + 1) * row),
         .seen = malloc(((size_t)all->counted + 1) * row),
-        .tp = malloc(((size_t)longest + 1) * row),
-        .need = malloc(((size_t)all->levels + 1) * row),
-        .precision = malloc(((size_t)longest + 1) * sizeof(double[LANES])),
+        .need = calloc((size_t)all->levels, row),
+        /* One more than there are is what no level reaches. */
+        .precision = calloc((size_t)most + 2, sizeof(double[LANES])),
     };
-    bool room = work.weight && work.seen && work.tp && work.need && work.precision;
+    bool room = work.weight && work.seen && work.need && work.precision;
     for (int64_t first = 0; room && first < all->resamples; first += LANES) {
         work.first = first;
         work.width = width_from(first, all->resamples);
-        curves_of(all, &work, starts);
+        averages_of(all, &work, starts);
     }
     free(work.weight);
     free(work.seen);
-    free(work.tp);
     free(work.need);
     free(work.precision);
     return room;
 }
 
-/* interpolate_resamples(segment, counted_span, corrected_span, hit_image, counted_image,
-   corrected_image, sign, weights, ground_truths, recalls, shape, best): curves of precision of
+/* average_precisions(segment, counted_span, corrected_span, hit_image, counted_image,
+   corrected_image, sign, weights, ground_truths, recalls, shape, average): average precision of
    resamples.
 
    segment, hit_image: (h,) int64, counted_span, corrected_span: (2, h) int64, sign: (k,) int64,
    `kernels.ranking.HitOrder`. hit_image, counted_image (c,), corrected_image (k,) int64: images of
    the hits, of what is counted, of the corrections. weights: (resamples, images) int64.
    ground_truths: (resamples, labels) int64. recalls: (r,) float64, ascending. shape: (2,) int64,
-   thresholds and images. best: (resamples, thresholds, r, labels) float64, filled; NaN without ground truth. All sums
-   of weights fit 32 bits. */
-FUNCTION(valor_interpolate_resamples) {
+   thresholds and images. average: (resamples, thresholds, labels) float64, filled; NaN without
+   ground truth. All sums of weights fit 32 bits. */
+FUNCTION(valor_average_precisions) {
     (void)self;
     static const Wanted wanted[] = {
         {"segment", INTS, false},        {"counted_span", INTS, false},
@@ -268,7 +277,7 @@ FUNCTION(valor_interpolate_resamples) {
         {"counted_image", INTS, false},  {"corrected_image", INTS, false},
         {"sign", INTS, false},           {"weights", INTS, false},
         {"ground_truths", INTS, false},  {"recalls", FLOATS, false},
-        {"shape", INTS, false},          {"best", FLOATS, true},
+        {"shape", INTS, false},          {"average", FLOATS, true},
     };
     Columns columns;
     if (!open_columns(&columns, args, given, wanted, 12)) return NULL;
@@ -283,7 +292,7 @@ FUNCTION(valor_interpolate_resamples) {
         .weights = columns.views[7].buf,
         .truths = columns.views[8].buf,
         .recalls = columns.views[9].buf,
-        .best = columns.views[11].buf,
+        .average = columns.views[11].buf,
         .hits = items(&columns, 0),
         .counted = items(&columns, 4),
         .corrections = items(&columns, 5),
@@ -292,7 +301,7 @@ FUNCTION(valor_interpolate_resamples) {
     const int64_t *shape = columns.views[10].buf;
     int64_t *starts = NULL, segments = 0;
     PyObject *done = NULL;
-    bool sound = items(&columns, 10) == 2 && shape[0] > 0 && shape[1] > 0;
+    bool sound = items(&columns, 10) == 2 && shape[0] > 0 && shape[1] > 0 && all.levels > 0;
     if (sound) {
         all.thresholds = shape[0];
         all.images = shape[1];
@@ -303,7 +312,7 @@ FUNCTION(valor_interpolate_resamples) {
                 items(&columns, 3) == all.hits && items(&columns, 6) == all.corrections &&
                 items(&columns, 7) == all.resamples * all.images &&
                 items(&columns, 8) == all.resamples * all.labels &&
-                items(&columns, 11) == all.resamples * segments * all.levels;
+                items(&columns, 11) == all.resamples * segments;
     }
     for (int64_t i = 0; sound && i < all.hits; i++)
         sound = all.segment[i] >= (i ? all.segment[i - 1] : 0) && all.segment[i] < segments;

@@ -191,14 +191,14 @@ def test_resampling_equals_evaluating_copies_of_images(
             one, two = whole.within(area), again.within(area)
             for mine, theirs in (
                 (one.ground_truth_count, two.ground_truth_count),
-                (one.precision(COCO_IOUS), two.precision(COCO_IOUS)),
                 (one.recalls(COCO_IOUS, 1), two.recalls(COCO_IOUS, 1)),
                 *zip(one.counts(0.5, 0.3), two.counts(0.5, 0.3), strict=True),
             ):
                 assert np.array_equal(bits(mine[0]), bits(theirs[number]))
-            # Areas of copies are added one by one, or times their number.
-            areas = [part.precision((0.5,), 100, "every_point") for part in (one, two)]
-            assert bits(areas[0][0]) == pytest.approx(bits(areas[1][number]), rel=1e-14)
+            # Resamples add up the recalls of a label first, and its copies as times their number.
+            for ious, how in ((COCO_IOUS, "101_point"), ((0.5,), "every_point")):
+                mine, theirs = (part.precision(ious, 100, how).mean(axis=2) for part in (one, two))
+                assert bits(mine[0]) == pytest.approx(bits(theirs[number]), rel=1e-14)
 
 
 def copied(dataset: DetectionDataset, weights: np.ndarray) -> DetectionDataset:
