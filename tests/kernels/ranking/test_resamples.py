@@ -147,16 +147,18 @@ def test_batches() -> None:
 @needs_kernel
 def test_places_outside_are_refused() -> None:
     compiled = kernel()
-    one, two = np.zeros(1, int), np.zeros((2, 1), int)
+    one = np.zeros(1, int)
     shape, found = np.array([1, 1]), np.zeros((1, 1), int)
     with pytest.raises(ValueError, match="outside"):
         compiled.tally_resamples(one + 1, one, one[None], shape, found)
     with pytest.raises(ValueError, match="outside"):
         compiled.tally_resamples(one, one + 1, one[None], shape, found)
     good = {
-        "segment": one,
-        "counted_span": np.array([[0], [1]]),
-        "corrected_span": two,
+        "starts": np.array([0, 1]),
+        "counted_before": one,
+        "counted_through": one + 1,
+        "corrected_before": one,
+        "corrected_through": one,
         "hit_image": one,
         "counted_image": one,
         "corrected_image": one[:0],
@@ -164,20 +166,21 @@ def test_places_outside_are_refused() -> None:
         "weights": one[None] + 1,
         "ground_truths": one[None] + 1,
         "recalls": np.array([0.5]),
-        "shape": shape,
     }
     average = np.zeros((1, 1, 1))
     compiled.average_precisions(*good.values(), average)
     assert average.item() == pytest.approx(1.0, rel=1e-15)
     wrong = {
-        "segment": one + 1,
-        "counted_span": np.array([[0], [2]]),
-        "corrected_span": np.array([[0], [1]]),
+        "starts": np.array([1, 2]),
+        "counted_before": one + 2,
+        "counted_through": one + 2,
+        "corrected_before": one - 1,
+        "corrected_through": one + 1,
         "hit_image": one - 1,
         "counted_image": one + 1,
         "ground_truths": one[None] - 1,
         "recalls": np.zeros(0),
-        "shape": np.array([0, 1]),
+        "weights": one[:0],
     }
     for name, column in wrong.items():
         with pytest.raises(ValueError, match="order"):

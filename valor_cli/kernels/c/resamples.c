@@ -83,7 +83,8 @@ end:
 static inline double higher(double one, double other) { return one > other ? one : other; }
 
 typedef struct {
-    const int64_t *segment, *counted_begin, *counted_end, *corrected_begin, *corrected_end;
+    const int64_t *starts;
+    const int64_t *counted_before, *counted_through, *corrected_before, *corrected_through;
     const int64_t *hit_image, *counted_image, *corrected_image, *sign, *weights, *truths;
     const double *recalls;
     double *average;
@@ -104,23 +105,24 @@ typedef struct {
 
    Hits without another detection between them, or a correction, are a block: each raises precision
    or leaves it, whatever it weighs, so that only the last one's is looked at. */
-static int64_t at_hits(const Resamples *all, Work *work, int64_t begin, int64_t end,
-                       int64_t counted_from) {
+static int64_t at_hits(const Resamples *all, Work *work, int64_t segment) {
+    int64_t begin = all->starts[segment], end = all->starts[segment + 1];
+    int64_t counted_before = all->counted_before[segment % all->labels];
     int32_t tp[LANES] = {0}, corrected[LANES] = {0}, at[LANES];
     const int32_t *last = work->need[all->levels - 1];
-    int64_t correction = all->corrected_begin[begin], most = 0;
+    int64_t correction = all->corrected_before[segment], most = 0;
     for (int64_t hit = begin; hit < end; hit++) {
-        for (; correction < all->corrected_end[hit]; correction++) {
+        for (; correction < all->corrected_through[hit]; correction++) {
             const int32_t *weight = work->weight[all->corrected_image[correction]];
             int32_t sign = (int32_t)all->sign[correction];
             EACH_LANE corrected[lane] += sign * weight[lane];
         }
         const int32_t *weight = work->weight[all->hit_image[hit]];
         EACH_LANE tp[lane] += weight[lane];
-        if (hit + 1 < end && all->counted_end[hit + 1] - all->counted_end[hit] == 1 &&
-            all->corrected_end[hit + 1] == all->corrected_end[hit])
+        if (hit + 1 < end && all->counted_through[hit + 1] - all->counted_through[hit] == 1 &&
+            all->corrected_through[hit + 1] == all->corrected_through[hit])
             continue;
-        const int32_t *seen = work->seen[all->counted_end[hit] - counted_from];
+        const int32_t *seen = work->seen[all->counted_through[hit] - counted_before];
         double precision[LANES];
         EACH_LANE {
             double counted = (double)(seen[lane] + corrected[lane]);
@@ -149,8 +151,10 @@ static void average(const Resamples *all, const Work *work, int64_t most, double
     EACH_LANE found[lane] /= (double)all->levels;
 }
 
-/* Add up the weights of a label's counted detections, from one to below another. */
-static void add_up(const Resamples *all, Work *work, int64_t from, int64_t to) {
+/* Add up the weights of a label's counted detections, up to each. */
+static void add_up(const Resamples *all, Work *work, int64_t label) {
+    int64_t from = all->counted_before[label];
+    int64_t to = label + 1 < all->labels ? all->counted_before[label + 1] : all->counted;
     memset(work->seen[0], 0, sizeof work->seen[0]);
     for (int64_t at = from; at < to; at++) {
         const int32_t *weight = work->weight[all->counted_image[at]];
@@ -171,25 +175,17 @@ static void find_needed(const Resamples *all, Work *work, int64_t label) {
     }
 }
 
-/* All averages of LANES resamples; `starts` says where the hits of each segment begin. */
-static void averages_of(const Resamples *all, Work *work, const int64_t *starts) {
+/* All averages of LANES resamples. */
+static void averages_of(const Resamples *all, Work *work) {
     stand_side_by_side(all->weights, all->images, work->first, work->width, work->weight);
     for (int64_t label = 0; label < all->labels; label++) {
-        int64_t from = all->counted, to = 0;
-        for (int64_t threshold = 0; threshold < all->thresholds; threshold++) {
-            const int64_t *own = starts + threshold * all->labels + label;
-            if (own[0] == own[1]) continue;
-            from = all->counted_begin[own[0]];
-            if (all->counted_end[own[1] - 1] > to) to = all->counted_end[own[1] - 1];
-        }
-        if (from >= to) from = to;
-        add_up(all, work, from, to);
+        add_up(all, work, label);
         find_needed(all, work, label);
         for (int64_t threshold = 0; threshold < all->thresholds; threshold++) {
-            const int64_t *own = starts + threshold * all->labels + label;
+            int64_t segment = threshold * all->labels + label;
             double found[LANES] = {0};
-            if (own[0] < own[1]) {
-                int64_t most = at_hits(all, work, own[0], own[1], from);
+            if (all->starts[segment] < all->starts[segment + 1]) {
+                int64_t most = at_hits(all, work, segment);
                 average(all, work, most, found);
                 memset(work->precision, 0, ((size_t)most + 1) * sizeof *work->precision);
             }
@@ -202,39 +198,42 @@ static void averages_of(const Resamples *all, Work *work, const int64_t *starts)
     }
 }
 
-/* Whether all places are inside of their columns, and those of a label's hits in one order. */
-static bool are_places(const Resamples *all, const int64_t *starts) {
-    for (int64_t at = 0; at < all->resamples * all->labels; at++)
-        if (all->truths[at] < 0 || all->truths[at] >= INT32_MAX) return false;
-    for (int64_t at = 0; at < all->counted; at++)
-        if ((uint64_t)all->counted_image[at] >= (uint64_t)all->images) return false;
-    for (int64_t at = 0; at < all->corrections; at++)
-        if ((uint64_t)all->corrected_image[at] >= (uint64_t)all->images) return false;
-    for (int64_t segment = 0; segment < all->labels * all->thresholds; segment++)
-        for (int64_t hit = starts[segment]; hit < starts[segment + 1]; hit++) {
-            int64_t first = starts[segment], before = hit > first ? hit - 1 : hit;
-            bool sound = (uint64_t)all->hit_image[hit] < (uint64_t)all->images &&
-                         all->counted_begin[hit] == all->counted_begin[first] &&
-                         all->corrected_begin[hit] == all->corrected_begin[first] &&
-                         all->counted_begin[hit] >= 0 && all->corrected_begin[hit] >= 0 &&
-                         all->counted_end[hit] >= all->counted_begin[hit] &&
-                         all->corrected_end[hit] >= all->corrected_begin[hit] &&
-                         all->counted_end[hit] <= all->counted &&
-                         all->corrected_end[hit] <= all->corrections &&
-                         all->counted_end[before] <= all->counted_end[hit] &&
-                         all->corrected_end[before] <= all->corrected_end[hit];
-            /* Segments of one label begin at one detection. */
-            for (int64_t other = segment % all->labels; sound && hit == first && other < segment;
-                 other += all->labels)
-                sound = starts[other] == starts[other + 1] ||
-                        all->counted_begin[starts[other]] == all->counted_begin[first];
-            if (!sound) return false;
-        }
+/* Whether images are inside of their column. */
+static bool are_images(const Resamples *all, const int64_t *image, int64_t count) {
+    for (int64_t at = 0; at < count; at++)
+        if ((uint64_t)image[at] >= (uint64_t)all->images) return false;
     return true;
 }
 
+/* Whether the hits of a segment come in one order, among the detections and corrections of it. */
+static bool is_in_order(const Resamples *all, int64_t segment) {
+    int64_t label = segment % all->labels;
+    int64_t counted = all->counted_before[label], corrected = all->corrected_before[segment];
+    int64_t end = label + 1 < all->labels ? all->counted_before[label + 1] : all->counted;
+    for (int64_t hit = all->starts[segment]; hit < all->starts[segment + 1]; hit++) {
+        if (all->counted_through[hit] < counted || all->corrected_through[hit] < corrected)
+            return false;
+        counted = all->counted_through[hit];
+        corrected = all->corrected_through[hit];
+    }
+    return counted <= end && corrected <= all->corrections;
+}
+
+static bool is_sound(const Resamples *all) {
+    bool sound = are_images(all, all->hit_image, all->hits) &&
+                 are_images(all, all->counted_image, all->counted) &&
+                 are_images(all, all->corrected_image, all->corrections) &&
+                 are_starts(all->starts, all->labels * all->thresholds, all->hits) &&
+                 (!all->labels || are_starts(all->counted_before, all->labels - 1, all->counted));
+    for (int64_t at = 0; sound && at < all->resamples * all->labels; at++)
+        sound = all->truths[at] >= 0 && all->truths[at] < INT32_MAX;
+    for (int64_t segment = 0; sound && segment < all->labels * all->thresholds; segment++)
+        sound = all->corrected_before[segment] >= 0 && is_in_order(all, segment);
+    return sound;
+}
+
 /* Run all resamples, LANES at a time; false without memory. */
-static bool run_resamples(const Resamples *all, const int64_t *starts) {
+static bool run_resamples(const Resamples *all) {
     int64_t most = 0;
     for (int64_t at = 0; at < all->resamples * all->labels; at++)
         if (all->truths[at] > most) most = all->truths[at];
@@ -250,7 +249,7 @@ static bool run_resamples(const Resamples *all, const int64_t *starts) {
     for (int64_t first = 0; room && first < all->resamples; first += LANES) {
         work.first = first;
         work.width = width_from(first, all->resamples);
-        averages_of(all, &work, starts);
+        averages_of(all, &work);
     }
     free(work.weight);
     free(work.seen);
@@ -259,88 +258,66 @@ static bool run_resamples(const Resamples *all, const int64_t *starts) {
     return room;
 }
 
-/* average_precisions(segment, counted_span, corrected_span, hit_image, counted_image,
-   corrected_image, sign, weights, ground_truths, recalls, shape, average): average precision of
-   resamples.
+/* average_precisions(starts, counted_before, counted_through, corrected_before, corrected_through,
+   hit_image, counted_image, corrected_image, sign, weights, ground_truths, recalls, average):
+   average precision of resamples.
 
-   segment, hit_image: (h,) int64, counted_span, corrected_span: (2, h) int64, sign: (k,) int64,
-   `kernels.ranking.HitOrder`. hit_image, counted_image (c,), corrected_image (k,) int64: images of
-   the hits, of what is counted, of the corrections. weights: (resamples, images) int64.
-   ground_truths: (resamples, labels) int64. recalls: (r,) float64, ascending. shape: (2,) int64,
-   thresholds and images. average: (resamples, thresholds, labels) float64, filled; NaN without
-   ground truth. All sums of weights fit 32 bits. */
+   starts, …, corrected_through, sign: int64, `kernels.ranking.HitOrder`. hit_image (h,),
+   counted_image (c,), corrected_image (k,) int64: images of the hits, of what is counted, of the
+   corrections. weights: (resamples, images) int64. ground_truths: (resamples, labels) int64.
+   recalls: (r,) float64, ascending. average: (resamples, thresholds, labels) float64, filled; NaN
+   without ground truth. All sums of weights fit 32 bits. */
 FUNCTION(valor_average_precisions) {
     (void)self;
     static const Wanted wanted[] = {
-        {"segment", INTS, false},        {"counted_span", INTS, false},
-        {"corrected_span", INTS, false}, {"hit_image", INTS, false},
-        {"counted_image", INTS, false},  {"corrected_image", INTS, false},
-        {"sign", INTS, false},           {"weights", INTS, false},
-        {"ground_truths", INTS, false},  {"recalls", FLOATS, false},
-        {"shape", INTS, false},          {"average", FLOATS, true},
+        {"starts", INTS, false},           {"counted_before", INTS, false},
+        {"counted_through", INTS, false},  {"corrected_before", INTS, false},
+        {"corrected_through", INTS, false}, {"hit_image", INTS, false},
+        {"counted_image", INTS, false},    {"corrected_image", INTS, false},
+        {"sign", INTS, false},             {"weights", INTS, false},
+        {"ground_truths", INTS, false},    {"recalls", FLOATS, false},
+        {"average", FLOATS, true},
     };
     Columns columns;
-    if (!open_columns(&columns, args, given, wanted, 12)) return NULL;
+    if (!open_columns(&columns, args, given, wanted, 13)) return NULL;
     Resamples all = {
-        .segment = columns.views[0].buf,
-        .counted_begin = columns.views[1].buf,
-        .corrected_begin = columns.views[2].buf,
-        .hit_image = columns.views[3].buf,
-        .counted_image = columns.views[4].buf,
-        .corrected_image = columns.views[5].buf,
-        .sign = columns.views[6].buf,
-        .weights = columns.views[7].buf,
-        .truths = columns.views[8].buf,
-        .recalls = columns.views[9].buf,
-        .average = columns.views[11].buf,
-        .hits = items(&columns, 0),
-        .counted = items(&columns, 4),
-        .corrections = items(&columns, 5),
-        .levels = items(&columns, 9),
+        .starts = columns.views[0].buf,
+        .counted_before = columns.views[1].buf,
+        .counted_through = columns.views[2].buf,
+        .corrected_before = columns.views[3].buf,
+        .corrected_through = columns.views[4].buf,
+        .hit_image = columns.views[5].buf,
+        .counted_image = columns.views[6].buf,
+        .corrected_image = columns.views[7].buf,
+        .sign = columns.views[8].buf,
+        .weights = columns.views[9].buf,
+        .truths = columns.views[10].buf,
+        .recalls = columns.views[11].buf,
+        .average = columns.views[12].buf,
+        .hits = items(&columns, 5),
+        .counted = items(&columns, 6),
+        .corrections = items(&columns, 7),
+        .labels = items(&columns, 1),
+        .levels = items(&columns, 11),
     };
-    const int64_t *shape = columns.views[10].buf;
-    int64_t *starts = NULL, segments = 0;
-    PyObject *done = NULL;
-    bool sound = items(&columns, 10) == 2 && shape[0] > 0 && shape[1] > 0 && all.levels > 0;
+    int64_t segments = items(&columns, 3);
+    bool room = true, sound = segments && all.labels && all.levels;
     if (sound) {
-        all.thresholds = shape[0];
-        all.images = shape[1];
-        all.resamples = items(&columns, 7) / all.images;
-        all.labels = all.resamples ? items(&columns, 8) / all.resamples : 0;
-        segments = all.thresholds * all.labels;
-        sound = items(&columns, 1) == 2 * all.hits && items(&columns, 2) == 2 * all.hits &&
-                items(&columns, 3) == all.hits && items(&columns, 6) == all.corrections &&
-                items(&columns, 7) == all.resamples * all.images &&
-                items(&columns, 8) == all.resamples * all.labels &&
-                items(&columns, 11) == all.resamples * segments;
+        all.resamples = items(&columns, 12) / segments;
+        all.images = all.resamples ? items(&columns, 9) / all.resamples : 0;
+        all.thresholds = segments / all.labels;
+        sound = items(&columns, 0) == segments + 1 && items(&columns, 2) == all.hits &&
+                segments == all.thresholds * all.labels && items(&columns, 4) == all.hits &&
+                items(&columns, 8) == all.corrections &&
+                items(&columns, 9) == all.resamples * all.images &&
+                items(&columns, 10) == all.resamples * all.labels &&
+                items(&columns, 12) == all.resamples * segments;
     }
-    for (int64_t i = 0; sound && i < all.hits; i++)
-        sound = all.segment[i] >= (i ? all.segment[i - 1] : 0) && all.segment[i] < segments;
-    if (!sound) {
-        refused("segments in another order, or columns of other lengths");
-        goto end;
-    }
-    all.counted_end = all.counted_begin + all.hits;
-    all.corrected_end = all.corrected_begin + all.hits;
-    starts = malloc(((size_t)segments + 1) * sizeof *starts);
-    if (!starts) {
-        PyErr_NoMemory();
-        goto end;
-    }
-    for (int64_t segment = 0, hit = 0; segment <= segments; segment++) {
-        while (hit < all.hits && all.segment[hit] < segment) hit++;
-        starts[segment] = hit;
-    }
-    bool room = true;
     Py_BEGIN_ALLOW_THREADS;
-    sound = are_places(&all, starts);
-    if (sound) room = run_resamples(&all, starts);
+    sound = sound && is_sound(&all);
+    if (sound) room = run_resamples(&all);
     Py_END_ALLOW_THREADS;
-    if (!sound) refused("places outside of their columns, or in another order");
-    else if (!room) PyErr_NoMemory();
-    else done = Py_NewRef(Py_None);
-end:
-    free(starts);
     close_columns(&columns);
-    return done;
+    if (!sound) return refused("places outside of their columns, or in another order");
+    return room ? Py_NewRef(Py_None) : PyErr_NoMemory();
 }

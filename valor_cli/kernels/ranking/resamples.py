@@ -95,18 +95,18 @@ def average_precisions(
     """
     order, image, *_ = hits
     labels = ground_truths.shape[1]
-    thresholds = order.segments // labels if labels else 0
+    thresholds = len(order.corrected_before) // labels if labels else 0
     found = np.empty((len(weights), thresholds, labels))
     kernel = engine.compiled
     if kernel is not None and found.size and _adds_up(weights, len(image)):
-        spans = _column(order.counted_span), _column(order.corrected_span)
+        counted = _column(order.counted_before), _column(order.counted_through)
+        corrected = _column(order.corrected_before), _column(order.corrected_through)
         images = _column(hits.hit), _column(hits.counted), _column(hits.corrected)
-        columns = _column(order.segment), *spans, *images, _column(order.sign)
-        shape = np.array([thresholds, weights.shape[1]], np.int64)
+        columns = _column(order.starts), *counted, *corrected, *images, _column(order.sign)
 
         def average(some: slice) -> None:
             own = _column(weights[some]), _column(ground_truths[some])
-            kernel.average_precisions(*columns, *own, recalls, shape, found[some])
+            kernel.average_precisions(*columns, *own, recalls, found[some])
 
         share(average, len(weights), _WORTH // max(len(order.rows), 1), LANES)
         return found

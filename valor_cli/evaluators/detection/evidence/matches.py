@@ -370,10 +370,14 @@ class Matches(Struct, frozen=True):
 
     def _found(self, ious: Sequence[float], limit: int | None, score: float) -> Tally:
         order = self.order(ious, None)
-        kept = self.score[order.rows] >= score
+        rows, segment = order.rows, order.segment
+        if score > -np.inf:
+            kept = self.score[rows] >= score
+            rows, segment = rows[kept], segment[kept]
         if limit is not None:
-            kept &= self.rank[order.rows] < limit
-        return Tally(order.segment[kept], self.image[order.rows[kept]])
+            kept = self.rank[rows] < limit
+            rows, segment = rows[kept], segment[kept]
+        return Tally(segment, self.image[rows])
 
     def _positive(
         self, iou: float, score: float | tuple[float, ...], limit: int | None
