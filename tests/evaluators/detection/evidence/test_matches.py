@@ -18,6 +18,8 @@ from tests.evaluators.detection.asking import asked, confused_dataset
 from tests.oracles.problems import coco_files, random_dataset
 from tests.oracles.reference import pycocotools
 from valor_cli.data.shapes.objects.dataset import DetectionDataset
+from valor_cli.evaluators.detection.evidence import rows as evidence_rows
+from valor_cli.evaluators.detection.evidence import shards as evidence_shards
 from valor_cli.evaluators.detection.evidence.matches import Matches
 from valor_cli.evaluators.detection.evidence.parameters import (
     AREAS,
@@ -32,6 +34,7 @@ from valor_cli.evaluators.detection.metrics.confusion_matrix import CONFUSION_MA
 from valor_cli.evaluators.detection.metrics.counts import COUNTS
 from valor_cli.evaluators.detection.metrics.error_breakdown import ERROR_BREAKDOWN
 from valor_cli.evaluators.detection.metrics.pr_curve import PR_CURVE
+from valor_cli.kernels import threads
 from valor_cli.kernels.geometry.shapes import joined as joined_shapes
 
 PLAN = MatchingPlan()
@@ -146,6 +149,20 @@ def test_shards_apart_give_the_same_bits(matching: str) -> None:
     number = np.arange(40) // 9
     parts = [match_detections(dataset.shard(number == at), PLAN) for at in range(5)]
     assert same(merge_matches(parts[::-1]), match_detections(dataset, PLAN))
+
+
+@both_rules
+def test_several_threads_give_the_same_bits(monkeypatch: pytest.MonkeyPatch, matching: str) -> None:
+    dataset = problem(3, matching, images=40)
+    whole = match_detections(dataset, PLAN)
+    alone = coco(whole)
+    monkeypatch.setattr(threads, "usable_threads", lambda: 3)
+    for module in (evidence_rows, evidence_shards):
+        monkeypatch.setattr(module, "_WORTH", 0)
+    merged = merge_matches([match_detections(one, PLAN) for one in shards(dataset, 5, seed=1)])
+    assert same(merged, whole)
+    found = coco(merged).values
+    assert [one.value for one in found] == [one.value for one in alone.values]
 
 
 @both_rules
