@@ -73,7 +73,7 @@ static PyMethodDef functions[] = {
     TAKES_COLUMNS("meet", valor_meet),
     TAKES_COLUMNS("match", valor_match),
     TAKES_COLUMNS("interpolate", valor_interpolate),
-    TAKES_COLUMNS("interpolate_resamples", valor_interpolate_resamples),
+    TAKES_COLUMNS("average_precisions", valor_average_precisions),
     TAKES_COLUMNS("tally_resamples", valor_tally_resamples),
     TAKES_COLUMNS("running_sums", valor_running_sums),
     TAKES_COLUMNS("order_hits", valor_order_hits),
