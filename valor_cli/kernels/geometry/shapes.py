@@ -148,8 +148,8 @@ class Shapes:
     @property
     def kinds(self) -> tuple[Kind, ...]:
         """The kinds that occur, least detailed first."""
-        columns = (self.box, self.rotated_box, self.polygon, self.mask)
-        return tuple(kind for kind, column in zip(KINDS, columns, strict=True) if len(column))
+        counts = len(self.box), len(self.rotated_box), len(self.polygon), len(self.mask)
+        return tuple(kind for kind, count in zip(KINDS, counts, strict=True) if count)
 
     def rows_of(self, kind: int) -> Ints:
         """The objects of a kind, in the order of its columns."""
