@@ -27,8 +27,11 @@ POLYGON_TYPE = 3
 
 def areas(shapes: Shapes) -> Floats:
     """(n,) area in pixels²: for polygons the union of the parts, for masks the number of pixels."""
+    of_boxes = shapes.box[:, 2] * shapes.box[:, 3]
+    if len(of_boxes) == len(shapes):
+        return of_boxes
     area = np.zeros(len(shapes))
-    area[shapes.rows_of(BOX)] = shapes.box[:, 2] * shapes.box[:, 3]
+    area[shapes.rows_of(BOX)] = of_boxes
     area[shapes.rows_of(ROTATED_BOX)] = shapes.rotated_box[:, 2] * shapes.rotated_box[:, 3]
     area[shapes.rows_of(MASK)] = masks.areas(shapes.mask)
     if len(shapes.polygon):

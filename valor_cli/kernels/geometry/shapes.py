@@ -148,7 +148,7 @@ class Shapes:
     @property
     def kinds(self) -> tuple[Kind, ...]:
         """The kinds that occur, least detailed first."""
-        counts = np.bincount(self.kind, minlength=len(KINDS)).tolist()
+        counts = len(self.box), len(self.rotated_box), len(self.polygon), len(self.mask)
         return tuple(kind for kind, count in zip(KINDS, counts, strict=True) if count)
 
     def rows_of(self, kind: int) -> Ints:

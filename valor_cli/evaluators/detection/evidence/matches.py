@@ -146,24 +146,37 @@ class Matches(Struct, frozen=True):
         """Select images."""
         number = np.cumsum(units) - 1
         truths, rows = units[self.gt_image], units[self.image]
-        kept = rows[self.candidate]
+        taken = self.take(np.flatnonzero(rows))
         return replace(
-            self,
+            taken,
             image_ids=self.image_ids[units],
             gt_image=number[self.gt_image[truths]],
             gt_label=self.gt_label[truths],
             gt_number=self.gt_number[truths],
             gt_ignored=self.gt_ignored[:, truths],
-            image=number[self.image[rows]],
+            image=number[taken.image],
+            matched_gt=np.append(np.cumsum(truths) - 1, -1)[taken.matched_gt],
+            overlap_pairs=self.overlap_pairs and self.overlap_pairs.where(rows, truths),
+        )
+
+    def take(self, rows: NDArray[np.int64]) -> Matches:
+        """Detections of some rows, in that order, without overlaps; all images and ground truth."""
+        place = np.full(len(self.label), -1)
+        place[self.candidate] = np.arange(len(self.candidate))
+        candidate = np.flatnonzero(place[rows] >= 0)
+        chosen = place[rows[candidate]]
+        return replace(
+            self,
+            image=self.image[rows],
             label=self.label[rows],
             score=self.score[rows],
             number=self.number[rows],
             rank=self.rank[rows],
             out_of_range=self.out_of_range[:, rows],
-            candidate=(np.cumsum(rows) - 1)[self.candidate[kept]],
-            codes=self.codes[:, :, kept],
-            matched_gt=np.append(np.cumsum(truths) - 1, -1)[self.matched_gt[:, :, kept]],
-            overlap_pairs=self.overlap_pairs and self.overlap_pairs.where(rows, truths),
+            candidate=candidate,
+            codes=self.codes[:, :, chosen],
+            matched_gt=self.matched_gt[:, :, chosen],
+            overlap_pairs=None,
             nearest=None if self.nearest is None else self.nearest[rows],
             _shared=Memo(),
             _known=Memo(),
@@ -493,28 +506,13 @@ def _stood_apart(
         most: Copies of each that there is room for.
     """
     row, copy = break_ties(groups, most)
-    stands = matches.unit_count + np.searchsorted(images, matches.image[row]) * most + copy
-    place = np.full(len(matches.label), -1)
-    place[matches.candidate] = np.arange(len(matches.candidate))
-    candidate = np.flatnonzero(place[row] >= 0)
-    chosen = place[row[candidate]]
+    taken = matches.take(row)
+    stands = matches.unit_count + np.searchsorted(images, taken.image) * most + copy
     return replace(
-        matches,
+        taken,
         image_ids=np.arange(matches.unit_count + len(images) * most),
-        image=np.where(copy < 0, matches.image[row], stands),
-        label=matches.label[row],
-        score=matches.score[row],
-        number=matches.number[row],
-        rank=matches.rank[row],
-        out_of_range=matches.out_of_range[:, row],
-        candidate=candidate,
-        codes=matches.codes[:, :, chosen],
-        matched_gt=matches.matched_gt[:, :, chosen],
-        overlap_pairs=None,
-        nearest=None if matches.nearest is None else matches.nearest[row],
+        image=np.where(copy < 0, taken.image, stands),
         weights=None,
-        _shared=Memo(),
-        _known=Memo(),
     )
 
 
