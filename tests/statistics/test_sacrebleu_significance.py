@@ -14,7 +14,7 @@ from tests.oracles.sacrebleu_significance import sacrebleu_p
 from tests.oracles.text_rows import Rows, summaries
 from tests.oracles.text_samples import of_rows
 from valor_cli.evaluators.overlap.metrics.corpus_bleu import CORPUS_BLEU
-from valor_cli.evaluators.samples import measure_samples
+from valor_cli.evaluators.samples.evidence import measure_samples
 from valor_cli.metric import Call
 from valor_cli.statistics.bootstrap import percentile_intervals
 from valor_cli.statistics.paired import bootstrap_p

@@ -16,14 +16,8 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from valor_cli.data.shapes.samples.dataset import TextDataset
-from valor_cli.evaluators.samples import (
-    Outcome,
-    Outcomes,
-    SampleEvidence,
-    Texts,
-    merge_samples,
-    plan_samples,
-)
+from valor_cli.evaluators.samples.evidence import SampleEvidence, merge_samples, plan_samples
+from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes, Texts
 from valor_cli.kernels.secrets.spans import Span, masked
 from valor_cli.kernels.text.sentences import split_sentences
 from valor_cli.kernels.vectors.cosines import units

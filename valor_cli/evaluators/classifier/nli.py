@@ -21,7 +21,8 @@ from valor_cli.evaluators.classifier.summary_sentences import (
     summary_sentences,
 )
 from valor_cli.evaluators.model_metrics import ModelTexts
-from valor_cli.evaluators.samples import Outcome, Sampled
+from valor_cli.evaluators.samples.outcomes import Outcome
+from valor_cli.evaluators.samples.sampled import Sampled
 from valor_cli.kernels.vectors.summac import Floats, Support
 from valor_cli.models.protocols.classifier import Pair
 from valor_cli.models.protocols.identity import ModelIdentity

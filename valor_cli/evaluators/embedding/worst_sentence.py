@@ -10,7 +10,8 @@ import numpy as np
 from valor_cli.errors import printable
 from valor_cli.evaluators.embedding.sentence_pairs import Passage
 from valor_cli.evaluators.model_metrics import ModelTexts
-from valor_cli.evaluators.samples import Outcome, Sampled
+from valor_cli.evaluators.samples.outcomes import Outcome
+from valor_cli.evaluators.samples.sampled import Sampled
 from valor_cli.results import Findings, Mark, MetricInsight
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, Literal
 
-from valor_cli.evaluators.samples import Sampled
+from valor_cli.evaluators.samples.sampled import Sampled
 from valor_cli.kernels.text.line_words import ascii_lines
 from valor_cli.kernels.text.porter import stem
 from valor_cli.kernels.text.token_codes import WordCodes

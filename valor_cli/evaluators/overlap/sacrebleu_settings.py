@@ -15,7 +15,8 @@ import numpy as np
 from msgspec.structs import replace
 
 from valor_cli.data.shapes.samples.dataset import TextDataset
-from valor_cli.evaluators.samples import Ints, Sampled
+from valor_cli.evaluators.samples.outcomes import Ints
+from valor_cli.evaluators.samples.sampled import Sampled
 from valor_cli.results import Findings, MetricValue, Scalar
 
 if TYPE_CHECKING:

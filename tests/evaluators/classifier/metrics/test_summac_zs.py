@@ -13,7 +13,7 @@ from tests.oracles.text_samples import samples
 from valor_cli.errors import ConfigError
 from valor_cli.evaluators.classifier.metrics.summac_zs import SUMMAC_ZS
 from valor_cli.evaluators.model_metrics import ModelTexts
-from valor_cli.evaluators.samples import Sampled
+from valor_cli.evaluators.samples.sampled import Sampled
 from valor_cli.kernels.text.sentences import split_sentences
 from valor_cli.metric import Call
 from valor_cli.results import Mark

@@ -15,7 +15,7 @@ from tests.oracles.text_samples import samples
 from valor_cli.data.shapes.samples.dataset import TextDataset
 from valor_cli.evaluators.embedding.metrics.questions_drift import QUESTIONS_DRIFT
 from valor_cli.evaluators.model_metrics import gather, measured_evidence
-from valor_cli.evaluators.samples import SampleEvidence
+from valor_cli.evaluators.samples.evidence import SampleEvidence
 from valor_cli.metric import Call
 from valor_cli.results import Findings
 

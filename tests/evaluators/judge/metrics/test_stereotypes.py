@@ -9,7 +9,8 @@ from tests.oracles.judges import call, judged
 from tests.oracles.reply_kinds import enclosed, no_rating, rating, without_marks
 from tests.oracles.text_samples import samples
 from valor_cli.evaluators.judge.metrics.stereotypes import STEREOTYPES
-from valor_cli.evaluators.samples import Outcome, Outcomes, Sampled
+from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes
+from valor_cli.evaluators.samples.sampled import Sampled
 from valor_cli.models.protocols.judge import Reply
 from valor_cli.results import Verdict
 

@@ -15,7 +15,7 @@ from sklearn.metrics import accuracy_score, confusion_matrix, precision_recall_f
 from tests.oracles.text_samples import found, measured, outcome, samples, values
 from valor_cli.data.shapes.samples.dataset import TextDataset
 from valor_cli.evaluators.overlap.metrics.llm_classification import LLM_CLASSIFICATION, pooled
-from valor_cli.evaluators.samples import measure_samples
+from valor_cli.evaluators.samples.evidence import measure_samples
 from valor_cli.metric import Call
 from valor_cli.results import MetricTable
 

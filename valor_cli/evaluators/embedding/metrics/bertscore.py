@@ -24,7 +24,8 @@ from valor_cli.evaluators.embedding.token_matches import Match, Weights, matched
 from valor_cli.evaluators.missing_inputs import missing_input
 from valor_cli.evaluators.model_metrics import ModelTexts
 from valor_cli.evaluators.parameters import readable_by
-from valor_cli.evaluators.samples import Floats, Outcome, Outcomes, Sampled
+from valor_cli.evaluators.samples.outcomes import Floats, Outcome, Outcomes
+from valor_cli.evaluators.samples.sampled import Sampled
 from valor_cli.kernels.vectors.greedy_matching import harmonic_mean, weighted_mean
 from valor_cli.metric import ByParameters, Metric, MissingConfig, ModelKind, Output
 from valor_cli.models.protocols.token_encoder import TokenEncoder

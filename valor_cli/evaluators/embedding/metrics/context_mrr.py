@@ -12,7 +12,8 @@ from msgspec.structs import replace
 from valor_cli.evaluators.embedding.calibrated_thresholds import CALIBRATED, SEEDS_MODEL
 from valor_cli.evaluators.embedding.sentence_pairs import Compared, by_sentences, paired
 from valor_cli.evaluators.model_metrics import ModelTexts
-from valor_cli.evaluators.samples import Outcome, Outcomes, Sampled
+from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes
+from valor_cli.evaluators.samples.sampled import Sampled
 from valor_cli.metric import Metric, Output
 from valor_cli.results import Findings
 

@@ -9,7 +9,8 @@ from annotated_types import Interval
 from valor_cli.evaluators.judge.evidence.conversation import Conversation, shortened
 from valor_cli.evaluators.judge.evidence.parameters import JudgeRetries
 from valor_cli.evaluators.judge.evidence.reply_readings import evaluation_score
-from valor_cli.evaluators.samples import Outcome, Sampled
+from valor_cli.evaluators.samples.outcomes import Outcome
+from valor_cli.evaluators.samples.sampled import Sampled
 from valor_cli.metric import Metric
 from valor_cli.models.judge.prompts import UntrustedText
 from valor_cli.results import Findings, Verdict

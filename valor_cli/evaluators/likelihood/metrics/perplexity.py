@@ -20,7 +20,8 @@ from valor_cli.errors import ConfigError, Problem
 from valor_cli.evaluators.likelihood.requests import Stride, surprises
 from valor_cli.evaluators.missing_inputs import missing_input
 from valor_cli.evaluators.model_metrics import ModelTexts
-from valor_cli.evaluators.samples import Outcome, Outcomes, Sampled, missing
+from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes, missing
+from valor_cli.evaluators.samples.sampled import Sampled
 from valor_cli.kernels.text.likelihood import NegativeLogLikelihood, negative_log_likelihood
 from valor_cli.metric import ByParameters, Metric, ModelKind, Output
 from valor_cli.models.protocols.language_model import Passage

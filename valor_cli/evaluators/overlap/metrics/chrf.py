@@ -17,7 +17,8 @@ from annotated_types import Interval
 
 from valor_cli.evaluators.overlap.reference_texts import comparable, incomparable_outcomes
 from valor_cli.evaluators.overlap.sacrebleu_settings import REFERENCES, of_corpus, reference_counts
-from valor_cli.evaluators.samples import Ints, Outcome, Outcomes, Sampled, Texts
+from valor_cli.evaluators.samples.outcomes import Ints, Outcome, Outcomes, Texts
+from valor_cli.evaluators.samples.sampled import Sampled
 from valor_cli.metric import Metric
 from valor_cli.results import Findings, MetricValue
 

@@ -23,7 +23,8 @@ from valor_cli.evaluators.overlap.bleu_matches import matches_of
 from valor_cli.evaluators.overlap.metrics.bleu import bleu_details
 from valor_cli.evaluators.overlap.reference_texts import incomparable_outcomes
 from valor_cli.evaluators.overlap.sacrebleu_settings import REFERENCES, of_corpus, reference_counts
-from valor_cli.evaluators.samples import Outcome, Outcomes, Sampled, Texts
+from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes, Texts
+from valor_cli.evaluators.samples.sampled import Sampled
 from valor_cli.kernels.text.bleu import NgramMatches
 from valor_cli.kernels.text.mteval import mteval_words
 from valor_cli.metric import Metric, Output

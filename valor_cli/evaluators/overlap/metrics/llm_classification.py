@@ -29,7 +29,8 @@ from valor_cli.evaluators.ratios import (
     over_labels,
     per_label,
 )
-from valor_cli.evaluators.samples import Ints, Outcome, Outcomes, Sampled, Texts
+from valor_cli.evaluators.samples.outcomes import Ints, Outcome, Outcomes, Texts
+from valor_cli.evaluators.samples.sampled import Sampled
 from valor_cli.kernels.columns.grouping import summed
 from valor_cli.kernels.secrets.spans import Span, masked
 from valor_cli.metric import Metric, Output

@@ -21,7 +21,8 @@ from valor_cli.evaluators.overlap.answer_overlap import (
     word_codes,
 )
 from valor_cli.evaluators.overlap.reference_texts import comparable, incomparable_outcomes
-from valor_cli.evaluators.samples import Outcomes, Sampled, Texts
+from valor_cli.evaluators.samples.outcomes import Outcomes, Texts
+from valor_cli.evaluators.samples.sampled import Sampled
 from valor_cli.kernels.ranking.f_measure import overlap_rates
 from valor_cli.kernels.text.common_subsequence import common_lengths
 from valor_cli.kernels.text.line_subsequences import union_words

@@ -11,14 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from valor_cli.errors import printable
-from valor_cli.evaluators.samples import (
-    Outcome,
-    Outcomes,
-    Sampled,
-    Texts,
-    mean_of_samples,
-    missing,
-)
+from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes, Texts, missing
+from valor_cli.evaluators.samples.sampled import Sampled, mean_of_samples
 from valor_cli.evaluators.structure.artifact_checks import CheckResult, results_of
 from valor_cli.evaluators.structure.artifact_files import Artifacts, TooMuchError
 from valor_cli.evaluators.structure.checks import Check, Checks, check_of

@@ -18,7 +18,8 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator
 
-from valor_cli.evaluators.samples import Outcome, Outcomes, Sampled, Texts, missing
+from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes, Texts, missing
+from valor_cli.evaluators.samples.sampled import Sampled
 from valor_cli.kernels.text.repeats import Repeat, most_repeated
 from valor_cli.kernels.text.sentences import SPLITTER, split_sentences
 from valor_cli.metric import Metric, Output

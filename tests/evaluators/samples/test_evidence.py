@@ -9,19 +9,14 @@ import numpy as np
 import pytest
 
 from tests.oracles.text_samples import samples
-from valor_cli.evaluators.samples import (
-    Outcome,
-    Outcomes,
-    Sampled,
+from valor_cli.evaluators.samples.evidence import (
     SampleEvidence,
-    Texts,
-    mean_of_samples,
     measure_samples,
     merge_samples,
-    missing,
-    rate_of_samples,
     sample_wing,
 )
+from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes, Texts, missing
+from valor_cli.evaluators.samples.sampled import Sampled, mean_of_samples, rate_of_samples
 from valor_cli.evaluators.verdicts import OUTPUTS, RATES, unreadable, verdict
 from valor_cli.metric import Call, Metric, Output
 from valor_cli.results import Findings, Mark
