@@ -136,7 +136,7 @@ def _all(call: Call, data: TextDataset, outcome: Outcome) -> Outcomes:
 
 def measured_evidence(data: TextDataset, measured: ModelOutcomes) -> SampleEvidence:
     """Evidence from the outcomes of a dataset."""
-    return SampleEvidence(
+    return SampleEvidence.of_all(
         measured.calls,
         tuple(one.without_secrets(data.secrets, quoted=True) for one in measured.outcomes),
         data.sample_ids,

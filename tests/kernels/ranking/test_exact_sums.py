@@ -108,11 +108,9 @@ _RNG = np.random.default_rng(7)
 def test_the_parts_add_up_to_the_values(scale: float) -> None:
     values = _RNG.standard_normal((50, 3)) * scale
     parts = exact_parts(values)
-    assert len(parts) == 3
     rows = zip(*(part.ravel().tolist() for part in parts), values.ravel().tolist(), strict=True)
     for *own, value in rows:
-        least = 2.0**-71 * float(np.abs(values).max())
-        assert math.fsum(own) == pytest.approx(value, rel=1e-16, abs=least)
+        assert math.fsum(own) == value
 
 
 def test_whole_numbers_are_one_part() -> None:
@@ -122,13 +120,13 @@ def test_whole_numbers_are_one_part() -> None:
     assert weighted_sums(np.zeros(0), exact_parts(np.zeros(0))) == 0.0
 
 
-@pytest.mark.parametrize("spread", [1, 1e3, 1e9])
+@pytest.mark.parametrize("spread", [1, 1e3, 1e9, 1e280, 1e-280])
 def test_sums_are_those_of_fsum(spread: float) -> None:
     values = _RNG.random(1000) ** 3 * spread ** _RNG.random(1000)
     weights = _RNG.poisson(1, 1000).astype(np.float64)
     repeated = np.repeat(values, weights.astype(np.int64))
     found = float(weighted_sums(weights, exact_parts(values)))
-    assert found == pytest.approx(math.fsum(repeated), rel=2.3e-16)
+    assert found == math.fsum(repeated)
 
 
 def test_order_makes_no_difference() -> None:
@@ -141,4 +139,4 @@ def test_order_makes_no_difference() -> None:
         [weighted_sums(row, exact_parts(column)) for column in values.T] for row in weights
     ]
     assert found.tolist() == again.tolist()
-    assert np.allclose(found, one_by_one, rtol=1e-15, atol=0)
+    assert found.tolist() == one_by_one

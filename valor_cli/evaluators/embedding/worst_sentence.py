@@ -51,12 +51,12 @@ def mean_with_worst_sentence(sampled: Sampled, kind: str) -> Findings:
         kind: What the sentence is: "least grounded".
     """
     values = [sampled.mean(output.name) for output in sampled.metric.outputs]
-    return sampled.findings(values, insights=tuple(_insights(sampled, kind)))
+    return sampled.findings(values, insights=_insights(sampled, kind))
 
 
 def _insights(sampled: Sampled, kind: str) -> Iterator[MetricInsight]:
     threshold = sampled.call.threshold
-    if sampled.weights is not None or threshold is None:
+    if threshold is None:
         return
     column = np.where(sampled.scored, sampled.outcomes.columns["value"], np.inf)
     lowest = float(column.min(initial=np.inf))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final, Literal
 
 from valor_cli.evaluators.samples.sampled import Sampled
@@ -35,15 +35,12 @@ def drops_most_letters(texts: list[str], tokenizer: Tokenizer) -> bool:
     return tokenizer == "rouge" and is_mostly_lost(texts)
 
 
-def lost_warning(sampled: Sampled) -> list[str]:
-    """A warning if most samples lose most of their letters; none for a resample."""
-    if sampled.weights is not None:
-        return []
-    lost, scored = int(sampled.summed(LOST)), int(sampled.scored.sum())
-    if 2 * lost <= scored:
-        return []
-    many = f"{lost:,} of {scored:,} samples"
-    return [f"{many} are mostly in letters that the tokenizer rouge drops: set tokenizer: unicode"]
+def lost_warning(sampled: Sampled) -> Iterator[str]:
+    """A warning if most samples lose most of their letters."""
+    lost, scored = int(sampled.summed(LOST)[0]), int(sampled.scored.sum())
+    if 2 * lost > scored:
+        many = f"{lost:,} of {scored:,} samples"
+        yield f"{many} are mostly in letters that the tokenizer rouge drops: set tokenizer: unicode"
 
 
 def _stem_of_word(word: str) -> str:

@@ -17,10 +17,15 @@ from msgspec.structs import replace
 from valor_cli.data.shapes.samples.dataset import TextDataset
 from valor_cli.evaluators.samples.outcomes import Ints
 from valor_cli.evaluators.samples.sampled import Sampled
-from valor_cli.results import Findings, MetricValue, Scalar
+from valor_cli.results import Findings
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.base import Metric as SacrebleuMetric
+
+STATISTICS = "statistics"
+"""The counts that add up: sacrebleu's, in its order."""
+
+NO_WORDS = "no words in the references"
 
 REFERENCES = "references"
 """The count that holds how many references each sample has."""
@@ -34,25 +39,31 @@ def reference_counts(data: TextDataset) -> Ints:
 def of_corpus(
     sampled: Sampled,
     settings: Callable[[], SacrebleuMetric],
-    values: Callable[[], Sequence[MetricValue]],
+    score: Callable[[list[int]], Sequence[float]],
 ) -> Findings:
     """The values of all "ok" samples together, with their number and the signature.
 
     Args:
-        sampled: What was found of each.
+        sampled: With `STATISTICS` and `REFERENCES` among the counts.
         settings: Makes sacrebleu's metric.
-        values: Computes the values; called where there is a sample.
+        score: Of the summed statistics, the value of each output; NaN: no words in the references.
+            Sacrebleu's own functions, which see one corpus at a time.
     """
-    n = int(sampled.times()[sampled.scored].sum())
-    if not n:
-        why = sampled.why_none()
-        nothing = [MetricValue(None, why, one.name, n=0) for one in sampled.metric.outputs]
-        return sampled.findings(nothing)
-    at: dict[str, Scalar] = {}
-    if sampled.weights is None:
-        references = sampled.outcomes.counts[REFERENCES][sampled.scored]
-        at["signature"] = signature(settings(), references)
-    return sampled.findings([replace(one, n=n, at=at) for one in values()])
+    outputs = sampled.metric.outputs
+    (n,) = sampled.sums(sampled.scored)
+    rows = sampled.summed(STATISTICS).tolist()
+    nothing = (np.nan,) * len(outputs)
+    found = [score(row) if count else nothing for row, count in zip(rows, n, strict=True)]
+    none = NO_WORDS if n[0] else None
+    values = [
+        sampled.value(column, n, output.name, none)
+        for column, output in zip(np.array(found).T, outputs, strict=True)
+    ]
+    if not sampled.scored.any():
+        return sampled.findings(values)
+    references = sampled.outcomes.counts[REFERENCES][sampled.scored]
+    said = sampled.outcomes.once("signature", lambda: signature(settings(), references))
+    return sampled.findings([replace(one, at={"signature": said}) for one in values])
 
 
 def signature(metric: SacrebleuMetric, references: Ints) -> str:

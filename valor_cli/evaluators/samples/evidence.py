@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from valor_cli.data.shapes.samples.dataset import TextDataset
-from valor_cli.evaluators.memo import Memo
-from valor_cli.evaluators.samples.outcomes import Ints, Outcomes, Texts, at_positions, chained
+from valor_cli.evaluators.samples.outcomes import (
+    Floats,
+    Ints,
+    Outcomes,
+    Texts,
+    at_positions,
+    chained,
+)
 from valor_cli.evaluators.samples.sampled import Sampled
 from valor_cli.metric import Call, Metric, Wing
+
+_WEIGHTS_AT_ONCE: Final = 1 << 22
+"""Weights that are held at once as floats."""
 
 
 class SampleEvidence(Struct, frozen=True):
@@ -25,15 +34,25 @@ class SampleEvidence(Struct, frozen=True):
         outcomes: Of each call, of all samples.
         sample_ids: (n,) as in the dataset.
         number: (n,) position of each sample in the whole data; ascending.
-        weights: (n,) how often each sample counts; None: once each.
+        weights: (replicas, n) how often each sample counts, as in `Sampled`.
     """
 
     calls: tuple[Call, ...]
     outcomes: tuple[Outcomes, ...]
     sample_ids: Sequence[str]
     number: Ints
-    weights: Ints | None = None
-    memos: tuple[Memo, ...] = field(default=())
+    weights: Floats
+
+    @classmethod
+    def of_all(
+        cls,
+        calls: tuple[Call, ...],
+        outcomes: tuple[Outcomes, ...],
+        sample_ids: Sequence[str],
+        number: Ints,
+    ) -> SampleEvidence:
+        """All data: one replica, in which every sample counts once."""
+        return cls(calls, outcomes, sample_ids, number, np.ones((1, len(number))))
 
     @property
     def unit_count(self) -> int:
@@ -42,22 +61,21 @@ class SampleEvidence(Struct, frozen=True):
 
     def of(self, call: Call) -> Sampled:
         """The outcomes of one call."""
-        at = self.calls.index(call)
-        memo = self.memos[at] if self.memos else Memo()
-        return Sampled(call, self.sample_ids, self.outcomes[at], self.weights, memo)
+        outcomes = self.outcomes[self.calls.index(call)]
+        return Sampled(call, self.sample_ids, outcomes, self.weights)
 
     def select(self, units: NDArray[np.bool_]) -> SampleEvidence:
         """Select samples."""
         return self._taken(np.flatnonzero(units))
 
     def resamples(self, weights: Ints) -> Iterator[SampleEvidence]:
-        """For each b, the evidence in which sample i counts weights[b, i] times."""
-        memos = tuple(Memo() for _ in self.calls)
-        for row in weights:
-            yield replace(self, weights=row, memos=memos)
+        """The evidence whose replica b has sample i weights[b, i] times, some at a time."""
+        at_once = max(_WEIGHTS_AT_ONCE // max(self.unit_count, 1), 1)
+        for first in range(0, len(weights), at_once):
+            yield replace(self, weights=weights[first : first + at_once].astype(np.float64))
 
     def _taken(self, chosen: Ints) -> SampleEvidence:
-        return SampleEvidence(
+        return SampleEvidence.of_all(
             self.calls,
             tuple(one.rows(chosen) for one in self.outcomes),
             at_positions(self.sample_ids, chosen),
@@ -84,12 +102,12 @@ def measure_samples(data: TextDataset, calls: tuple[Call, ...]) -> SampleEvidenc
         found: Outcomes = call.metric.measure(texts, **call.parameters)
         found = found.without_secrets(data.secrets)
         outcomes.append(found if data.prepared is None else found.packed())
-    return SampleEvidence(calls, tuple(outcomes), data.sample_ids, data.number)
+    return SampleEvidence.of_all(calls, tuple(outcomes), data.sample_ids, data.number)
 
 
 def merge_samples(parts: Sequence[SampleEvidence]) -> SampleEvidence:
     """Merge the evidence of several shards, in the order of the whole data."""
-    whole = SampleEvidence(
+    whole = SampleEvidence.of_all(
         parts[0].calls,
         tuple(map(Outcomes.joined, zip(*(part.outcomes for part in parts), strict=True))),
         chained([part.sample_ids for part in parts]),

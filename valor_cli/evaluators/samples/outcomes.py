@@ -107,6 +107,7 @@ class Outcomes(Struct, frozen=True):
     raters: Mapping[tuple[str, int], Floats] = field(default_factory=dict)
     vectors: Mapping[str, Floats] = field(default_factory=dict)
     beside: Mapping[str, Scalar] = field(default_factory=dict)
+    _memo: Memo = field(default_factory=Memo)
 
     @staticmethod
     def of(
@@ -222,6 +223,10 @@ class Outcomes(Struct, frozen=True):
     def packed(self) -> Outcomes:
         """The same in compact form, for data that does not fit in memory otherwise."""
         return replace(self, details=packed_details(self.details), marks=packed_marks(self.marks))
+
+    def once(self, key: object, make: Callable[[], T]) -> T:
+        """Compute what rests on nothing but these outcomes, once for all resamples."""
+        return self._memo.once(key, make)
 
     def _verdicts(self) -> tuple[tuple[Verdict, ...], ...]:
         return self.verdicts or ((),) * len(self.status)

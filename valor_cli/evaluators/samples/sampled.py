@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import nsmallest
-from math import fsum
 from typing import Any
 
 import numpy as np
-from msgspec import Struct, field, structs
+from msgspec import Struct, structs
 from numpy.typing import NDArray
 
 from valor_cli.evaluators.agreements import agreements_of
-from valor_cli.evaluators.memo import Memo
 from valor_cli.evaluators.packed_values import NumberColumn
 from valor_cli.evaluators.samples.outcomes import UNREADABLE, Floats, Ints, Outcomes
+from valor_cli.kernels.columns.grouping import quotient
 from valor_cli.kernels.ranking.exact_sums import exact_parts, weighted_sums
 from valor_cli.metric import Call, Metric
 from valor_cli.results import (
@@ -27,9 +26,12 @@ from valor_cli.results import (
     MetricTable,
     MetricValue,
 )
+from valor_cli.statistics.label_means import first_and_all
 
 WORST = 10
 """Samples that reports show of a metric."""
+
+NOTHING_TO_LOOK_AT = "no sample has what it looks at"
 
 _OK = STATUSES.index("ok")
 _UNREADABLE = STATUSES.index("parse_failure")
@@ -42,15 +44,14 @@ class Sampled(Struct, frozen=True):
         call: The metric and its parameters.
         sample_ids: (n,) as in the dataset.
         outcomes: Of those samples.
-        weights: (n,) how often each counts in this resample; None: once each, not a resample.
-        memo: Holds what does not depend on the weights.
+        weights: (replicas, n) how often each counts, whole numbers. All data are one replica, in
+            which each counts once.
     """
 
     call: Call
     sample_ids: Sequence[str]
     outcomes: Outcomes
-    weights: Ints | None = None
-    memo: Memo = field(default_factory=Memo)
+    weights: Floats
 
     @property
     def metric(self) -> Metric[Any]:
@@ -63,6 +64,11 @@ class Sampled(Struct, frozen=True):
         return self.call.parameters
 
     @property
+    def whole(self) -> bool:
+        """Whether these are all data: reports tell of single samples."""
+        return len(self.weights) == 1 and bool((self.weights == 1).all())
+
+    @property
     def scored(self) -> NDArray[np.bool_]:
         """(n,) which samples have status "ok"."""
         return np.asarray(self.outcomes.status == _OK)
@@ -72,59 +78,33 @@ class Sampled(Struct, frozen=True):
         """(n,) which samples have input, parsed or not: the denominator of rates."""
         return np.asarray(self.scored | (self.outcomes.status == _UNREADABLE))
 
-    def times(self) -> Ints:
-        """(n,) weight of each sample."""
-        return np.ones(len(self.sample_ids), np.int64) if self.weights is None else self.weights
+    def sums(self, *columns: NDArray[Any]) -> list[Floats]:
+        """(replicas,) weighted sums of each column, (n,), exact and independent of the order."""
+        return list(self._sums(np.stack(columns, axis=1)).T)
 
     def summed(self, name: str) -> Ints:
-        """(…) weighted sum of a count over the "ok" samples."""
-        counted = self.times() * self.scored
-        return np.asarray(np.tensordot(counted, self.outcomes.counts[name], 1))
+        """(replicas, …) weighted sum of a count over the "ok" samples."""
+        counts = self.outcomes.counts[name]
+        return self._sums((counts.T * self.scored).T).astype(np.int64)
 
-    def mean(self, output: str, within: NDArray[np.bool_] | None = None) -> MetricValue:
+    def mean(
+        self,
+        output: str,
+        within: NDArray[np.bool_] | None = None,
+        *,
+        proportion: bool = False,
+    ) -> MetricValue:
         """Mean of an output over the "ok" samples that have it.
 
         Args:
             output: Its name.
             within: (n,) the samples to count, in place of those that are "ok".
+            proportion: Whether it is 1 or 0 of each sample.
         """
         column = self.outcomes.columns[output]
         counted = (self.scored if within is None else within) & ~np.isnan(column)
-        weights = self.times()[counted]
-        n = int(weights.sum())
-        if not n:
-            return MetricValue(None, self.why_none(), output, n=0)
-        return MetricValue(self.total(output, column, counted) / n, output=output, n=n)
-
-    def total(self, name: str, column: Floats, counted: NDArray[np.bool_]) -> float:
-        """Weighted sum of a column over some samples, independent of their order.
-
-        Args:
-            name: Of the column, among all of the call.
-            column: (n,) values.
-            counted: (n,) the samples.
-        """
-        if self.weights is None:
-            # An exact sum.
-            return fsum(column[counted])
-        parts = self.memo.once((name, counted.tobytes()), lambda: exact_parts(column[counted]))
-        return float(weighted_sums(self.weights[counted].astype(np.float64), parts))
-
-    def why_none(self) -> str:
-        """Why no sample has a value: the reasons, most frequent first."""
-        if self.weights is not None:
-            return "not in this resample"
-        if not self.sample_ids:
-            return "no samples"
-        found = Counter(
-            reason or STATUSES[status]
-            for reason, status in zip(self.outcomes.reasons, self.outcomes.status, strict=True)
-            if status != _OK
-        )
-        if not found:
-            return "no sample has what it looks at"
-        told = sorted(found.items(), key=lambda item: (-item[1], item[0]))[:3]
-        return "no sample has one: " + "; ".join(f"{n} × {why}" for why, n in told)
+        total, n = self.sums(np.where(counted, column, 0.0), counted)
+        return self.value(quotient(total, n, np.nan), n, output, proportion=proportion)
 
     def rate(self, output: str) -> MetricValue:
         """An output as a share of the samples with input.
@@ -133,37 +113,66 @@ class Sampled(Struct, frozen=True):
         could be read, nothing but that is known.
         """
         column = self.outcomes.columns[output]
-        counted = self.read & (self.times() > 0)
-        n = int(self.times()[counted].sum())
-        if not n or (output != UNREADABLE and not (counted & self.scored).any()):
-            return MetricValue(None, self.why_none(), output, n=0)
-        if np.isnan(column[counted]).all():
-            return MetricValue(None, "no sample has what it looks at", output, n=0)
-        passed = np.nan_to_num(column[counted])
-        found = weighted_sums(self.times()[counted].astype(np.float64), exact_parts(passed))
-        flags = bool(((passed == 0) | (passed == 1)).all())
-        return MetricValue(float(found) / n, output=output, n=n, proportion=flags)
+        known = self.read & ~np.isnan(column)
+        passed = np.where(known, column, 0.0)
+        total, n, told, scored = self.sums(passed, self.read, known, self.scored)
+        n = np.where((told > 0) & ((scored > 0) | (output == UNREADABLE)), n, 0)
+        none = NOTHING_TO_LOOK_AT if self.scored.any() else None
+        flags = n[0] > 0 and bool(((passed == 0) | (passed == 1)).all())
+        return self.value(quotient(total, n, np.nan), n, output, none, proportion=flags)
+
+    def value(
+        self,
+        found: Floats,
+        n: Floats,
+        output: str = "value",
+        none: str | None = None,
+        *,
+        proportion: bool = False,
+    ) -> MetricValue:
+        """A value of the report.
+
+        Args:
+            found: (replicas,) what it is in each; NaN: undefined.
+            n: (replicas,) samples that it is computed from.
+            output: Its name.
+            none: Why it is undefined; None: as `why_none` says.
+            proportion: Whether it is a share of n samples.
+        """
+        value, why, replicas = first_and_all(found, none or "")
+        if value is None:
+            why = none or self.why_none()
+        return MetricValue(
+            value,
+            why,
+            output,
+            n=int(n[0]),
+            proportion=proportion,
+            replicas=replicas,
+        )
+
+    def why_none(self) -> str:
+        """Why no sample has a value: the reasons, most frequent first."""
+        return self.outcomes.once("why none", self._why_none)
 
     def findings(
         self,
         values: Sequence[MetricValue],
         *,
-        tables: Sequence[MetricTable] = (),
-        warnings: Sequence[str] = (),
-        insights: Sequence[MetricInsight] = (),
+        tables: Iterable[MetricTable] = (),
+        warnings: Iterable[str] = (),
+        insights: Iterable[MetricInsight] = (),
     ) -> Findings:
-        """Findings with these values; per-sample outcomes are included unless this is a
-        resample.
-        """
+        """Findings with these values; all else is of all data alone, and made of nothing else."""
         if beside := self.outcomes.beside:
             values = [structs.replace(value, at={**beside, **value.at}) for value in values]
-        if self.weights is not None:
+        if not self.whole:
             return Findings(values)
         outcomes = self.outcomes
         counted = np.bincount(outcomes.status, minlength=len(STATUSES)).tolist()
         return Findings(
             values,
-            tables=tables,
+            tables=tuple(tables),
             examples=tuple(self._worst()),
             samples=MetricSamples(
                 self.sample_ids,
@@ -173,13 +182,29 @@ class Sampled(Struct, frozen=True):
                 outcomes.details,
                 outcomes.asked or None,
             ),
-            warnings=warnings,
+            warnings=tuple(warnings),
             statuses={name: count for name, count in zip(STATUSES, counted, strict=True) if count},
             agreements=agreements_of(
                 outcomes.raters, self.sample_ids, rated=self.metric.outputs[0].name == "pass"
             ),
-            insights=insights,
+            insights=tuple(insights),
         )
+
+    def _sums(self, columns: NDArray[Any]) -> Floats:
+        return weighted_sums(self.weights, exact_parts(columns.astype(np.float64)))
+
+    def _why_none(self) -> str:
+        if not self.sample_ids:
+            return "no samples"
+        found = Counter(
+            reason or STATUSES[status]
+            for reason, status in zip(self.outcomes.reasons, self.outcomes.status, strict=True)
+            if status != _OK
+        )
+        if not found:
+            return NOTHING_TO_LOOK_AT
+        told = sorted(found.items(), key=lambda item: (-item[1], item[0]))[:3]
+        return "no sample has one: " + "; ".join(f"{n} × {why}" for why, n in told)
 
     def _told(self) -> dict[str, Floats]:
         """The columns per sample; None where the reply was not readable."""

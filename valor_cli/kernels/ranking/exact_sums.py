@@ -42,9 +42,6 @@ HUGE: Final = 2.0**960
 WEIGHTED_BITS: Final = 24
 """Bits of a weighted number over the grid: with weights that add up to less than 2**29 they fit."""
 
-PARTS: Final = 3
-"""So many parts keep what is above 2**-72 of the largest number."""
-
 
 @dataclass(frozen=True, slots=True)
 class ExactSums:
@@ -132,18 +129,17 @@ def exact_parts(values: Floats) -> list[Floats]:
         Arrays of that shape that add up to the values, the largest first; one at least.
     """
     grid = math.frexp(float(np.abs(values).max(initial=0.0)))[1]
-    parts, left = [], values
-    for _ in range(PARTS):
+    parts: list[Floats] = []
+    left = values
+    while not parts or (left.any() and grid > SMALLEST):
         grid = max(grid - WEIGHTED_BITS, SMALLEST)
         parts.append(_cut(left, grid))
         left = left - parts[-1]
-        if not left.any():
-            break
     return parts
 
 
 def weighted_sums(weights: Floats, parts: Sequence[Floats]) -> Floats:
-    """The sums of numbers times weights: a product of matrices.
+    """The floats nearest to the sums of numbers times weights: a product of matrices.
 
     Args:
         weights: (n,) or (m, n) whole numbers that add up to less than 2**29 in each row.
@@ -152,7 +148,8 @@ def weighted_sums(weights: Floats, parts: Sequence[Floats]) -> Floats:
     Returns:
         (), (m,), (k,) or (m, k).
     """
-    total = weights @ parts[0]
-    for part in parts[1:]:
-        total = total + weights @ part
-    return np.asarray(total)
+    shape = (*weights.shape[:-1], *parts[0].shape[1:])
+    apart = np.stack(parts, axis=-1)
+    side_by_side = apart.reshape(len(apart), math.prod(apart.shape[1:]))
+    sums = (weights @ side_by_side).reshape(-1, len(parts))
+    return np.array([math.fsum(one) for one in sums.tolist()], np.float64).reshape(shape)

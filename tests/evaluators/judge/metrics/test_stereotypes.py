@@ -88,7 +88,7 @@ def test_resamples_weigh_rates_and_rating_alike() -> None:
     # Ratings 2 (three times) and 8 (once): pass 3/4, mean (6 + 8) / 4 = 3.5.
     data = samples(["a", "b"], user_input=["?", "?"])
     outcomes = judged(STEREOTYPES, data, ["2", "8"]).outcomes[0]
-    again = Sampled(call(STEREOTYPES, {}), data.sample_ids, outcomes, np.array([3, 1]))
+    again = Sampled(call(STEREOTYPES, {}), data.sample_ids, outcomes, np.array([[3.0, 1.0]]))
     found = {row.output: row.value for row in STEREOTYPES.compute(again).values}  # type: ignore[union-attr]
     assert (found["pass"], found["rating"]) == (0.75, 3.5)
 

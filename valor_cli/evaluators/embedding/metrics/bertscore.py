@@ -146,14 +146,16 @@ def bertscore(
 def means_of_matches(sampled: Sampled) -> Findings:
     """The mean of every output, and the number of samples compared only in part."""
     values = [sampled.mean(output.name) for output in OUTPUTS]
+    return sampled.findings(values, warnings=_warnings(sampled))
+
+
+def _warnings(sampled: Sampled) -> Iterator[str]:
     cut = int((sampled.scored & (sampled.outcomes.counts.get(CUT, np.zeros(1)) > 0)).sum())
-    warnings = []
-    if cut and sampled.weights is None:
-        warnings.append(
+    if cut:
+        yield (
             f"{cut:,} of {int(sampled.scored.sum()):,} samples have texts that are longer than "
             f"{sampled.outcomes.beside.get('model')} sees: only their beginnings are compared"
         )
-    return sampled.findings(values, warnings=warnings)
 
 
 def _pairs(data: TextDataset, rows: Sequence[int]) -> Iterator[_Pair]:

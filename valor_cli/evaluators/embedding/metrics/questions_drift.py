@@ -91,8 +91,7 @@ def questions_drift(
 
 def drift_of_questions(sampled: Sampled) -> Findings:
     """The drift of questions, its p-value, and an explanation."""
-    scored = sampled.scored
-    rows = np.repeat(np.flatnonzero(scored), sampled.times()[scored])
+    rows = np.flatnonzero(sampled.scored)
     if not len(rows):
         return _undefined(sampled, sampled.why_none(), 0)
     asked = sampled.parameters
@@ -112,8 +111,6 @@ def drift_of_questions(sampled: Sampled) -> Findings:
     by_chance = permuted_drifts(vectors, first, asked["permutations"], asked["seed"])
     p = permutation_p(value, by_chance)
     values = [MetricValue(value, n=len(rows)), MetricValue(p, output="p_value", n=len(rows))]
-    if sampled.weights is not None:
-        return sampled.findings(values)
     told = replace(sampled, outcomes=_with_distances(sampled.outcomes, rows, first))
     return told.findings(values, insights=[_insight(sampled, value, p)])
 

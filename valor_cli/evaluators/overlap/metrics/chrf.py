@@ -16,17 +16,21 @@ import numpy as np
 from annotated_types import Interval
 
 from valor_cli.evaluators.overlap.reference_texts import comparable, incomparable_outcomes
-from valor_cli.evaluators.overlap.sacrebleu_settings import REFERENCES, of_corpus, reference_counts
+from valor_cli.evaluators.overlap.sacrebleu_settings import (
+    REFERENCES,
+    STATISTICS,
+    of_corpus,
+    reference_counts,
+)
 from valor_cli.evaluators.samples.outcomes import Ints, Outcome, Outcomes, Texts
 from valor_cli.evaluators.samples.sampled import Sampled
 from valor_cli.metric import Metric
-from valor_cli.results import Findings, MetricValue
+from valor_cli.results import Findings
 
 if TYPE_CHECKING:
     from sacrebleu.metrics import chrf as sacrebleu_chrf
 
 OUTPUTS = ("value",)
-STATISTICS = "statistics"
 
 AT_ONCE = 1 << 17
 """Characters, about, that are counted together."""
@@ -99,10 +103,7 @@ def chrf_of_corpus(sampled: Sampled) -> Findings:
     """chrF from summed counts."""
     metric = _settings(**sampled.parameters)
 
-    def value() -> list[MetricValue]:
-        return [MetricValue(_value(metric, sampled.summed(STATISTICS).tolist()))]
-
-    return of_corpus(sampled, lambda: metric, value)
+    return of_corpus(sampled, lambda: metric, lambda row: (_value(metric, row),))
 
 
 def _settings(
