@@ -49,9 +49,9 @@ def of_corpus(
         score: Of the summed statistics, the value of each output; NaN: no words in the references.
             Sacrebleu's own functions, which see one corpus at a time.
     """
-    outputs = sampled.metric.outputs
-    (n,) = sampled.sums(sampled.scored)
-    rows = sampled.summed(STATISTICS).tolist()
+    outputs, statistics = sampled.metric.outputs, sampled.outcomes.counts[STATISTICS]
+    n, *sums = sampled.sums(sampled.scored, *statistics.T)
+    rows = np.array(sums).T.astype(statistics.dtype).tolist()
     nothing = (np.nan,) * len(outputs)
     found = [score(row) if count else nothing for row, count in zip(rows, n, strict=True)]
     none = NO_WORDS if n[0] else None

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from valor_cli.evaluators.agreements import agreements_of
 from valor_cli.evaluators.packed_values import NumberColumn
-from valor_cli.evaluators.samples.outcomes import UNREADABLE, Floats, Ints, Outcomes
+from valor_cli.evaluators.samples.outcomes import UNREADABLE, Floats, Outcomes
 from valor_cli.kernels.columns.grouping import quotient
 from valor_cli.kernels.ranking.exact_sums import exact_parts, weighted_sums
 from valor_cli.metric import Call, Metric
@@ -78,14 +78,10 @@ class Sampled(Struct, frozen=True):
         """(n,) which samples have input, parsed or not: the denominator of rates."""
         return np.asarray(self.scored | (self.outcomes.status == _UNREADABLE))
 
-    def sums(self, *columns: NDArray[Any]) -> list[Floats]:
-        """(replicas,) weighted sums of each column, (n,), exact and independent of the order."""
-        return list(self._sums(np.stack(columns, axis=1)).T)
-
-    def summed(self, name: str) -> Ints:
-        """(replicas, …) weighted sum of a count over the "ok" samples."""
-        counts = self.outcomes.counts[name]
-        return self._sums((counts.T * self.scored).T).astype(np.int64)
+    def sums(self, *columns: NDArray[Any]) -> Floats:
+        """(columns, replicas) weighted sums of (n,) columns, exact, whatever the order."""
+        numbers = np.stack(columns, axis=1, dtype=np.float64)
+        return weighted_sums(self.weights, exact_parts(numbers)).T
 
     def mean(
         self,
@@ -189,9 +185,6 @@ class Sampled(Struct, frozen=True):
             ),
             insights=tuple(insights),
         )
-
-    def _sums(self, columns: NDArray[Any]) -> Floats:
-        return weighted_sums(self.weights, exact_parts(columns.astype(np.float64)))
 
     def _why_none(self) -> str:
         if not self.sample_ids:

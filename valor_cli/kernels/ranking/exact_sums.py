@@ -119,14 +119,14 @@ def _cut(rest: Floats, grid: int) -> Floats:
     return np.asarray((rest + constant) - constant)
 
 
-def exact_parts(values: Floats) -> list[Floats]:
+def exact_parts(values: Floats) -> Floats:
     """Split numbers into parts whose weighted sums are exact, in any order.
 
     Args:
-        values: Finite numbers below `HUGE`, of any shape.
+        values: (n, …) finite numbers below `HUGE`.
 
     Returns:
-        Arrays of that shape that add up to the values, the largest first; one at least.
+        (n, …, parts) that add up to the values, the largest first; one part at least.
     """
     grid = math.frexp(float(np.abs(values).max(initial=0.0)))[1]
     parts: list[Floats] = []
@@ -135,21 +135,20 @@ def exact_parts(values: Floats) -> list[Floats]:
         grid = max(grid - WEIGHTED_BITS, SMALLEST)
         parts.append(_cut(left, grid))
         left = left - parts[-1]
-    return parts
+    return np.stack(parts, axis=-1)
 
 
-def weighted_sums(weights: Floats, parts: Sequence[Floats]) -> Floats:
+def weighted_sums(weights: Floats, parts: Floats) -> Floats:
     """The floats nearest to the sums of numbers times weights: a product of matrices.
 
     Args:
-        weights: (n,) or (m, n) whole numbers that add up to less than 2**29 in each row.
-        parts: `exact_parts` of (n,) or (n, k) numbers.
+        weights: (…, n) whole numbers that add up to less than 2**29 in each row.
+        parts: `exact_parts` of (n, …) numbers.
 
     Returns:
-        (), (m,), (k,) or (m, k).
+        The shape of the weights without n, then that of the numbers without n.
     """
-    shape = (*weights.shape[:-1], *parts[0].shape[1:])
-    apart = np.stack(parts, axis=-1)
-    side_by_side = apart.reshape(len(apart), math.prod(apart.shape[1:]))
-    sums = (weights @ side_by_side).reshape(-1, len(parts))
-    return np.array([math.fsum(one) for one in sums.tolist()], np.float64).reshape(shape)
+    count, *shape = parts.shape
+    sums = weights @ parts.reshape(count, math.prod(shape))
+    nearest = [math.fsum(one) for one in sums.reshape(-1, shape[-1]).tolist()]
+    return np.array(nearest, np.float64).reshape(*weights.shape[:-1], *shape[:-1])

@@ -123,7 +123,8 @@ def mean_consistency(sampled: Sampled) -> Findings:
 
 
 def _remarks(sampled: Sampled) -> Iterator[str]:
-    lone, skipped = int(sampled.summed(LONE)[0]), int((sampled.outcomes.status == _SKIPPED).sum())
+    lone = int(sampled.outcomes.counts[LONE][sampled.scored].sum())
+    skipped = int((sampled.outcomes.status == _SKIPPED).sum())
     answers, least = int(sampled.scored.sum()) + skipped, sampled.parameters["min_test_cases"]
     if answers < least:
         yield f"{answers:,} answers are fewer than min_test_cases, {least:,}"
