@@ -248,11 +248,14 @@ def test_rates_of_replicas_are_those_of_repeated_samples() -> None:
             assert (None if np.isnan(value) else value) == alone.value
 
 
-def test_counts_add_up_over_the_samples_that_are_scored() -> None:
-    given = evidence(["ab", "x", "abcd"], MEASURED).of(MEASURED)
-    assert given.summed("characters") == 6
-    (again,) = evidence(["ab", "x", "abcd"], MEASURED).resamples(np.array([[3, 1, 0]]))
-    assert again.of(MEASURED).summed("characters").tolist() == [6]
+def test_sums_are_exact_in_each_replica() -> None:
+    tenths = np.array([0.1, 1e16, 1.0])
+    (again,) = evidence(["ab", "x", "abcd"], MEASURED).resamples(
+        np.array([[1, 1, 1], [10, 0, 0], [1, 2, 0]])
+    )
+    sums = again.of(MEASURED).sums(tenths, tenths > 1)
+    # 1e16 + 1.1 lies between 1e16 and 1e16 + 2, which is the nearest float.
+    assert sums.tolist() == [[1e16 + 2, 1.0, 2e16], [1.0, 0.0, 2.0]]
 
 
 @pytest.mark.parametrize("cut", [1, 2, 3])

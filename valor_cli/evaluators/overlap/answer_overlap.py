@@ -38,7 +38,7 @@ def drops_most_letters(texts: list[str], tokenizer: Tokenizer) -> bool:
 def lost_warning(sampled: Sampled) -> Iterator[str]:
     """A warning if most samples lose most of their letters."""
     scored = int(sampled.scored.sum())
-    lost = int(sampled.outcomes.counts[LOST][sampled.scored].sum())
+    lost = int(sampled.outcomes.numbers[LOST][sampled.scored].sum())
     if 2 * lost > scored:
         many = f"{lost:,} of {scored:,} samples"
         yield f"{many} are mostly in letters that the tokenizer rouge drops: set tokenizer: unicode"

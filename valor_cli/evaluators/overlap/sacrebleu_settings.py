@@ -8,11 +8,12 @@ score. The signature lists every setting (Post, A Call for Clarity in Reporting 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from msgspec.structs import replace
+from numpy.typing import ArrayLike, NDArray
 
 from valor_cli.data.shapes.samples.dataset import TextDataset
 from valor_cli.evaluators.samples.outcomes import Ints
@@ -23,12 +24,12 @@ if TYPE_CHECKING:
     from sacrebleu.metrics.base import Metric as SacrebleuMetric
 
 STATISTICS = "statistics"
-"""The counts that add up: sacrebleu's, in its order."""
+"""The numbers that add up: sacrebleu's, in its order."""
 
 NO_WORDS = "no words in the references"
 
 REFERENCES = "references"
-"""The count that holds how many references each sample has."""
+"""The numbers that say how many references each sample has."""
 
 
 def reference_counts(data: TextDataset) -> Ints:
@@ -39,29 +40,27 @@ def reference_counts(data: TextDataset) -> Ints:
 def of_corpus(
     sampled: Sampled,
     settings: Callable[[], SacrebleuMetric],
-    score: Callable[[list[int]], Sequence[float]],
+    score: Callable[[NDArray[Any]], ArrayLike],
 ) -> Findings:
     """The values of all "ok" samples together, with their number and the signature.
 
     Args:
-        sampled: With `STATISTICS` and `REFERENCES` among the counts.
+        sampled: With `STATISTICS` and `REFERENCES` among the numbers.
         settings: Makes sacrebleu's metric.
-        score: Of the summed statistics, the value of each output; NaN: no words in the references.
-            Sacrebleu's own functions, which see one corpus at a time.
+        score: Of (replicas, k) summed statistics, the (outputs, replicas) values; NaN: there are no
+            words in the references.
     """
-    outputs, statistics = sampled.metric.outputs, sampled.outcomes.counts[STATISTICS]
+    outputs, statistics = sampled.metric.outputs, sampled.outcomes.numbers[STATISTICS]
     n, *sums = sampled.sums(sampled.scored, *statistics.T)
-    rows = np.array(sums).T.astype(statistics.dtype).tolist()
-    nothing = (np.nan,) * len(outputs)
-    found = [score(row) if count else nothing for row, count in zip(rows, n, strict=True)]
+    found = np.asarray(score(np.array(sums).T.astype(statistics.dtype)), np.float64)
     none = NO_WORDS if n[0] else None
     values = [
         sampled.value(column, n, output.name, none)
-        for column, output in zip(np.array(found).T, outputs, strict=True)
+        for column, output in zip(np.where(n > 0, found, np.nan), outputs, strict=True)
     ]
     if not sampled.scored.any():
         return sampled.findings(values)
-    references = sampled.outcomes.counts[REFERENCES][sampled.scored]
+    references = sampled.outcomes.numbers[REFERENCES][sampled.scored]
     said = sampled.outcomes.once("signature", lambda: signature(settings(), references))
     return sampled.findings([replace(one, at={"signature": said}) for one in values])
 

@@ -87,12 +87,11 @@ class Outcomes(Struct, frozen=True):
         status: (n,) positions in `STATUSES`.
         reasons, details, marks: (n,) as in `Outcome`.
         columns: By output, (n,) values; NaN where undefined.
-        counts: By name, (n, …) whole numbers that add up over samples, for metrics of a corpus.
+        numbers: By name, (n, …) what else metrics of all samples read: counts of a corpus, vectors.
         verdicts: (n,) as in `Outcome`; none: no sample was judged.
         asked: (n,) likewise.
         raters: By judge and number of the repeat, (n,) the primary values that each found; NaN:
             none. Empty where there is one alone.
-        vectors: By name, (n, …) numbers that metrics of the whole data read; not of resamples.
         beside: What stands beside every value, among the parameters: the model it rests on.
     """
 
@@ -101,11 +100,10 @@ class Outcomes(Struct, frozen=True):
     details: Sequence[Mapping[str, Any] | None]
     marks: Sequence[tuple[Mark, ...]]
     columns: Mapping[str, Floats]
-    counts: Mapping[str, Ints] = field(default_factory=dict)
+    numbers: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     verdicts: tuple[tuple[Verdict, ...], ...] = ()
     asked: tuple[JudgeCalls, ...] = ()
     raters: Mapping[tuple[str, int], Floats] = field(default_factory=dict)
-    vectors: Mapping[str, Floats] = field(default_factory=dict)
     beside: Mapping[str, Scalar] = field(default_factory=dict)
     _memo: Memo = field(default_factory=Memo)
 
@@ -113,9 +111,8 @@ class Outcomes(Struct, frozen=True):
     def of(
         found: Sequence[Outcome],
         outputs: Sequence[str],
-        counts: Mapping[str, Ints] | None = None,
+        numbers: Mapping[str, NDArray[Any]] | None = None,
         *,
-        vectors: Mapping[str, Floats] | None = None,
         beside: Mapping[str, Scalar] | None = None,
     ) -> Outcomes:
         """Columns of outcomes, in sample order.
@@ -123,7 +120,7 @@ class Outcomes(Struct, frozen=True):
         Args:
             found: One for each sample.
             outputs: The names of all outputs that `Outcome.values` may have.
-            counts, vectors, beside: As in `Outcomes`.
+            numbers, beside: As in `Outcomes`.
         """
         return Outcomes(
             np.array([STATUSES.index(one.status) for one in found], np.int8),
@@ -134,12 +131,11 @@ class Outcomes(Struct, frozen=True):
                 name: np.array([one.values.get(name) for one in found], np.float64)
                 for name in outputs
             },
-            counts or {},
+            numbers or {},
             tuple(one.verdicts for one in found) if any(one.verdicts for one in found) else (),
             tuple(one.asked or JudgeCalls() for one in found)
             if any(one.asked for one in found)
             else (),
-            vectors=vectors or {},
             beside=beside or {},
         )
 
@@ -189,11 +185,10 @@ class Outcomes(Struct, frozen=True):
             at_positions(self.details, order),
             at_positions(self.marks, order),
             {name: column[order] for name, column in self.columns.items()},
-            {name: column[order] for name, column in self.counts.items()},
+            {name: column[order] for name, column in self.numbers.items()},
             tuple(self.verdicts[i] for i in at) if self.verdicts else (),
             tuple(self.asked[i] for i in at) if self.asked else (),
             {name: column[order] for name, column in self.raters.items()},
-            {name: column[order] for name, column in self.vectors.items()},
             self.beside,
         )
 
@@ -212,11 +207,10 @@ class Outcomes(Struct, frozen=True):
                 name: np.concatenate([part.columns[name] for part in parts])
                 for name in first.columns
             },
-            _stacked([part.counts for part in parts], [len(part.status) for part in parts]),
+            _stacked([part.numbers for part in parts], [len(part.status) for part in parts]),
             tuple(one for part in parts for one in part._verdicts()) if judged else (),
             tuple(one for part in parts for one in part._asked()) if asked else (),
             {name: np.concatenate([part.raters[name] for part in parts]) for name in first.raters},
-            _stacked([part.vectors for part in parts], [len(part.status) for part in parts]),
             first.beside,
         )
 

@@ -150,7 +150,7 @@ def means_of_matches(sampled: Sampled) -> Findings:
 
 
 def _warnings(sampled: Sampled) -> Iterator[str]:
-    cut = int((sampled.scored & (sampled.outcomes.counts.get(CUT, np.zeros(1)) > 0)).sum())
+    cut = int((sampled.scored & (sampled.outcomes.numbers.get(CUT, np.zeros(1)) > 0)).sum())
     if cut:
         yield (
             f"{cut:,} of {int(sampled.scored.sum()):,} samples have texts that are longer than "

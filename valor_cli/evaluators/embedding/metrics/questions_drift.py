@@ -86,7 +86,7 @@ def questions_drift(
         (units,) = texts.unit_vectors([[asked[at] or "" for at in rows]])
         vectors[QUESTIONS] = np.zeros((len(found), units.shape[1]))
         vectors[QUESTIONS][rows] = units
-    return Outcomes.of(found, ["value"], vectors=vectors, beside=texts.models.embedder.beside)
+    return Outcomes.of(found, ["value"], vectors, beside=texts.models.embedder.beside)
 
 
 def drift_of_questions(sampled: Sampled) -> Findings:
@@ -103,7 +103,7 @@ def drift_of_questions(sampled: Sampled) -> Findings:
     if not first:
         why = f"{asked['split_ratio']:g} of {len(rows):,} questions are none"
         return _undefined(sampled, why, len(rows))
-    vectors = sampled.outcomes.vectors[QUESTIONS][rows]
+    vectors = sampled.outcomes.numbers[QUESTIONS][rows]
     value = centroid_drift(vectors, first)
     if value is None:
         why = "the vectors of a group are zeros, or cancel each other out"
@@ -130,7 +130,7 @@ def _undefined(sampled: Sampled, why: str, n: int) -> Findings:
 
 def _with_distances(found: Outcomes, rows: Ints, first: int) -> Outcomes:
     """Details of single questions: their group, and distance from the first group."""
-    vectors = found.vectors[QUESTIONS][rows]
+    vectors = found.numbers[QUESTIONS][rows]
     middle = centroid(vectors[:first])
     column = np.full(len(found.status), np.nan)
     details: list[Any] = list(found.details)

@@ -98,13 +98,13 @@ def perplexities(sampled: Sampled) -> Findings:
 
 def _outcomes(found: Sequence[Outcome], beside: Mapping[str, Scalar]) -> Outcomes:
     nats = [0.0 if one.details is None else float(one.details[NATS]) for one in found]
-    return Outcomes.of(found, OF_SAMPLES, vectors={NATS: np.array(nats, np.float64)}, beside=beside)
+    return Outcomes.of(found, OF_SAMPLES, {NATS: np.array(nats, np.float64)}, beside=beside)
 
 
 def _of_corpus(sampled: Sampled) -> MetricValue:
     """exp of the negative log-likelihood of all tokens, over their number."""
     scored, outcomes = sampled.scored, sampled.outcomes
-    of_each = (outcomes.vectors[NATS], outcomes.columns["tokens"])
+    of_each = (outcomes.numbers[NATS], outcomes.columns["tokens"])
     nats, tokens, n = sampled.sums(*(np.where(scored, one, 0.0) for one in of_each), scored)
     found = [math.exp(one) for one in quotient(nats, tokens, np.nan).tolist()]
     return sampled.value(np.array(found), n, "corpus")

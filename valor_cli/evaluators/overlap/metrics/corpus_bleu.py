@@ -143,7 +143,12 @@ def bleu_of_corpus(sampled: Sampled) -> Findings:
         ratio = score.sys_len / score.ref_len if score.ref_len else math.nan
         return _fraction(score), score.bp, ratio
 
-    return of_corpus(sampled, lambda: _settings(**asked), values)
+    # sacrebleu sees one corpus at a time.
+    return of_corpus(
+        sampled,
+        lambda: _settings(**asked),
+        lambda rows: np.array([values(row) for row in rows.tolist()]).T,
+    )
 
 
 def _row(found: NgramMatches, order: int) -> list[int]:

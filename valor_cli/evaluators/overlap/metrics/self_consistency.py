@@ -123,7 +123,7 @@ def mean_consistency(sampled: Sampled) -> Findings:
 
 
 def _remarks(sampled: Sampled) -> Iterator[str]:
-    lone = int(sampled.outcomes.counts[LONE][sampled.scored].sum())
+    lone = int(sampled.outcomes.numbers[LONE][sampled.scored].sum())
     skipped = int((sampled.outcomes.status == _SKIPPED).sum())
     answers, least = int(sampled.scored.sum()) + skipped, sampled.parameters["min_test_cases"]
     if answers < least:

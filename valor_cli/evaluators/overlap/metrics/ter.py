@@ -30,9 +30,6 @@ if TYPE_CHECKING:
 
 OUTPUTS = ("value",)
 
-WORD = 5_354_228_880
-"""Parts that a word is counted in: a mean over up to 24 references is a whole number of them."""
-
 
 def ter(
     texts: Texts,
@@ -65,7 +62,7 @@ def ter(
     """
     data = texts.data
     metric = _settings(normalized, no_punct, asian_support, case_sensitive)
-    statistics = np.zeros((data.unit_count, 2), np.int64)
+    statistics = np.zeros((data.unit_count, 2))
     outcomes = incomparable_outcomes(data)
     for at, response, references in comparable(data):
         if _longest(metric, (response, *references)) > max_words:
@@ -75,8 +72,7 @@ def ter(
         ((count, length),) = metric._extract_corpus_statistics(
             [response], [[reference] for reference in references]
         )
-        words = round(length * len(references)) * WORD // len(references)
-        statistics[at] = count, words
+        statistics[at] = count, length
         details = {"edits": count, "reference_words": length}
         outcomes[at] = Outcome({"value": _value(metric, count, length)}, details=details)
     counts = {STATISTICS: statistics, REFERENCES: reference_counts(data)}
@@ -99,7 +95,11 @@ def ter_of_corpus(sampled: Sampled) -> Findings:
     names = ("normalized", "no_punct", "asian_support", "case_sensitive")
     metric = _settings(*(asked[name] for name in names))
 
-    return of_corpus(sampled, lambda: metric, lambda row: (_value(metric, row[0], row[1] / WORD),))
+    return of_corpus(
+        sampled,
+        lambda: metric,
+        lambda rows: [[_value(metric, *row) for row in rows.tolist()]],
+    )
 
 
 def _settings(
