@@ -114,29 +114,27 @@ def test_the_parts_add_up_to_the_values(scale: float) -> None:
 
 
 def test_whole_numbers_are_one_part() -> None:
-    values = np.array([3.0, 0.0, 1.0])
-    assert [part.tolist() for part in exact_parts(values)] == [[3.0, 0.0, 1.0]]
-    assert [part.tolist() for part in exact_parts(np.zeros(0))] == [[]]
-    assert weighted_sums(np.zeros(0), exact_parts(np.zeros(0))) == 0.0
+    values = np.array([[3.0, 0.0, 1.0]])
+    assert exact_parts(values).tolist() == [values.tolist()]
+    nothing = exact_parts(np.zeros((2, 0)))
+    assert nothing.tolist() == [[[], []]]
+    assert weighted_sums(np.zeros((1, 0)), nothing).tolist() == [[0.0], [0.0]]
 
 
 @pytest.mark.parametrize("spread", [1, 1e3, 1e9, 1e280, 1e-280])
 def test_sums_are_those_of_fsum(spread: float) -> None:
-    values = _RNG.random(1000) ** 3 * spread ** _RNG.random(1000)
-    weights = _RNG.poisson(1, 1000).astype(np.float64)
-    repeated = np.repeat(values, weights.astype(np.int64))
-    found = float(weighted_sums(weights, exact_parts(values)))
-    assert found == math.fsum(repeated)
+    values = _RNG.random((2, 1000)) ** 3 * spread ** _RNG.random((2, 1000))
+    weights = _RNG.poisson(1, (3, 1000))
+    found = weighted_sums(weights.astype(np.float64), exact_parts(values))
+    assert found.tolist() == [
+        [math.fsum(np.repeat(column, row).tolist()) for row in weights] for column in values
+    ]
 
 
 def test_order_makes_no_difference() -> None:
-    values = _RNG.standard_normal((300, 4))
+    values = _RNG.standard_normal((4, 300))
     weights = _RNG.poisson(1, (5, 300)).astype(np.float64)
     order = _RNG.permutation(300)
     found = weighted_sums(weights, exact_parts(values))
-    again = weighted_sums(weights[:, order], exact_parts(values[order]))
-    one_by_one = [
-        [weighted_sums(row, exact_parts(column)) for column in values.T] for row in weights
-    ]
+    again = weighted_sums(weights[:, order], exact_parts(values[:, order]))
     assert found.tolist() == again.tolist()
-    assert found.tolist() == one_by_one

@@ -80,8 +80,7 @@ class Sampled(Struct, frozen=True):
 
     def sums(self, *columns: NDArray[Any]) -> Floats:
         """(columns, replicas) weighted sums of (n,) columns, exact, whatever the order."""
-        numbers = np.stack(columns, axis=1, dtype=np.float64)
-        return weighted_sums(self.weights, exact_parts(numbers)).T
+        return weighted_sums(self.weights, exact_parts(np.array(columns, np.float64)))
 
     def mean(
         self,

@@ -123,10 +123,10 @@ def exact_parts(values: Floats) -> Floats:
     """Split numbers into parts whose weighted sums are exact, in any order.
 
     Args:
-        values: (n, …) finite numbers below `HUGE`.
+        values: Finite numbers below `HUGE`, of any shape.
 
     Returns:
-        (n, …, parts) that add up to the values, the largest first; one part at least.
+        (parts, …) that add up to the values, the largest first; one part at least.
     """
     grid = math.frexp(float(np.abs(values).max(initial=0.0)))[1]
     parts: list[Floats] = []
@@ -135,20 +135,17 @@ def exact_parts(values: Floats) -> Floats:
         grid = max(grid - WEIGHTED_BITS, SMALLEST)
         parts.append(_cut(left, grid))
         left = left - parts[-1]
-    return np.stack(parts, axis=-1)
+    return np.stack(parts)
 
 
 def weighted_sums(weights: Floats, parts: Floats) -> Floats:
-    """The floats nearest to the sums of numbers times weights: a product of matrices.
+    """(k, m) the floats nearest to the sums of numbers times weights: a product of matrices.
 
     Args:
-        weights: (…, n) whole numbers that add up to less than 2**29 in each row.
-        parts: `exact_parts` of (n, …) numbers.
-
-    Returns:
-        The shape of the weights without n, then that of the numbers without n.
+        weights: (m, n) whole numbers that add up to less than 2**29 in each row.
+        parts: `exact_parts` of (k, n) numbers.
     """
-    count, *shape = parts.shape
-    sums = weights @ parts.reshape(count, math.prod(shape))
-    nearest = [math.fsum(one) for one in sums.reshape(-1, shape[-1]).tolist()]
-    return np.array(nearest, np.float64).reshape(*weights.shape[:-1], *shape[:-1])
+    count, k, n = parts.shape
+    sums = (parts.reshape(count * k, n) @ weights.T).reshape(count, -1)
+    nearest = [math.fsum(one) for one in sums.T.tolist()]
+    return np.array(nearest, np.float64).reshape(k, len(weights))
