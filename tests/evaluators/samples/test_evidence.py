@@ -222,7 +222,7 @@ def test_many_samples_are_resampled_some_replicas_at_a_time(
     given = evidence(["ab", "abcd", None], MEASURED)
     weights = np.array([[1, 1, 1], [0, 3, 0], [2, 1, 5]])
     monkeypatch.setattr(of_samples, "_WEIGHTS_AT_ONCE", 6)
-    found = [one.of(MEASURED).mean("characters") for one in given.resamples(weights)]
+    found = [one.of(MEASURED).means("characters")[0] for one in given.resamples(weights)]
     assert [one.value for one in found] == [3.0, 8 / 3]
     assert found[0].replicas is not None
     assert found[0].replicas.tolist() == [3.0, 4.0]

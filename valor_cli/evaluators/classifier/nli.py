@@ -148,7 +148,7 @@ def _beside(own: SummarySentences, found: Mapping[Pair, tuple[Floats, Floats]]) 
 
 def mean_of_summaries(sampled: Sampled) -> Findings:
     """The mean over samples, with a warning if sentences were skipped."""
-    return sampled.findings([sampled.mean("value")], warnings=_warnings(sampled))
+    return sampled.findings(sampled.means(), warnings=_warnings(sampled))
 
 
 def _warnings(sampled: Sampled) -> Iterator[str]:

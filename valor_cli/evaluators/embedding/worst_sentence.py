@@ -50,8 +50,7 @@ def mean_with_worst_sentence(sampled: Sampled, kind: str) -> Findings:
         sampled: With the details that `with_worst_sentence` makes.
         kind: What the sentence is: "least grounded".
     """
-    values = [sampled.mean(output.name) for output in sampled.metric.outputs]
-    return sampled.findings(values, insights=_insights(sampled, kind))
+    return sampled.findings(sampled.means(), insights=_insights(sampled, kind))
 
 
 def _insights(sampled: Sampled, kind: str) -> Iterator[MetricInsight]:

@@ -82,24 +82,19 @@ class Sampled(Struct, frozen=True):
         """(columns, replicas) weighted sums of (n,) columns, exact, whatever the order."""
         return weighted_sums(self.weights, exact_parts(np.array(columns, np.float64)))
 
-    def mean(
-        self,
-        output: str,
-        within: NDArray[np.bool_] | None = None,
-        *,
-        proportion: bool = False,
-    ) -> MetricValue:
-        """Mean of an output over the "ok" samples that have it.
+    def means(self, *outputs: str, within: NDArray[np.bool_] | None = None) -> list[MetricValue]:
+        """Means of outputs over the "ok" samples that have them.
 
         Args:
-            output: Its name.
+            outputs: Their names; none: all of the metric.
             within: (n,) the samples to count, in place of those that are "ok".
-            proportion: Whether it is 1 or 0 of each sample.
         """
-        column = self.outcomes.columns[output]
-        counted = (self.scored if within is None else within) & ~np.isnan(column)
-        total, n = self.sums(np.where(counted, column, 0.0), counted)
-        return self.value(quotient(total, n, np.nan), n, output, proportion=proportion)
+        names = outputs or tuple(one.name for one in self.metric.outputs)
+        columns = np.array([self.outcomes.columns[name] for name in names])
+        counted = (self.scored if within is None else within) & ~np.isnan(columns)
+        totals, counts = np.split(self.sums(*np.where(counted, columns, 0.0), *counted), 2)
+        found = zip(quotient(totals, counts, np.nan), counts, names, strict=True)
+        return [self.value(mean, n, name) for mean, n, name in found]
 
     def rate(self, output: str) -> MetricValue:
         """An output as a share of the samples with input.
@@ -236,7 +231,7 @@ class Sampled(Struct, frozen=True):
 
 def mean_of_samples(sampled: Sampled) -> Findings:
     """Mean of every output over the samples that have a value."""
-    return sampled.findings([sampled.mean(output.name) for output in sampled.metric.outputs])
+    return sampled.findings(sampled.means())
 
 
 def rate_of_samples(sampled: Sampled) -> Findings:

@@ -145,8 +145,7 @@ def bertscore(
 
 def means_of_matches(sampled: Sampled) -> Findings:
     """The mean of every output, and the number of samples compared only in part."""
-    values = [sampled.mean(output.name) for output in OUTPUTS]
-    return sampled.findings(values, warnings=_warnings(sampled))
+    return sampled.findings(sampled.means(), warnings=_warnings(sampled))
 
 
 def _warnings(sampled: Sampled) -> Iterator[str]:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import numpy as np
 from annotated_types import Interval
+from msgspec.structs import replace
 
 from valor_cli.evaluators.embedding.calibrated_thresholds import CALIBRATED, SEEDS_MODEL
 from valor_cli.evaluators.embedding.sentence_pairs import Compared, by_sentences, paired
@@ -79,7 +80,8 @@ def _outcome(threshold: float, last: int, found: Compared) -> Outcome:
 
 def mean_rank_and_hits(sampled: Sampled) -> Findings:
     """The mean reciprocal rank, and the share of questions with a hit."""
-    return sampled.findings([sampled.mean("value"), sampled.mean("hit", proportion=True)])
+    ranks, hits = sampled.means()
+    return sampled.findings([ranks, replace(hits, proportion=True)])
 
 
 CONTEXT_MRR = Metric(

@@ -62,4 +62,4 @@ def rating_outcome(
 def rates_and_rating(sampled: Sampled) -> Findings:
     """The pass rates of samples with input, and the mean of the ratings that could be parsed."""
     rates = [sampled.rate(output.name) for output in RATES]
-    return sampled.findings([*rates, sampled.mean(RATING)])
+    return sampled.findings([*rates, *sampled.means(RATING)])

@@ -73,7 +73,7 @@ async def fact_check(
 def mean_with_means(sampled: Sampled) -> Findings:
     """The mean over samples with a value, with a warning if the judge has no search tool."""
     told = () if sampled.parameters["tools"] else (_WITHOUT,)
-    return sampled.findings([sampled.mean("value")], warnings=told)
+    return sampled.findings(sampled.means(), warnings=told)
 
 
 _WITHOUT = "asked a plain judge, without a tool to search with: it checks facts from memory"

@@ -93,7 +93,7 @@ def perplexity(
 
 def perplexities(sampled: Sampled) -> Findings:
     """The means over samples, and the perplexity of all of them together."""
-    return sampled.findings([*map(sampled.mean, OF_SAMPLES), _of_corpus(sampled)])
+    return sampled.findings([*sampled.means(*OF_SAMPLES), _of_corpus(sampled)])
 
 
 def _outcomes(found: Sequence[Outcome], beside: Mapping[str, Scalar]) -> Outcomes:

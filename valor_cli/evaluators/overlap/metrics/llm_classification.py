@@ -220,7 +220,7 @@ def pooled(sampled: Sampled) -> Findings:
         "recall": margins.recall(),
         "f1": margins.f1(instead),
     }
-    values = [sampled.mean("accuracy", proportion=True)]
+    values = [replace(one, proportion=True) for one in sampled.means("accuracy")]
     for output, ratios in by_output.items():
         values += [replace(one, output=output) for one in _values(sampled, coded, ratios)]
     return sampled.findings(values, tables=_tables(coded, counts), warnings=coded.warnings)

@@ -184,8 +184,7 @@ def rouge_lsum(
 
 def mean_rouge(sampled: Sampled) -> Findings:
     """Mean of every output over the samples that have a value."""
-    values = [sampled.mean(output.name) for output in OUTPUTS]
-    return sampled.findings(values, warnings=lost_warning(sampled))
+    return sampled.findings(sampled.means(), warnings=lost_warning(sampled))
 
 
 def _grams(texts: Texts, order: int, use_stemmer: bool, tokenizer: Tokenizer) -> Outcomes:

@@ -118,8 +118,9 @@ def self_consistency(
 
 def mean_consistency(sampled: Sampled) -> Findings:
     """Mean of every output over the answers that have a value."""
-    values = [sampled.mean(output.name) for output in OUTPUTS]
-    return sampled.findings(values, warnings=chain(_remarks(sampled), lost_warning(sampled)))
+    return sampled.findings(
+        sampled.means(), warnings=chain(_remarks(sampled), lost_warning(sampled))
+    )
 
 
 def _remarks(sampled: Sampled) -> Iterator[str]:

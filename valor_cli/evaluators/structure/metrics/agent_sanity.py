@@ -73,7 +73,7 @@ def agent_sanity(texts: Texts, *, checks: Checks = SANE) -> Outcomes:  # type: i
 
 def agent_sanity_values(sampled: Sampled) -> Findings:
     """The mean over samples, with a warning if no artifacts folder exists."""
-    return sampled.findings([sampled.mean("value")], warnings=_warnings(sampled))
+    return sampled.findings(sampled.means(), warnings=_warnings(sampled))
 
 
 def _warnings(sampled: Sampled) -> Iterator[str]:

@@ -89,7 +89,7 @@ def looping(texts: Texts, *, language: Language = "en") -> Outcomes:
 def looping_values(sampled: Sampled) -> Findings:
     """Mean of every output over the samples that have it."""
     everywhere = sampled.outcomes.status >= 0
-    return sampled.findings([sampled.mean(output.name, within=everywhere) for output in OUTPUTS])
+    return sampled.findings(sampled.means(within=everywhere))
 
 
 LOOPING = Metric(
