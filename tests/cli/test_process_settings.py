@@ -71,12 +71,12 @@ def test_a_command_says_the_same_alone_and_among_all(command: str) -> None:
 def test_what_was_set_before_stays() -> None:
     program = (
         "import os\n"
-        "os.environ['OPENBLAS_NUM_THREADS'] = '3'\n"
+        "os.environ |= {'OPENBLAS_NUM_THREADS': '3', 'PYDANTIC_DISABLE_PLUGINS': 'none'}\n"
         "from valor_cli.cli.process_settings import configure_startup\n"
         "configure_startup()\n"
-        "print(os.environ['OPENBLAS_NUM_THREADS'])\n"
+        "print(os.environ['OPENBLAS_NUM_THREADS'], os.environ['PYDANTIC_DISABLE_PLUGINS'])\n"
     )
-    assert said(program) == ["3"]
+    assert said(program) == ["3", "none"]
 
 
 def test_the_collector_still_looks_now_and_then() -> None:

@@ -31,12 +31,10 @@ def joined_parts(
         sha256: Of the file.
 
     Raises:
-        DataError: As `file_warnings`.
+        DataError, UnsplittableError: As `file_warnings`.
     """
     facts = [one.facts for one in parts]
     warnings = file_warnings(path, side, facts)
-    if warnings is None:
-        return None
     above = accumulate((one.lines for one in facts), initial=0)
     files = [
         _moved(one.file, lines)

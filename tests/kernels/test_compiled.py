@@ -174,7 +174,8 @@ def test_precision_at_recalls(seed: int, recalls: np.ndarray) -> None:
         own = segment == one
         seen[own] = np.cumsum(copies[own] * drawn.integers(1, 4, own.sum()))
         truths[one] = copies[own].sum() + drawn.integers(0, 4)
-    hits = Hits(segment, copies, seen)
+    starts = np.searchsorted(segment, np.arange(segments + 1))
+    hits = Hits(starts, copies if seed % 2 else None, seen)
     assert_same(*by_both(lambda: interpolate(hits, truths, recalls)))
 
 
@@ -186,7 +187,7 @@ FAR = np.array([0, 1, 99])
 def test_numbers_that_lead_outside_a_column_are_refused(numbers: np.ndarray) -> None:
     compiled, flags, floats = kernel(), np.zeros(3, bool), np.zeros(3)
     boxes, pairs = np.zeros((3, 4)), (np.zeros(9, int), np.zeros(9, int), np.zeros(9))
-    zeros, room = np.zeros(3, int), np.zeros((2, 3), int)
+    zeros = np.zeros(3, int)
     with pytest.raises(ValueError, match="boxes"):
         compiled.overlapping_boxes(boxes, INTS, boxes, flags, numbers, np.ones(3, int), *pairs, 0.5)
     with pytest.raises(ValueError, match="boxes"):
@@ -217,8 +218,8 @@ def test_numbers_that_lead_outside_a_column_are_refused(numbers: np.ndarray) -> 
         )
     with pytest.raises(ValueError, match="outside"):
         compiled.order_hits(
-            *(zeros, numbers, np.ones((1, 3), np.uint8), flags, flags, flags[:0]),
-            *(zeros.copy(), zeros.copy(), room, zeros.copy(), zeros.copy(), room.copy(), 1),
+            *(zeros, numbers, np.ones((1, 3), np.uint8), flags, flags),
+            *(np.zeros(size, int) for size in (3, 2, 3, 3, 1, 3, 1, 3)),
         )
     with pytest.raises(ValueError, match="cells"):
         compiled.meet(zeros, numbers, zeros, zeros, *(zeros.copy() for _ in range(4)), 2)
@@ -250,6 +251,5 @@ def test_too_little_room_is_refused() -> None:
     with pytest.raises(ValueError, match="outside"):
         kernel().order_hits(
             *(two, np.arange(2), np.ones((1, 2), np.uint8), *(np.zeros(2, bool),) * 2),
-            *(np.zeros(0, bool), ints, ints.copy(), np.zeros((2, 1), int)),
-            *(ints.copy(), ints.copy(), np.zeros((2, 1), int), 1),
+            *(np.zeros(size, int) for size in (1, 2, 1, 1, 1, 1, 1, 1)),
         )

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from valor_cli.kernels import threads
-from valor_cli.kernels.threads import in_order, usable_threads
+from valor_cli.kernels.threads import in_order, share, usable_threads
 
 COUNTS = [1, 2, 3, 8]
 
@@ -84,3 +84,26 @@ def test_one_of_several_processes_has_one_thread(monkeypatch: pytest.MonkeyPatch
     assert 1 <= usable_threads() <= threads.MOST
     monkeypatch.setattr(threads, "alone", True)
     assert usable_threads() == 1
+
+
+@pytest.mark.parametrize(
+    ("rows", "least", "even", "sizes"),
+    [
+        (0, 1, 1, []),
+        (5, 1, 1, [2, 2, 1]),
+        (3, 1, 1, [1, 1, 1]),
+        (48, 1, 8, [16, 16, 16]),
+        (20, 1, 8, [8, 8, 4]),
+        (20, 12, 8, [16, 4]),
+        (20, 1000, 1, [20]),
+    ],
+)
+def test_rows_are_shared(
+    monkeypatch: pytest.MonkeyPatch, rows: int, least: int, even: int, sizes: list[int]
+) -> None:
+    monkeypatch.setattr(threads, "usable_threads", lambda: 3)
+    done: list[tuple[int, int]] = []
+    share(lambda some: done.append((some.start, some.stop)), rows, least, even)
+    done.sort()
+    assert [stop - start for start, stop in done] == sizes
+    assert [number for one in done for number in range(*one)] == list(range(rows))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +18,12 @@ LONG = [Problem(f"input.jsonl:{line}", "x" * 1_000) for line in range(30)]
 """What Dask would cut off."""
 
 
-def slept(task: tuple[int, float]) -> int:
-    number, seconds = task
+def one_each(values: Iterable[Any]) -> list[tuple[Any]]:
+    """The arguments of calls that take one."""
+    return [(value,) for value in values]
+
+
+def slept(number: int, seconds: float) -> int:
     time.sleep(seconds)
     return number
 
@@ -39,7 +44,7 @@ def kept(number: int) -> tuple[tuple[int, int], NDArray[np.int64]]:
     return (number, os.getpid()), np.full(1_000, number)
 
 
-def total(task: int, columns: Sequence[NDArray[np.int64]]) -> int:
+def total(task: int, *columns: NDArray[np.int64]) -> int:
     time.sleep(0.05)
     return task + int(sum(column.sum() for column in columns))
 
@@ -59,9 +64,8 @@ def one_by(number: int) -> float:
     return 1 / number
 
 
-def ended_once(task: tuple[str, NDArray[np.int64]]) -> int:
+def ended_once(path: str, column: NDArray[np.int64]) -> int:
     """The sum of a column; the first that comes here kills its process."""
-    path, column = task
     try:
         Path(path).touch(exist_ok=False)
     except FileExistsError:

@@ -36,7 +36,7 @@ def pool(
         return
     folder = tmp_path_factory.mktemp("cluster")
     with cluster(folder, 2) as there, dask_workers(there.address) as found:
-        until(lambda: len(set(found.map(tasks.process, range(8)))) == 2)
+        until(lambda: len(set(found.map(tasks.process, tasks.one_each(range(8))))) == 2)
         yield found
 
 
@@ -47,13 +47,13 @@ def test_results_come_in_the_order_of_the_tasks(pool: Workers) -> None:
 
 
 def test_all_workers_work(pool: Workers) -> None:
-    assert len(set(pool.map(tasks.process, range(24)))) >= 2
-    assert os.getpid() not in set(pool.map(tasks.process, range(4)))
+    assert len(set(pool.map(tasks.process, tasks.one_each(range(24))))) >= 2
+    assert os.getpid() not in set(pool.map(tasks.process, tasks.one_each(range(4))))
 
 
 def test_few_tasks_are_under_way(pool: Workers, tmp_path: Path) -> None:
     paths = [str(tmp_path / str(number)) for number in range(MANY)]
-    results = pool.map(tasks.touched, paths)
+    results = pool.map(tasks.touched, tasks.one_each(paths))
     assert next(results) == paths[0]
     time.sleep(0.5)
     assert len(list(tmp_path.iterdir())) < 20
@@ -61,33 +61,33 @@ def test_few_tasks_are_under_way(pool: Workers, tmp_path: Path) -> None:
 
 
 def test_what_is_kept_is_worked_on(pool: Workers) -> None:
-    made = list(pool.keep(tasks.kept, range(12)))
+    made = list(pool.keep(tasks.kept, tasks.one_each(range(12))))
     assert [told[0] for told, _ in made] == list(range(12))
     left = [one for _, one in made]
     # 1,000 times the number of each: of 0 and 1; 1 and 2; …
-    work = [(number, left[number : number + 2]) for number in range(11)]
+    work = [(number, *left[number : number + 2]) for number in range(11)]
     expected = [number + 1_000 * (2 * number + 1) for number in range(11)]
-    assert list(pool.map_kept(tasks.total, work)) == expected
-    assert pool.fetch(left[7]).tolist() == [7] * 1_000
-    pool.forget(left)
+    assert list(pool.map(tasks.total, work)) == expected
+    for one in left:
+        one.drop()
 
 
 def test_what_is_shared_is_worked_on(pool: Workers) -> None:
     small, large = pool.share(np.arange(3)), pool.share(np.ones(1_000_000, dtype=np.int64))
-    work = [(number, [small, large]) for number in range(5)]
-    assert list(pool.map_kept(tasks.total, work)) == [1_000_003 + number for number in range(5)]
-    assert pool.fetch(small).tolist() == [0, 1, 2]
-    pool.forget([small, large])
+    work = [(number, small, large) for number in range(5)]
+    assert list(pool.map(tasks.total, work)) == [1_000_003 + number for number in range(5)]
+    small.drop()
+    large.drop()
 
 
 def test_large_tasks_and_results(pool: Workers) -> None:
     columns = [np.full(1_000_000, number) for number in range(3)]
-    for number, found in enumerate(pool.map(tasks.doubled, columns)):
+    for number, found in enumerate(pool.map(tasks.doubled, tasks.one_each(columns))):
         assert np.array_equal(found, columns[number] * 2)
 
 
 def test_an_error_comes_whole_and_the_first_of_them(pool: Workers) -> None:
-    results = pool.map(tasks.broken_at_three, range(8))
+    results = pool.map(tasks.broken_at_three, tasks.one_each(range(8)))
     assert [next(results) for _ in range(3)] == [0, 1, 2]
     with pytest.raises(DataError) as caught:
         next(results)
@@ -99,20 +99,20 @@ def test_an_error_comes_whole_and_the_first_of_them(pool: Workers) -> None:
 
 
 def test_a_bug_keeps_its_type(pool: Workers) -> None:
-    results = pool.map(tasks.one_by, [1, 0])
+    results = pool.map(tasks.one_by, tasks.one_each([1, 0]))
     assert next(results) == 1
     with pytest.raises(ZeroDivisionError):
         next(results)
 
 
 def test_relative_paths_are_the_clients(pool: Workers) -> None:
-    assert list(pool.map(os.path.abspath, ["here"])) == [os.path.abspath("here")]
+    assert list(pool.map(os.path.abspath, [("here",)])) == [os.path.abspath("here")]
 
 
 def test_nothing_is_left_and_only_this_machine_can_connect() -> None:
     before = dict(os.environ)
     with dask_workers(None, 2) as pool:
-        processes = set(pool.map(tasks.process, range(16)))
+        processes = set(pool.map(tasks.process, tasks.one_each(range(16))))
         ports = [
             port
             for process in (os.getpid(), *processes)
@@ -127,7 +127,7 @@ def test_nothing_is_left_and_only_this_machine_can_connect() -> None:
 
 def test_no_interrupt_is_lost_in_a_callback_of_the_garbage_collector() -> None:
     with dask_workers(None, 1) as pool:
-        assert list(pool.map(abs, [-1])) == [1]
+        assert list(pool.map(abs, [(-1,)])) == [1]
         modules = {getattr(one, "__module__", "") for one in gc.callbacks}
         assert not any(name.startswith("distributed") for name in modules)
 
@@ -135,12 +135,12 @@ def test_no_interrupt_is_lost_in_a_callback_of_the_garbage_collector() -> None:
 SCRIPT = """
 import signal, sys
 from valor_cli.pipeline.executor.cluster import dask_workers
-from tests.scale.cluster_tasks import process, slept
+from tests.scale.cluster_tasks import one_each, process, slept
 signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(143))
 if __name__ == "__main__":
     try:
         with dask_workers(None, 2) as pool:
-            print(*set(pool.map(process, range(16))), flush=True)
+            print(*set(pool.map(process, one_each(range(16)))), flush=True)
             print(list(pool.map(slept, [(number, float(sys.argv[1])) for number in range(2)])))
     except KeyboardInterrupt:
         sys.exit(130)

@@ -45,7 +45,7 @@ def _pool(kind: str, folder: Path) -> Iterator[Workers]:
             yield found
         return
     with cluster(folder, count) as there, dask_workers(there.address) as found:
-        until(lambda: len(set(found.map(tasks.process, range(4 * count)))) == count)
+        until(lambda: len(set(found.map(tasks.process, tasks.one_each(range(4 * count))))) == count)
         yield found
 
 
@@ -63,18 +63,19 @@ def test_a_worker_killed_in_mid_run_changes_nothing(kind: str, tmp_path: Path) -
 @pytest.mark.parametrize("kind", ["2 here", "3 there"])
 def test_what_a_lost_worker_kept_is_there_again(kind: str, tmp_path: Path) -> None:
     with _pool(kind, tmp_path) as pool:
-        made = list(pool.keep(tasks.kept, range(12)))
+        made = list(pool.keep(tasks.kept, tasks.one_each(range(12))))
         process = made[0][0][1]
         left = [one for _, one in made]
         shared = pool.share(np.full(10, 1))
-        work = [(number, [*left[number : number + 2], shared]) for number in range(11)]
-        results = pool.map_kept(tasks.total, work)
+        work = [(number, *left[number : number + 2], shared) for number in range(11)]
+        results = pool.map(tasks.total, work)
         found = [next(results)]
         kill(process)
         until(lambda: not is_running(process))
         found += results
         assert found == [number + 1_000 * (2 * number + 1) + 10 for number in range(11)]
-        assert [int(pool.fetch(one)[0]) for one in left] == list(range(12))
+        again = pool.map(tasks.total, [(0, one) for one in left])
+        assert list(again) == [1_000 * number for number in range(12)]
 
 
 @pytest.mark.parametrize("kind", ["2 here", "3 there"])
@@ -92,7 +93,7 @@ def test_a_task_that_ends_every_worker() -> None:
     few = dask.config.set({"distributed.scheduler.allowed-failures": 1})
     with few, dask_workers(None, 2) as pool:
         with pytest.raises(ClusterError, match="ended every worker") as caught:
-            list(pool.map(tasks.ended, [1]))
+            list(pool.map(tasks.ended, [(1,)]))
         assert caught.value.exit_code == 3
         assert "memory" in caught.value.hint
         assert list(pool.map(tasks.slept, [(5, 0)])) == [5]
@@ -102,7 +103,7 @@ def test_no_worker_is_left(tmp_path: Path) -> None:
     with _impatient(tmp_path, 1) as (_, pool):
         assert list(pool.map(tasks.slept, [(5, 0)])) == [5]
         with pytest.raises(ClusterError, match="no workers for 1 s") as caught:
-            list(pool.map(tasks.ended, [1]))
+            list(pool.map(tasks.ended, [(1,)]))
         assert caught.value.exit_code == 3
 
 

@@ -19,6 +19,9 @@ def configure_startup() -> None:
     gc.set_threshold(YOUNG_OBJECTS)
     # numpy starts a thread per core that no kernel here uses: half the time of its import.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # pydantic would read the metadata of every installed package in search of plugins, and hand
+    # configs to those of tracing tools.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
 
 
 def exit_quickly() -> None:

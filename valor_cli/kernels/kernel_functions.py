@@ -72,14 +72,14 @@ class Kernel(Protocol):
         codes: Column,
         outside: Column,
         counted: Column,
-        kept: Column,
         rows: Column,
-        segment: Column,
-        counted_span: Column,
+        starts: Column,
         corrected: Column,
         sign: Column,
-        corrected_span: Column,
-        labels: int,
+        counted_before: Column,
+        counted_through: Column,
+        corrected_before: Column,
+        corrected_through: Column,
         /,
     ) -> tuple[int, int]: ...
     def reaching(
@@ -100,7 +100,7 @@ class Kernel(Protocol):
     ) -> int: ...
     def interpolate(
         self,
-        segment: Column,
+        starts: Column,
         copies: Column,
         seen: Column,
         ground_truths: Column,
@@ -109,11 +109,13 @@ class Kernel(Protocol):
         at: Column,
         /,
     ) -> None: ...
-    def interpolate_resamples(
+    def average_precisions(
         self,
-        segment: Column,
-        counted_span: Column,
-        corrected_span: Column,
+        starts: Column,
+        counted_before: Column,
+        counted_through: Column,
+        corrected_before: Column,
+        corrected_through: Column,
         hit_image: Column,
         counted_image: Column,
         corrected_image: Column,
@@ -121,8 +123,7 @@ class Kernel(Protocol):
         weights: Column,
         ground_truths: Column,
         recalls: Column,
-        shape: Column,
-        best: Column,
+        average: Column,
         /,
     ) -> None: ...
     def tally_resamples(
@@ -134,6 +135,7 @@ class Kernel(Protocol):
         found: Column,
         /,
     ) -> None: ...
+    def running_sums(self, row: Column, stop: Column, weight: Column, found: Column, /) -> None: ...
     def match(
         self,
         start: Column,

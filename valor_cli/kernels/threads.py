@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from queue import SimpleQueue
 from threading import Lock, Thread
 from typing import Final, Generic, TypeVar
@@ -71,6 +71,32 @@ def in_order(work: Callable[[T], R], pieces: Iterable[T], threads: int) -> Itera
             waiting.put(None)
         for worker in workers:
             worker.join()
+
+
+def share(work: Callable[[slice], object], rows: int, least: int = 1, even: int = 1) -> None:
+    """Apply `work` to all rows: in each thread to an equal share.
+
+    Args:
+        work: A function that spends its time where other threads may run.
+        rows: How many there are.
+        least: So many at least are worth a thread.
+        even: Each share but the last is a multiple of it.
+    """
+    each = -(-max(-(-rows // usable_threads()), least) // even) * even
+    at_once(work, [slice(first, min(first + each, rows)) for first in range(0, rows, each)])
+
+
+def at_once(work: Callable[[T], R], pieces: Collection[T], *, worth: bool = True) -> list[R]:
+    """Apply `work` to each piece, on all cores, with results in order.
+
+    Args:
+        work: A function that spends its time where other threads may run.
+        pieces: What to work on.
+        worth: Whether there is enough to do for several threads.
+    """
+    threads = min(usable_threads(), len(pieces)) if worth else 1
+    # The caller's thread only waits, if there are others.
+    return list(in_order(work, pieces, threads + 1 if threads > 1 else 1))
 
 
 class _Task(Generic[T, R]):

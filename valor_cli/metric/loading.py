@@ -117,7 +117,8 @@ class Survey(NamedTuple):
 class Stream(Struct, Generic[D], frozen=True):
     """How a task reads its inputs in pieces and evaluates ranges of units.
 
-    What can be read at all can be loaded whole; `None` anywhere says that this is such a case.
+    What can be read at all can be loaded whole; any of these raises `UnsplittableError` where
+    it must be.
 
     Attributes:
         cut: What `Task.load` takes, and the bytes that a piece should have, to pieces.
@@ -129,9 +130,9 @@ class Stream(Struct, Generic[D], frozen=True):
         illustrate: The datasets of all ranges, and examples, to what is shown of each.
     """
 
-    cut: Callable[[Any, Any, Selection, int], Sequence[Any] | None]
-    read: Callable[[Any], tuple[Any, Any] | None]
-    survey: Callable[[Any, Any, Selection, Sequence[Any], Sequence[Any]], Survey | None]
-    load: Callable[[Any, Any, Sequence[tuple[int, Any]]], Loaded[D] | None]
-    join: Callable[[Any, Sequence[Loaded[D]]], Loaded[D] | None]
+    cut: Callable[[Any, Any, Selection, int], Sequence[Any]]
+    read: Callable[[Any], tuple[Any, Any]]
+    survey: Callable[[Any, Any, Selection, Sequence[Any], Sequence[Any]], Survey]
+    load: Callable[[Any, Any, Sequence[tuple[int, Any]]], Loaded[D]]
+    join: Callable[[Any, Sequence[Loaded[D]]], Loaded[D]]
     illustrate: Callable[[Sequence[D], Sequence[MetricExample]], Sequence[Illustration]]

@@ -210,10 +210,10 @@ class Computation:
         edges = np.linspace(0, dataset.unit_count, shard_count + 1).astype(int)
         number = np.arange(dataset.unit_count)
         shards = [
-            (wing.evidence, dataset.shard((number >= low) & (number < high)), needs)
+            (dataset.shard((number >= low) & (number < high)), needs)
             for low, high in pairwise(edges.tolist())
         ]
-        merged: Evidence = wing.merge(list(self.pool.map(_build, shards)))
+        merged: Evidence = wing.merge(list(self.pool.map(wing.evidence, shards)))
         return merged
 
     def _cuts(
@@ -346,9 +346,3 @@ def _needs_evidence(call: Call, found: Findings, value: MetricValue) -> bool:
     """Whether only resamples could compare a value with that of another run."""
     judged = value.label is None and call.metric.output(value.output).better is not None
     return judged and not told_by_samples(found.samples, value)
-
-
-def _build(shard: tuple[Any, Any, Any]) -> Any:
-    """Evidence of one shard, in whichever process."""
-    make, dataset, needs = shard
-    return make(dataset, needs)

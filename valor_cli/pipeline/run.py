@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from msgspec import structs
 from msgspec.structs import replace
 
 from valor_cli.config import RunConfig
+from valor_cli.data.partition.pieces import UnsplittableError
 from valor_cli.errors import ConfigError, Problem, did_you_mean
 from valor_cli.metric import METADATA, Evidence, Loaded, RunTerms, Selection
 from valor_cli.pipeline.compare.baseline import has_baseline_gates
@@ -97,8 +98,8 @@ def _read(
         # Small inputs, which are loaded whole, do without.
         from valor_cli.pipeline.streaming import streamed
 
-        found = streamed(plan, selection_of(plan, limit), pool, progress, size)
-        if found is not None and not found.loaded.missing_columns:
+        with suppress(UnsplittableError):
+            found = streamed(plan, selection_of(plan, limit), pool, progress, size)
             return plan, found.loaded, _checked(plan, found.loaded), found.evidence
     plan, loaded, slices = _load(plan, limit)
     return plan, loaded, slices, {}

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 from msgspec import Struct, field, structs
 from msgspec.structs import replace
 
-from valor_cli.data.partition.pieces import sha256_of
+from valor_cli.data.partition.pieces import UnsplittableError, sha256_of
 from valor_cli.data.partition.shards import combined_error, pieces_error
 from valor_cli.errors import DataError
 from valor_cli.metric import Call, Loaded, Selection, Stream, Survey, Wing
@@ -98,96 +98,97 @@ class _Made(Struct, frozen=True):
         counts: By model, how many units each of these has.
         evidence: By model and number of the wing, that of all of them together.
         errors: Of the other ranges.
-        whole: Whether all is to be loaded whole, for some range says too little by itself.
     """
 
     loaded: list[Loaded[Any]] = field(default_factory=list)
     counts: dict[str, list[int]] = field(default_factory=dict)
     evidence: dict[tuple[str, int], Any] = field(default_factory=dict)
     errors: list[DataError] = field(default_factory=list)
-    whole: bool = False
 
 
 def streamed(
     plan: Plan, selection: Selection, pool: Workers, progress: Progress, size: int
-) -> Streamed | None:
-    """Load a plan's data and evidence in pieces; None if it must be loaded whole.
+) -> Streamed:
+    """Load a plan's data and evidence in pieces.
 
     Raises:
         DataError: The problems of all pieces, or of all ranges.
+        UnsplittableError: All must be loaded whole.
     """
     config = plan.config
     wings = [part.wing for part in plan.wings]
     if plan.task.stream is None or any(one.built_from == "whole" for one in wings):
-        return None
+        raise UnsplittableError
     if config.slice_search is not None:
-        return None
+        raise UnsplittableError
     stream = plan.task.stream()
-    try:
+    with _unsplittable_if_faulty():
         pieces = stream.cut(config.data, config.options, selection, size)
-    except DataError:
-        # One file of many: the readers of whole files tell all of them, and may leave it out.
-        return None
-    if pieces is None:
-        return None
-    skip = getattr(config.data, "on_invalid", "error") == "skip"
-    with _digests(pieces) as digests:
-        read = _read(stream, pieces, pool, progress, skip=skip)
-        if read is None:
-            return None
-        told, kept = read
+    # What is left out, and what to say of it, is for the readers of whole files to decide.
+    skips = getattr(config.data, "on_invalid", "error") == "skip"
+    kept: list[Kept] = []
+    with _digests(pieces) as digests, _unsplittable_if_faulty() if skips else nullcontext():
         try:
-            found = stream.survey(config.data, config.options, selection, pieces, told)
-        except DataError:
-            # Files that do not go together: as above.
-            found = None
-        made = (
-            None if found is None else _made(plan, stream, found, kept, pool, progress, skip=skip)
-        )
-        pool.forget(kept)
-        if made is None:
-            return None
+            told = _read(stream, pieces, kept, pool, progress, skips=skips)
+            with _unsplittable_if_faulty():
+                found = stream.survey(config.data, config.options, selection, pieces, told)
+            made = _made(plan, stream, found, kept, pool, progress)
+        finally:
+            for one in kept:
+                one.drop()
+        if made.loaded.missing_columns:
+            raise UnsplittableError
         files = [_digested(one, digests) for one in made.loaded.files]
     return made._replace(loaded=replace(made.loaded, files=files))
 
 
+@contextmanager
+def _unsplittable_if_faulty() -> Iterator[None]:
+    """Leave what is wrong to the readers of whole files: they report all files, or skip some."""
+    try:
+        yield
+    except DataError:
+        raise UnsplittableError from None
+
+
 def _read(
-    stream: Stream[Any], pieces: Sequence[Any], pool: Workers, progress: Progress, *, skip: bool
-) -> tuple[list[Any], list[Kept[Any]]] | None:
-    """The summary of each piece, with rows if they were read; None to load everything."""
+    stream: Stream[Any],
+    pieces: Sequence[Any],
+    kept: list[Kept],
+    pool: Workers,
+    progress: Progress,
+    *,
+    skips: bool,
+) -> list[Any]:
+    """What each piece says of itself; its rows are added to `kept`."""
     told: list[Any] = []
-    kept: list[Kept[Any]] = []
     progress("reading", 0, len(pieces))
     for one, rows in pool.keep(_read_piece, [(stream.read, piece) for piece in pieces]):
         kept.append(rows)
-        if one is None or (skip and isinstance(one, DataError)):
-            # What is left out, and what to say of it, is for the readers of whole files to decide.
-            pool.forget(kept)
-            return None
         told.append(one)
+        if skips and isinstance(one, DataError):
+            raise one
         progress("reading", len(told), len(pieces))
     errors = [one if isinstance(one, DataError) else None for one in told]
     if any(errors):
         each = zip(pieces, errors, strict=True)
         raise pieces_error((piece.path, piece.piece.path, error) for piece, error in each)
-    return told, kept
+    return told
 
 
 def _made(
     plan: Plan,
     stream: Stream[Any],
     found: Survey,
-    kept: Sequence[Kept[Any]],
+    kept: Sequence[Kept],
     pool: Workers,
     progress: Progress,
-    *,
-    skip: bool,
-) -> Streamed | None:
+) -> Streamed:
     """What was loaded of all ranges, and its evidence."""
     wings = [(part.wing, part.calls, part.needs, is_condensed(plan, part)) for part in plan.wings]
     shared = pool.share(_Asked(stream, found.ground, wings))
-    tasks = [
-        (ranges, [shared, *(kept[at] for at in _pieces_of(ranges))])
+    calls = [
+        (ranges, shared, *(kept[at] for at in _pieces_of(ranges)))
         for ranges in _grouped(found.ranges, pool, sums=all(one for *_, one in wings))
     ]
     merging: dict[tuple[str, int], Merging] = {}
@@ -195,10 +196,7 @@ def _made(
     counts: dict[str, list[int]] = {}
     errors: list[DataError] = []
     progress("building evidence", 0, len(found.ranges))
-    for made in pool.map_kept(_make_ranges, tasks):
-        if made.whole:
-            pool.forget([shared])
-            return None
+    for made in pool.map(_make_ranges, calls):
         errors += made.errors
         parts += made.loaded
         for model, count in made.counts.items():
@@ -207,14 +205,10 @@ def _made(
             wing, _, _, condensed = wings[key[1]]
             merging.setdefault(key, Merging(wing.merge, early=condensed)).add(evidence)
         progress("building evidence", len(parts), len(found.ranges))
-    pool.forget([shared])
-    if errors and skip:
-        return None
+    shared.drop()
     if errors:
         raise combined_error(errors)
     loaded = stream.join(found.ground, parts)
-    if loaded is None:
-        return None
     datasets = {
         model: RangedDataset(
             [part.datasets[model] for part in parts], counts[model], stream.illustrate
@@ -232,14 +226,12 @@ def is_condensed(plan: Plan, part: WingPlan) -> bool:
     return all(call.metric.condensed for call in part.calls)
 
 
-def _read_piece(task: tuple[Callable[[Any], tuple[Any, Any] | None], Any]) -> tuple[Any, Any]:
-    """Read a piece in a worker."""
-    read, piece = task
+def _read_piece(read: Callable[[Any], tuple[Any, Any]], piece: Any) -> tuple[Any, Any]:
+    """Read a piece in a worker; instead of what it says of itself, what is wrong with it."""
     try:
-        found = read(piece)
+        return read(piece)
     except DataError as error:
         return error, None
-    return (None, None) if found is None else found
 
 
 def _grouped(ranges: Ranges, pool: Workers, *, sums: bool) -> list[Ranges]:
@@ -255,10 +247,9 @@ def _pieces_of(ranges: Ranges) -> list[int]:
     return sorted({at for _, pieces in ranges for at in pieces})
 
 
-def _make_ranges(ranges: Ranges, kept: Sequence[Any]) -> _Made:
-    """In a worker: what is made of some ranges."""
-    asked: _Asked = kept[0]
-    rows = dict(zip(_pieces_of(ranges), kept[1:], strict=True))
+def _make_ranges(ranges: Ranges, asked: _Asked, *pieces: Any) -> _Made:
+    """In a worker: what is made of some ranges, from the rows of their pieces."""
+    rows = dict(zip(_pieces_of(ranges), pieces, strict=True))
     made = _Made()
     merging: dict[tuple[str, int], Merging] = {}
     for span, at in ranges:
@@ -267,8 +258,6 @@ def _make_ranges(ranges: Ranges, kept: Sequence[Any]) -> _Made:
         except DataError as error:
             made.errors.append(error)
             continue
-        if loaded is None:
-            return _Made(whole=True)
         for key, evidence in _evidence(asked, loaded):
             wing, *_, condensed = asked.wings[key[1]]
             merging.setdefault(key, Merging(wing.merge, early=condensed)).add(evidence)

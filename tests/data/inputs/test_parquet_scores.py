@@ -15,7 +15,7 @@ from tests.data.parquet_tables import saved, table_error
 from tests.data.scored import said, written
 from valor_cli.data.inputs.score_pieces import read_score_piece
 from valor_cli.data.inputs.scores import read_scores
-from valor_cli.data.partition.pieces import cut, seamless
+from valor_cli.data.partition.pieces import UnsplittableError, cut, seamless
 from valor_cli.data.shapes.scores.joined import ScorePart
 from valor_cli.data.shapes.scores.score_file import ScoreReading
 from valor_cli.errors import DataError
@@ -34,19 +34,17 @@ ITEMS = pa.list_(
 )
 
 
-def parts_of(path: str, size: int) -> list[ScorePart | None]:
+def parts_of(path: str, size: int) -> list[ScorePart]:
     """What is read of the pieces of a file."""
     return [read_score_piece(piece, "samples", ScoreReading()) for piece in cut(path, size)]
 
 
-def check_joined(path: str, parts: list[ScorePart | None]) -> None:
+def check_joined(path: str, parts: list[ScorePart]) -> None:
     """See that parts are the file."""
     whole = read_scores(path, "samples", ScoreReading())
-    good = [one for one in parts if one]
-    assert len(good) == len(parts)
-    spans = [one.facts.span for one in good if one.facts.span]
+    spans = [one.facts.span for one in parts if one.facts.span]
     assert seamless(spans, Path(path).stat().st_size)
-    joined = joined_parts(path, "samples", good, whole.files[0].sha256 or "")
+    joined = joined_parts(path, "samples", parts, whole.files[0].sha256 or "")
     assert joined is not None
     assert said(joined) == said(whole)
     assert list(joined.files) == list(whole.files)
@@ -62,7 +60,7 @@ def test_the_parts_of_a_file_are_the_file(size: int) -> None:
     path = saved(columns, row_group_size=2)
     parts = parts_of(path, size)
     check_joined(path, parts)
-    files = [one.file for one in parts if one]
+    files = [one.file for one in parts]
     assert {file.files[0].sha256 for file in files} == {""}
     places = [file.samples.place_of(0) for file in files if len(file.samples)]
     assert places[0] == "a.parquet: row 1"
@@ -88,7 +86,8 @@ def test_a_part_that_needs_the_others() -> None:
     # The true label of a row of one label each may stand in another row group.
     columns = {"id": ["a", "b", "a"], "label": ["cat", "cat", None], "pred": ["cat", "cat", "dog"]}
     path = saved({**columns, "score": [0.5] * 3}, row_group_size=1)
-    assert None in parts_of(path, 20)
+    with pytest.raises(UnsplittableError):
+        parts_of(path, 20)
 
 
 def test_shards_of_several_formats() -> None:

@@ -293,7 +293,7 @@ def test_a_sample_without_a_prediction_has_no_label() -> None:
 
 HINT = (
     "Metrics of sets of labels: counts, precision, recall, f1, jaccard, subset_accuracy, "
-    "hamming_loss, roc_auc, mean_roc_auc, average_precision, pr_curve."
+    "hamming_loss, roc_auc, mean_roc_auc, average_precision, pr_curve, label_set_scores."
 )
 SETS = "and these have sets of labels"
 HARDMAX = "has `hardmax: true`, with which at most one label per sample is positive, " + SETS

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -97,8 +97,9 @@ class Runs:
         whole = streaming.streamed
 
         def noted(*arguments: Any, **named: Any) -> Any:
+            self.streamed.append(False)
             found = whole(*arguments, **named)
-            self.streamed.append(found is not None)
+            self.streamed[-1] = True
             return found
 
         monkeypatch.setattr(streaming, "streamed", noted)
@@ -218,6 +219,42 @@ def test_other_formats(runs: Runs) -> None:
     (runs.folder / "a-2.json").write_text(json.dumps(every[20:]))
 
     runs.same('data: {samples: "a-*"}\nmetrics: [rouge_l, bleu]\n')
+
+
+def csv_of(found: Sequence[Row], answer: Callable[[Row], str]) -> str:
+    lines = [f'{one["sample_id"]},"{answer(one)}",{one["kind"]}' for one in found]
+    return "\n".join(["sample_id,response,references", *lines, ""])
+
+
+def test_csv_whose_rows_are_lines(runs: Runs) -> None:
+    text = csv_of(rows(40), lambda one: one.get("response", "").replace(".", '""'))
+    (runs.folder / "a.csv").write_text(text)
+    runs.same("data: {samples: a.csv}\nmetrics: [rouge_l, bleu]\n")
+
+    (runs.folder / "a.csv").write_text(text.replace("s027", "s026"))
+    with pytest.raises(DataError, match=r"a\.csv:29: the sample 's026' is also on line 28"):
+        runs.run("data: {samples: a.csv}\nmetrics: [rouge_l]\n", piece=400)
+
+
+@pytest.mark.parametrize(
+    ("row", "streamed"),
+    [
+        # A row of two lines: the file is one piece. With quotes in other cells, which are no
+        # quoted ones, only who reads the row sees that.
+        ('s900,"a\nb",c', True),
+        ('s9"00,"a\nb",c"d', False),
+        # A row of too many cells may be left out.
+        ("s900,a,b,c", False),
+    ],
+)
+def test_csv_whose_rows_are_no_lines(runs: Runs, row: str, *, streamed: bool) -> None:
+    text = csv_of(rows(40), lambda one: one.get("response", "")).splitlines()
+    text.insert(30, row)
+    (runs.folder / "a.csv").write_text("\n".join(text))
+    config = "data: {samples: a.csv, on_invalid: skip}\nmetrics: [rouge_l, bleu]\n"
+    whole, cut = runs.run(config, piece=None), runs.run(config, piece=400)
+    assert told(whole) == told(cut)
+    assert runs.streamed[-1] == streamed
 
 
 def test_links_to_originals(runs: Runs) -> None:

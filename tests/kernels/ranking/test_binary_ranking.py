@@ -9,16 +9,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from valor_cli.kernels import engine
 from valor_cli.kernels.ranking.binary_ranking import (
     Listed,
+    RankedRows,
     Ranking,
     area_under_roc,
     average_precision,
     rank,
     rank_counted,
     roc_corners,
-    weighed,
+    running_sums,
 )
+from valor_cli.kernels.ranking.resamples import LANES
 
 Row = tuple[bool, float, int]
 """Whether it is a positive, its score, how often it counts."""
@@ -51,14 +54,29 @@ def listed(ascending: np.ndarray) -> Listed:
     return Listed(score, np.concatenate([[0], np.cumsum(counts)]))
 
 
-def ranked(rows: list[Row]) -> tuple[Ranking, int, int]:
+def weighed(once: Ranking, ups: np.ndarray, downs: np.ndarray) -> Ranking:
+    """The ranking in which positives and negatives weigh so much, in the last of all replicas."""
+    weights = np.zeros((len(ups) + len(downs), LANES), np.int32)
+    weights[:, -1] = np.concatenate([ups, downs])
+    rows = np.arange(len(weights), dtype=np.int32)
+    found = RankedRows.of(once, rows[: len(ups)], rows[len(ups) :]).weighed(weights)
+    return Ranking(*(one if isinstance(one, int) else one[-1:] for one in found))
+
+
+def ranked(rows: list[Row]) -> tuple[Ranking, np.ndarray, np.ndarray]:
     """The ranking of rows as they weigh, and what positives and negatives weigh together."""
     (positive, ups), (negative, downs) = columns(rows, True), columns(rows, False)
     once = rank(positive, np.sort(np.concatenate([positive, negative])))
     positives, negatives = (
         sum(weight for truth, _, weight in rows if truth == side) for side in (True, False)
     )
-    return weighed(once, ups, downs), positives, negatives
+    return weighed(once, ups, downs), np.array([positives]), np.array([negatives])
+
+
+def areas(ranking: Ranking, positives: int, negatives: int) -> tuple[float, float]:
+    """ROC AUC and average precision of one replica."""
+    counts = np.array([positives]), np.array([negatives])
+    return area_under_roc(ranking, *counts).item(), average_precision(ranking, *counts).item()
 
 
 def pairs_that_stand_right(rows: list[Row]) -> Fraction:
@@ -88,15 +106,53 @@ def test_by_hand() -> None:
     # .9 beats 4; .5 ties .5 and beats .1 and both 0: 3.5; 0 ties both 0: 1. 8.5 of 12 pairs.
     # Precision at .9: 1/1; at .5: 2/3; at 0: 3/7. Their mean: (1 + 2/3 + 3/7) / 3 = 44/63.
     ranking = rank(np.array([0.5, 0.9]), np.array([0.1, 0.5, 0.5, 0.9]))
-    assert area_under_roc(ranking, 3, 4) == 8.5 / 12
-    assert average_precision(ranking, 3, 4) == pytest.approx(44 / 63, rel=1e-15)
+    assert areas(ranking, 3, 4) == (8.5 / 12, pytest.approx(44 / 63, rel=1e-15))
 
 
 def test_what_is_not_listed_stands_above_scores_below_zero() -> None:
     # A positive at -1 below a negative at 0 and above none: no pair stands right.
     ranking = rank(np.array([-1.0]), np.array([-1.0]))
-    assert area_under_roc(ranking, 1, 1) == 0
-    assert average_precision(ranking, 1, 1) == 0.5
+    assert areas(ranking, 1, 1) == (0, 0.5)
+
+
+def test_without_positives_or_negatives_there_is_no_area() -> None:
+    assert np.isnan(areas(rank(np.zeros(0), np.array([0.5])), 0, 1)).all()
+    roc, precision = areas(rank(np.array([0.5]), np.array([0.5])), 1, 0)
+    assert (np.isnan(roc), precision) == (True, 1.0)
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+@given(
+    weights=st.lists(
+        st.lists(st.integers(0, 5), min_size=LANES, max_size=LANES), min_size=1, max_size=9
+    ),
+    data=st.data(),
+)
+@settings(deadline=None)
+def test_running_sums(weights: list[list[int]], data: st.DataObject, *, compiled: bool) -> None:
+    if compiled and engine.compiled is None:
+        pytest.skip("no compiled kernel")
+    rows = data.draw(st.lists(st.integers(0, len(weights) - 1), max_size=20))
+    stops = sorted(data.draw(st.lists(st.integers(0, len(rows)), max_size=9)))
+    with pytest.MonkeyPatch.context() as patch:
+        if not compiled:
+            patch.setattr(engine, "compiled", None)
+        found = running_sums(np.array(rows, np.int32), np.array(stops, np.int64), np.int32(weights))
+    expected = [
+        [sum(weights[row][lane] for row in rows[:stop]) for stop in stops] for lane in range(LANES)
+    ]
+    assert found.tolist() == expected
+
+
+@pytest.mark.skipif(engine.compiled is None, reason="no compiled kernel")
+@pytest.mark.parametrize(
+    ("rows", "stops"), [([1], [1]), ([-1], [1]), ([0], [2]), ([0, 0], [2, 1]), ([0], [-1])]
+)
+def test_the_compiled_kernel_leaves_no_column(rows: list[int], stops: list[int]) -> None:
+    assert engine.compiled is not None
+    weights, found = np.ones((1, LANES), np.int32), np.zeros((LANES, len(stops)), np.int64)
+    with pytest.raises(ValueError, match="rows without a weight"):
+        engine.compiled.running_sums(np.int32(rows), np.int64(stops), weights, found)
 
 
 @given(ROWS | WEIGHED_ROWS)
@@ -104,11 +160,11 @@ def test_what_is_not_listed_stands_above_scores_below_zero() -> None:
 def test_equals_all_pairs(rows: list[Row]) -> None:
     ranking, positives, negatives = ranked(rows)
     if positives:
-        found = average_precision(ranking, positives, negatives)
+        (found,) = average_precision(ranking, positives, negatives)
         assert found == pytest.approx(float(mean_precision(rows)), rel=1e-14)
         if negatives:
             # Whole numbers and one division: not a bit is lost.
-            found = area_under_roc(ranking, positives, negatives)
+            (found,) = area_under_roc(ranking, positives, negatives)
             assert found == float(pairs_that_stand_right(rows))
 
 
@@ -116,19 +172,11 @@ def test_ties_stand_once() -> None:
     # Positives -1, .5, .5 and .9; negatives -2, -1, .5 and .7.
     every = np.array([-2, -1, -1, 0.5, 0.5, 0.5, 0.7, 0.9])
     once = rank(np.array([-1, 0.5, 0.5, 0.9]), every)
-    assert (once.first.tolist(), once.below.tolist(), once.upto.tolist()) == (
-        [0, 1, 3, 4],
-        [1, 2, 4],
-        [2, 3, 4],
-    )
+    assert [one[0].tolist() for one in once[:3]] == [[0, 1, 3, 4], [1, 2, 4], [2, 3, 4]]
     assert (once.negatives, once.below_zero, once.negatives_below_zero) == (4, 1, 2)
     # The first .5 counts twice, -1 and -2 not at all.
     again = weighed(once, np.array([0, 2, 1, 1]), np.array([0, 1, 1, 1]))
-    assert (again.first.tolist(), again.below.tolist(), again.upto.tolist()) == (
-        [0, 0, 3, 4],
-        [0, 1, 3],
-        [1, 2, 3],
-    )
+    assert [one[0].tolist() for one in again[:3]] == [[0, 0, 3, 4], [0, 1, 3], [1, 2, 3]]
     assert (again.negatives, again.below_zero, again.negatives_below_zero) == (3, 1, 1)
 
 
@@ -219,5 +267,5 @@ def test_corners_keep_the_shape_of_a_long_curve() -> None:
     area = float(np.trapezoid(drawn.true_positive_rate, drawn.false_positive_rate))
     # A sixth of the way is the one step of what is not listed; no point is spent on it.
     assert 80 < len(drawn.score) <= 101
-    expected = area_under_roc(rank(positive, every), 6_000, 60_000)
+    expected, _ = areas(rank(positive, every), 6_000, 60_000)
     assert area == pytest.approx(expected, abs=2e-4)

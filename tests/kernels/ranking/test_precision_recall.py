@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 import numpy as np
 import pytest
 
@@ -13,13 +15,9 @@ Outcomes = list[tuple[bool, float]]
 
 def interpolated(rankings: list[Outcomes], truths: list[int], recalls: list[float]) -> Interpolated:
     """Precision at recalls of rankings of (right or wrong, score), a segment each."""
-    rows = [
-        (segment, 1, at + 1)
-        for segment, part in enumerate(rankings)
-        for at, (hit, _) in enumerate(part)
-        if hit
-    ]
-    hits = Hits(*np.array(rows, int).reshape(-1, 3).T)
+    seen = [[at + 1 for at, (hit, _) in enumerate(part) if hit] for part in rankings]
+    starts = np.cumsum([0, *map(len, seen)])
+    hits = Hits(starts, None, np.array([*chain(*seen)], int))
     return interpolate(hits, np.array(truths), np.array(recalls))
 
 

@@ -1,4 +1,4 @@
-"""Sums and curves of many resamples at once: bit for bit those of each alone, by both engines."""
+"""Sums and average precision of many resamples: the bits of each alone, by both engines."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.engines import by_both, computing, kernel, needs_kernel
+from valor_cli.kernels import threads as sharing
 from valor_cli.kernels.ranking import resamples
 from valor_cli.kernels.ranking.matching import IGNORED, MATCHED, UNMATCHED
 from valor_cli.kernels.ranking.precision_recall import ELEVEN_RECALLS, RECALLS, interpolate
 from valor_cli.kernels.ranking.ranking import HitOrder, order_hits, running_hits
 from valor_cli.kernels.ranking.resamples import (
     HitImages,
+    average_precisions,
     batches,
-    interpolate_resamples,
     tally_resamples,
 )
 
@@ -35,12 +36,13 @@ def problem(seed: int, rows: int, labels: int, right: float) -> HitOrder:
 def alone(
     order: HitOrder, weights: np.ndarray, image: np.ndarray, truths: np.ndarray, recalls: np.ndarray
 ) -> np.ndarray:
-    """(resamples, thresholds, r, labels), one resample after the other."""
+    """(resamples, thresholds, labels), one resample after the other."""
     found = []
     for row, own in zip(weights, truths, strict=True):
         hits = running_hits(order, row[None], image)
         precision = interpolate(hits, np.tile(own, 4), recalls).precision
-        found.append(precision.reshape(len(recalls), 4, -1).swapaxes(0, 1))
+        total = sum(precision, start=np.zeros(precision.shape[1]))
+        found.append((total / len(recalls)).reshape(4, -1))
     return np.array(found)
 
 
@@ -54,7 +56,7 @@ def alone(
     recalls=st.sampled_from([RECALLS, ELEVEN_RECALLS]),
 )
 @settings(derandomize=True, deadline=None, max_examples=100)
-def test_curves_equal_those_of_each_resample_alone(
+def test_average_precision_equals_that_of_each_resample_alone(
     seed: int, rows: int, labels: int, right: float, most: int, count: int, recalls: np.ndarray
 ) -> None:
     order = problem(seed, rows, labels, right)
@@ -68,11 +70,11 @@ def test_curves_equal_those_of_each_resample_alone(
     truths = found.reshape(count, 4, labels).max(axis=1) + rng.integers(0, 40, (count, labels))
     expected = alone(order, weights, image, truths, recalls)
     hits = HitImages.of(order, image)
-    for mine in by_both(lambda: interpolate_resamples(hits, weights, truths, recalls)):
+    for mine in by_both(lambda: average_precisions(hits, weights, truths, recalls)):
         assert mine.tobytes() == expected.tobytes()
 
 
-def test_a_curve_by_hand() -> None:
+def test_one_by_hand() -> None:
     # Right, wrong, right, of images 0, 1 and 2, with 2 objects. Image 1 left out: precision is 1
     # at both; drawn twice: 1 and then 2 / 4.
     codes = np.array([[MATCHED, UNMATCHED, MATCHED]], np.uint8)
@@ -80,10 +82,8 @@ def test_a_curve_by_hand() -> None:
     weights = np.array([[1, 0, 1], [1, 2, 1], [0, 1, 0]])
     truths = np.array([[2], [2], [0]])
     hits = HitImages.of(order, np.arange(3))
-    for found in by_both(
-        lambda: interpolate_resamples(hits, weights, truths, np.array([0.5, 1.0]))
-    ):
-        assert found[:2].ravel() == pytest.approx([1.0, 1.0, 1.0, 0.5], rel=1e-15)
+    for found in by_both(lambda: average_precisions(hits, weights, truths, np.array([0.5, 1.0]))):
+        assert found[:2].ravel() == pytest.approx([1.0, 0.75], rel=1e-15)
         assert np.isnan(found[2]).all()
 
 
@@ -109,9 +109,31 @@ def test_sums_wider_than_32_bits_are_numpys(monkeypatch: pytest.MonkeyPatch) -> 
     order = problem(1, 50, 2, 0.5)
     hits, truths = HitImages.of(order, np.arange(50) % 7), np.full((3, 2), 9)
     weights = np.random.default_rng(1).integers(0, 3, (3, 7))
-    found = interpolate_resamples(hits, weights, truths, RECALLS)
+    found = average_precisions(hits, weights, truths, RECALLS)
     with computing(True):
         assert found.tobytes() == alone(order, weights, hits.image, truths, RECALLS).tobytes()
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_shares_of_several_threads(monkeypatch: pytest.MonkeyPatch, threads: int) -> None:
+    monkeypatch.setattr(sharing, "usable_threads", lambda: threads)
+    monkeypatch.setattr(resamples, "_WORTH", 1)
+    order = problem(2, 400, 3, 0.4)
+    rng = np.random.default_rng(2)
+    image, weights = rng.integers(0, 30, 400), rng.integers(0, 4, (45, 30))
+    hits, truths = HitImages.of(order, image), rng.integers(0, 400, (45, 3))
+    found = average_precisions(hits, weights, truths, RECALLS)
+    assert found.tobytes() == alone(order, weights, image, truths, RECALLS).tobytes()
+    tallied = tally_resamples(image % 3, image, weights, 3)
+    assert np.array_equal(tallied, [np.bincount(image % 3, row[image], 3) for row in weights])
+
+
+@needs_kernel
+def test_weights_and_recalls_that_cannot_be_stay_inside() -> None:
+    order = problem(3, 100, 1, 0.9)
+    hits, truths = HitImages.of(order, np.arange(100) % 5), np.full((1, 1), 3)
+    for weight in (-1, 2**20):
+        average_precisions(hits, np.full((1, 5), weight), truths, np.array([0.0, 7.5]))
 
 
 def test_batches() -> None:
@@ -125,16 +147,18 @@ def test_batches() -> None:
 @needs_kernel
 def test_places_outside_are_refused() -> None:
     compiled = kernel()
-    one, two = np.zeros(1, int), np.zeros((2, 1), int)
+    one = np.zeros(1, int)
     shape, found = np.array([1, 1]), np.zeros((1, 1), int)
     with pytest.raises(ValueError, match="outside"):
         compiled.tally_resamples(one + 1, one, one[None], shape, found)
     with pytest.raises(ValueError, match="outside"):
         compiled.tally_resamples(one, one + 1, one[None], shape, found)
     good = {
-        "segment": one,
-        "counted_span": np.array([[0], [1]]),
-        "corrected_span": two,
+        "starts": np.array([0, 1]),
+        "counted_before": one,
+        "counted_through": one + 1,
+        "corrected_before": one,
+        "corrected_through": one,
         "hit_image": one,
         "counted_image": one,
         "corrected_image": one[:0],
@@ -142,19 +166,22 @@ def test_places_outside_are_refused() -> None:
         "weights": one[None] + 1,
         "ground_truths": one[None] + 1,
         "recalls": np.array([0.5]),
-        "shape": shape,
     }
-    best = np.zeros((1, 1, 1, 1))
-    compiled.interpolate_resamples(*good.values(), best)
-    assert best.item() == pytest.approx(1.0, rel=1e-15)
+    average = np.zeros((1, 1, 1))
+    compiled.average_precisions(*good.values(), average)
+    assert average.item() == pytest.approx(1.0, rel=1e-15)
     wrong = {
-        "segment": one + 1,
-        "counted_span": np.array([[0], [2]]),
-        "corrected_span": np.array([[0], [1]]),
+        "starts": np.array([1, 2]),
+        "counted_before": one + 2,
+        "counted_through": one + 2,
+        "corrected_before": one - 1,
+        "corrected_through": one + 1,
         "hit_image": one - 1,
         "counted_image": one + 1,
-        "shape": np.array([0, 1]),
+        "ground_truths": one[None] - 1,
+        "recalls": np.zeros(0),
+        "weights": one[:0],
     }
     for name, column in wrong.items():
         with pytest.raises(ValueError, match="order"):
-            compiled.interpolate_resamples(*{**good, name: column}.values(), best)
+            compiled.average_precisions(*{**good, name: column}.values(), average)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,18 +18,14 @@ from numpy.typing import NDArray
 from valor_cli.errors import DataError, Problem
 from valor_cli.pipeline.executor.cluster_versions import SOURCES, installed
 from valor_cli.pipeline.executor.cluster_work import (
-    LARGE,
     Boxed,
-    Call,
     Failed,
     Setting,
     boxed,
-    opened,
-    size_of,
+    call,
     summary_of_kept,
-    work,
 )
-from valor_cli.pipeline.executor.handover import Parcel
+from valor_cli.pipeline.executor.handover import size_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +47,7 @@ def _broken(number: int) -> float:
     raise DataError(Problem("a.csv:3", "broken"), hint="mend it", total=7)
 
 
-def _total(task: int, kept: Any) -> int:
+def _total(task: int, *kept: Any) -> int:
     return task + int(sum(np.sum(one) for one in kept))
 
 
@@ -58,15 +55,23 @@ def _column(count: int) -> tuple[str, NDArray[np.int64]]:
     return f"{count} rows", np.arange(count)
 
 
+def _value(function: Callable[..., Any], *arguments: Any, setting: Setting | None = None) -> Any:
+    found = call(setting or Setting(), function, arguments, keeps=False)
+    assert isinstance(found, Boxed)
+    return found.value
+
+
 def test_a_result_is_boxed_with_its_size() -> None:
-    found = work(Setting(), Call(_half), 3, ())
-    assert found.value == 1.5
+    found = call(Setting(), _half, [3], keeps=False)
+    assert isinstance(found, Boxed)
+    assert (found.value, found.told) == (1.5, None)
     kept = [boxed(1), boxed(20)]
-    assert work(Setting(), Call(_total, takes_kept=True), 300, kept).value == 321
+    assert _value(_total, 300, *kept) == 321
 
 
 def test_what_is_kept_and_what_is_told_of_it() -> None:
-    found = work(Setting(), Call(_column, keeps=True), 1_000, ())
+    found = call(Setting(), _column, [1_000], keeps=True)
+    assert isinstance(found, Boxed)
     assert found.value.tolist() == list(range(1_000))
     assert sys.getsizeof(found) >= 8_000
     told = summary_of_kept(found)
@@ -75,20 +80,8 @@ def test_what_is_kept_and_what_is_told_of_it() -> None:
     assert told.size < 1_000
 
 
-def test_large_values_go_through_files(tmp_path: Path) -> None:
-    setting = Setting(files=str(tmp_path))
-    kept = work(setting, Call(_column, keeps=True), 3, ())
-    assert isinstance(kept.value, Parcel)
-    assert opened(kept.value).tolist() == [0, 1, 2]
-    call = Call(_total, takes_kept=True)
-    assert work(setting, call, 10, [kept.value]).value == 13
-    large = work(setting, Call(np.ones), LARGE // 8 + 1, ())
-    assert isinstance(large.value, Parcel)
-    assert not isinstance(work(setting, Call(np.ones), 10, ()).value, Parcel)
-
-
 def test_an_error_of_the_users_is_a_result() -> None:
-    found = work(Setting(), Call(_broken), 1, ())
+    found = call(Setting(), _broken, [1], keeps=False)
     assert isinstance(found, Failed)
     error = pickle.loads(pickle.dumps(summary_of_kept(found))).error  # noqa: S301
     assert isinstance(error, DataError)
@@ -97,7 +90,7 @@ def test_an_error_of_the_users_is_a_result() -> None:
 
 def test_a_bug_is_none() -> None:
     with pytest.raises(TypeError):
-        work(Setting(), Call(_half), "3", ())
+        call(Setting(), _half, ["3"], keeps=False)
 
 
 @pytest.mark.parametrize(
@@ -109,8 +102,8 @@ def test_a_bug_is_none() -> None:
 )
 def test_a_worker_that_came_later_is_held_to_the_same(name: str, told: str) -> None:
     here = installed()
-    assert work(Setting(installed=here), Call(_half), 3, ()).value == 1.5
-    found = work(Setting(installed={**here, name: "other"}), Call(_half), 3, ())
+    assert _value(_half, 3, setting=Setting(installed=here)) == 1.5
+    found = call(Setting(installed={**here, name: "other"}), _half, [3], keeps=False)
     assert isinstance(found, Failed)
     assert told in str(found.error)
     assert "a worker that joined later" in str(found.error)
@@ -121,11 +114,10 @@ def test_relative_paths_begin_where_the_clients_do(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "client").mkdir()
-    found = work(Setting(folder=str(tmp_path / "client")), Call(os.path.abspath), "a.csv", ())
-    assert found.value == str(tmp_path / "client" / "a.csv")
+    client = Setting(folder=str(tmp_path / "client"))
+    assert _value(os.path.abspath, "a.csv", setting=client) == str(tmp_path / "client" / "a.csv")
     # A machine without that folder still serves URLs.
-    found = work(Setting(folder=str(tmp_path / "none")), Call(_half), 3, ())
-    assert found.value == 1.5
+    assert _value(_half, 3, setting=Setting(folder=str(tmp_path / "none"))) == 1.5
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import resource
 import signal
-from collections.abc import Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,8 @@ import pytest
 from valor_cli.errors import DataError, Problem, ValorError
 from valor_cli.pipeline.engines import workers
 from valor_cli.pipeline.executor.executor import ThisProcess, Workers
-from valor_cli.pipeline.executor.handover import parcel
-from valor_cli.pipeline.executor.processes import AHEAD
+from valor_cli.pipeline.executor.handover import LARGE, parcel
+from valor_cli.pipeline.executor.processes import AHEAD, processes
 
 
 def squared(number: int) -> int:
@@ -27,8 +27,17 @@ def counted(number: int) -> tuple[int, np.ndarray[Any, Any]]:
     return number, np.arange(number)
 
 
-def summed(number: int, kept: Sequence[np.ndarray[Any, Any]]) -> tuple[int, list[int]]:
+def summed(number: int, *kept: np.ndarray[Any, Any]) -> tuple[int, list[int]]:
     return number, [int(one.sum()) for one in kept]
+
+
+def same(value: Any) -> Any:
+    return value
+
+
+def one_each(values: Iterable[Any]) -> list[tuple[Any]]:
+    """The arguments of calls that take one."""
+    return [(value,) for value in values]
 
 
 def refused(number: int) -> int:
@@ -37,8 +46,7 @@ def refused(number: int) -> int:
     return number
 
 
-def killed_once(task: tuple[int, str]) -> int:
-    number, mark = task
+def killed_once(number: int, mark: str) -> int:
     if number == 3 and not os.path.exists(mark):
         Path(mark).touch()
         os.kill(os.getpid(), signal.SIGKILL)
@@ -58,30 +66,32 @@ def pool(request: pytest.FixtureRequest) -> Any:
 
 def test_results_come_in_the_order_of_the_tasks(pool: Workers) -> None:
     many = 5 * AHEAD * pool.count
-    assert list(pool.map(squared, range(many))) == [number * number for number in range(many)]
+    assert list(pool.map(squared, one_each(range(many)))) == [
+        number * number for number in range(many)
+    ]
     assert list(pool.map(squared, [])) == []
 
 
 def test_what_is_kept_is_there_for_later_work(pool: Workers) -> None:
-    told, kept = zip(*pool.keep(counted, [0, 3, 5]), strict=True)
+    told, kept = zip(*pool.keep(counted, one_each([0, 3, 5])), strict=True)
     assert told == (0, 3, 5)
-    tasks = [(7, [kept[1], kept[2]]), (8, [kept[0]]), (9, [])]
+    calls = [(7, kept[1], kept[2]), (8, kept[0]), (9,)]
     # 0 + 1 + 2 = 3; 0 + 1 + 2 + 3 + 4 = 10.
-    assert list(pool.map_kept(summed, tasks)) == [(7, [3, 10]), (8, [0]), (9, [])]
-    assert pool.fetch(kept[1]).tolist() == [0, 1, 2]
-    pool.forget(kept)
+    assert list(pool.map(summed, calls)) == [(7, [3, 10]), (8, [0]), (9, [])]
+    for one in kept:
+        one.drop()
 
 
 def test_what_is_shared_is_there_for_all(pool: Workers) -> None:
     shared = pool.share(np.arange(4))
-    assert list(pool.map_kept(summed, [(1, [shared]), (2, [shared, shared])])) == [
+    assert list(pool.map(summed, [(1, shared), (2, shared, shared)])) == [
         (1, [6]),
         (2, [6, 6]),
     ]
 
 
 def test_an_error_comes_out_where_its_result_is_asked_for(pool: Workers) -> None:
-    found = iter(pool.map(refused, [1, 2, 3]))
+    found = iter(pool.map(refused, one_each([1, 2, 3])))
     assert next(found) == 1
     with pytest.raises(DataError) as caught:
         next(found)
@@ -92,10 +102,10 @@ def test_an_error_comes_out_where_its_result_is_asked_for(pool: Workers) -> None
 def test_a_process_that_is_killed_is_replaced_and_its_work_done_again(tmp_path: Path) -> None:
     tasks = [(number, str(tmp_path / "killed")) for number in range(8)]
     with workers(2) as pool:
-        kept = [one for _, one in pool.keep(counted, [2, 3])]
+        kept = [one for _, one in pool.keep(counted, one_each([2, 3]))]
         assert list(pool.map(killed_once, tasks)) == list(range(8))
         # What others kept before is still there.
-        assert list(pool.map_kept(summed, [(1, kept)])) == [(1, [1, 3])]
+        assert list(pool.map(summed, [(1, *kept)])) == [(1, [1, 3])]
     assert (tmp_path / "killed").exists()
 
 
@@ -104,7 +114,7 @@ def test_work_that_kills_every_process_ends() -> None:
         pytest.raises(ValorError, match="--jobs 2: processes ended before they were done"),
         workers(2) as pool,
     ):
-        list(pool.map(killed, [1]))
+        list(pool.map(killed, [(1,)]))
 
 
 def test_parcels_hold_arrays_that_can_be_written_to(tmp_path: Path) -> None:
@@ -124,18 +134,24 @@ def test_parcels_hold_arrays_that_can_be_written_to(tmp_path: Path) -> None:
 def test_what_was_let_go_is_gone() -> None:
     here = ThisProcess()
     shared = here.share([1])
-    here.forget([shared])
-    with pytest.raises(ValueError, match="released"):
-        here.fetch(shared)
-    with pytest.raises(ValueError, match="kept on this machine"):
-        here.fetch(object())  # type: ignore[arg-type]
+    shared.drop()
+    with pytest.raises(ValueError, match="let go"):
+        list(here.map(same, [(shared,)]))
+
+
+def test_large_arguments_and_results_leave_no_file(tmp_path: Path) -> None:
+    large = np.arange(LARGE)
+    with processes(2, str(tmp_path)) as pool:
+        found = list(pool.map(same, [(large + number,) for number in range(3)]))
+        assert not list(tmp_path.iterdir())
+    assert all(np.array_equal(one, large + number) for number, one in enumerate(found))
 
 
 def test_nothing_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     for jobs in (1, 2):
         with workers(jobs) as pool:
-            list(pool.keep(counted, [1, 2]))
+            list(pool.keep(counted, one_each([1, 2])))
             assert list(tmp_path.iterdir())
         assert not list(tmp_path.iterdir())
 

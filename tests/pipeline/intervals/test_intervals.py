@@ -87,7 +87,7 @@ def test_each_value_gets_its_own() -> None:
     assert high - low == pytest.approx(2 * 1.64 / 20, rel=0.25)
     assert mean.method == "bootstrap"
     assert len(mean.column) == 60
-    assert told == [48, 60]
+    assert told == [0, 48, 60]
 
 
 def test_without_units_or_values_there_is_nothing_to_resample() -> None:

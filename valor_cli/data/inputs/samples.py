@@ -16,7 +16,7 @@ from valor_cli.data.batch import FaultyRow, Found, Part, RowFile, TypedReading
 from valor_cli.data.column_names import check_mapped, duplicate_columns, quoted
 from valor_cli.data.formats.tables import check_format, format_of, open_rows
 from valor_cli.data.json_records import Record
-from valor_cli.data.partition.pieces import Piece
+from valor_cli.data.partition.pieces import Piece, UnsplittableError
 from valor_cli.data.partition.shards import SkippedFiles, read_shards
 from valor_cli.data.schema import Path, path_of
 from valor_cli.data.shapes.samples.columns import SampleColumns
@@ -94,11 +94,20 @@ def read_sample_part(piece: Piece, reading: SampleReading, format: str) -> PartO
 
     Raises:
         DataError: The file cannot be read; a column that is needed is of a type that is not read.
+        UnsplittableError: A row of CSV is on several lines, or faulty.
     """
     file = open_sample_rows(piece.path, reading, format)
     part = file.part_of(piece)
     above = partial(lines_above, piece.path, part.begin) if file.place == LINE else None
-    return _parsed(file, reading, part, RowProblems(piece.path, file.place, above))
+    try:
+        found = _parsed(file, reading, part, RowProblems(piece.path, file.place, above))
+    except DataError:
+        if file.form != "cells":
+            raise
+        raise UnsplittableError from None
+    if file.is_split or (file.form == "cells" and found.faulty):
+        raise UnsplittableError
+    return found
 
 
 def open_sample_rows(path: str, reading: SampleReading, format: str) -> RowFile:  # noqa: A002

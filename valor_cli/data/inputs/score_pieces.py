@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from valor_cli.data.batch import Part, RowFile, TypedReading
 from valor_cli.data.formats.tables import FORMATS, format_of
 from valor_cli.data.inputs.scores import open_score_rows, read_score_rows
-from valor_cli.data.partition.pieces import Piece, Span, line_above, rest_of
+from valor_cli.data.partition.pieces import Piece, Span, UnsplittableError, line_above, rest_of
 from valor_cli.data.shapes.scores.joined import ScorePart
 from valor_cli.data.shapes.scores.layout import ScoreLayout, layout_of
 from valor_cli.data.shapes.scores.rows import ScoreRows, Unsettled
@@ -37,14 +37,14 @@ def read_score_piece(
     side: Side,
     reading: ScoreReading,
     format: str | None = None,  # noqa: A002 - as in YAML
-) -> ScorePart | None:
-    """Read the samples of a piece; None if the file must be read whole.
+) -> ScorePart:
+    """Read the samples of a piece.
 
-    None is for a range of bytes of a format that is read as a whole; for one of a CSV file in which
-    a quoted field may hold a line end; and where a row is one label of a sample, for rows of a
-    sample that contradict each other or say no true label, as others further on may settle that. A
-    piece that begins inside of a quoted field does not see it, but one above it does: the pieces of
-    a file count only if none of them is None.
+    A file must be read whole whose format is; a CSV file in which a quoted field may hold a line
+    end; and where a row is one label of a sample, one with rows of a sample that contradict each
+    other or say no true label, as others further on may settle that. A piece that begins inside of
+    a quoted field does not see it, but one above it does: the pieces of a file count only if all of
+    them can be read.
 
     Lines are counted from the first of the piece. Only where something is wrong are those above it
     counted, and the piece is read once more to name the lines of the file. Typed rows are counted
@@ -59,12 +59,13 @@ def read_score_piece(
     Raises:
         DataError: As `read_scores`, of faults in this piece. That there are no samples, or that
             none has metadata of a name, is not for a piece to say (`file_warnings`).
+        UnsplittableError: The file must be read whole.
     """
     path, found = piece.path, format or format_of(piece.path)
     if piece.end is None:
         return read_score_rows(path, side, reading, found)
     if not FORMATS[found].can_cut:
-        return None
+        raise UnsplittableError
     reader = _PieceReader(path, side, reading, found)
     part = reader.part(piece)
     try:
@@ -76,7 +77,7 @@ def read_score_piece(
     if above is not None:
         reader.read(part, 1 + above)
     # A quoted field may go on from above; or the file is another than a moment ago.
-    return None
+    raise UnsplittableError
 
 
 class _PieceReader:
@@ -98,7 +99,7 @@ class _PieceReader:
         span = Span(self._byte_from(part.begin), self._byte_from(part.end))
         return Part(*span, span)
 
-    def read(self, part: Part, line: int) -> ScorePart | None:
+    def read(self, part: Part, line: int) -> ScorePart:
         """The samples of a part, the first line of which has a number."""
         rows, file = self._rows(), self.file
         try:
@@ -106,13 +107,13 @@ class _PieceReader:
         except DataError:
             if file.form != "cells":
                 raise
-            return None
+            raise UnsplittableError from None
         if file.is_split:
-            return None
+            raise UnsplittableError
         try:
             return rows.part(part.span, 0 if file.form == "typed" else file.line - line)
         except Unsettled:
-            return None
+            raise UnsplittableError from None
 
     def _rows(self) -> ScoreRows:
         return ScoreRows(self.file, self._side, self._layout)

@@ -81,7 +81,7 @@ def read_score_file(
             are no samples.
     """
     part = read_score_rows(path, side, reading, format)
-    return replace(part.file, warnings=file_warnings(path, side, [part.facts]) or ())
+    return replace(part.file, warnings=file_warnings(path, side, [part.facts]))
 
 
 def read_score_rows(

@@ -68,6 +68,10 @@ def cut(path: str, size: int) -> list[Piece]:
     return [Piece(path, *edge, number) for number, edge in enumerate(pairwise(edges))]
 
 
+class UnsplittableError(Exception):
+    """Pieces of inputs say too little by themselves: the inputs must be read whole."""
+
+
 def seamless(spans: Sequence[Span], size: int) -> bool:
     """Whether the spans, in piece order, cover every byte of a file once.
 

@@ -30,6 +30,7 @@ from valor_cli.evaluators.classification.metrics.expected_calibration_error impo
 )
 from valor_cli.evaluators.classification.metrics.hamming_loss import HAMMING_LOSS
 from valor_cli.evaluators.classification.metrics.jaccard import JACCARD
+from valor_cli.evaluators.classification.metrics.label_set_scores import LABEL_SET_SCORES
 from valor_cli.evaluators.classification.metrics.log_loss import LOG_LOSS
 from valor_cli.evaluators.classification.metrics.matthews_corrcoef import MATTHEWS_CORRCOEF
 from valor_cli.evaluators.classification.metrics.pr_curve import PR_CURVE
@@ -68,6 +69,7 @@ WING = Wing(
         BRIER_SCORE,
         EXPECTED_CALIBRATION_ERROR,
         SAMPLE_SCORES,
+        LABEL_SET_SCORES,
     ),
     plan=plan_scoring,
     evidence=score_samples,
@@ -153,7 +155,7 @@ MULTI_LABEL = replace(
         ("mean_roc_auc", "value"),
         ("hamming_loss", "value"),
     ),
-    by_sample=None,
+    by_sample="label_set_scores",
     instead={"hardmax": False, "score_threshold": 0.5},
     lacks={
         "one_label": MissingConfig(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from valor_cli.data.column_names import listed, quoted
 from valor_cli.data.inputs.samples import joined_files
-from valor_cli.data.partition.pieces import seamless
+from valor_cli.data.partition.pieces import UnsplittableError, seamless
 from valor_cli.data.shapes.samples.columns import SampleColumns
 from valor_cli.data.shapes.samples.part import PartOfFile, file_of_parts
 from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading
@@ -168,19 +168,17 @@ def _several_models(file: SampleFile, model: str, names: Sequence[str]) -> DataE
 
 def inputs_in_pieces(
     inputs: TextInputs, pieces: Sequence[SamplePiece], summaries: Sequence[PieceSummary]
-) -> dict[str, InputPieces] | None:
-    """The inputs, by their models; None if rows are incomplete or a file changed.
+) -> dict[str, InputPieces]:
+    """The inputs, by their models.
 
     Raises:
         DataError: A file has no samples, or no column of a known name.
+        UnsplittableError: Rows are incomplete, or a file changed.
     """
     found = {}
     for model, path in inputs.models.items():
         at = [one for one, piece in enumerate(pieces) if piece.model == model]
-        own = _input(path, at, [pieces[one] for one in at], [summaries[one] for one in at])
-        if own is None:
-            return None
-        found[model] = own
+        found[model] = _input(path, at, [pieces[one] for one in at], [summaries[one] for one in at])
     return found
 
 
@@ -189,14 +187,14 @@ def _input(
     numbers: Sequence[int],
     pieces: Sequence[SamplePiece],
     summaries: Sequence[PieceSummary],
-) -> InputPieces | None:
+) -> InputPieces:
     named = [one.digests is not None for one in summaries if len(one.rows)]
     whole = all(
         one.rows.text("sample_id").none is None for one in summaries if one.digests is not None
     )
     models = _models(summaries)
     if (any(named) and not all(named)) or not whole or (None in models and len(models) > 1):
-        return None
+        raise UnsplittableError
     files: list[SampleFile] = []
     places: list[Place] = []
     above = 0
@@ -204,8 +202,6 @@ def _input(
     for number, (name, parts) in enumerate(groupby(pairs, lambda one: one[0].piece.path)):
         own = list(parts)
         file = _file(name, own)
-        if file is None:
-            return None
         lines = 0
         for _, one in own:
             called = None if any(named) else _shifted(one.numbers, above)
@@ -220,8 +216,12 @@ def _input(
     return InputPieces(joined, list(zip(numbers, summaries, places, strict=True)))
 
 
-def _file(name: str, pieces: Sequence[tuple[SamplePiece, PieceSummary]]) -> SampleFile | None:
-    """A file without its rows; None where it was written to while it was read."""
+def _file(name: str, pieces: Sequence[tuple[SamplePiece, PieceSummary]]) -> SampleFile:
+    """A file without its rows.
+
+    Raises:
+        UnsplittableError: It was written to while it was read.
+    """
     reading: SampleReading = pieces[0][0].reading
     heads = [told.head for _, told in pieces]
     parts = [head for head in heads if isinstance(head, PartOfFile)]
@@ -229,7 +229,7 @@ def _file(name: str, pieces: Sequence[tuple[SamplePiece, PieceSummary]]) -> Samp
         return next(head for head in heads if isinstance(head, SampleFile))
     end = pieces[-1][0].piece.end
     if end is None or not seamless([part.span for part in parts], end):
-        return None
+        raise UnsplittableError
     return file_of_parts(name, parts, reading)
 
 

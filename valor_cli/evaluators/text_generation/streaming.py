@@ -13,9 +13,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from valor_cli.data.formats.csv.table import has_rows_of_lines
 from valor_cli.data.formats.tables import FORMATS, format_of
 from valor_cli.data.inputs.samples import check_reading, read_sample_file, read_sample_part
-from valor_cli.data.partition.pieces import Piece, cut
+from valor_cli.data.partition.pieces import Piece, UnsplittableError, cut
 from valor_cli.data.shapes.samples.columns import SampleColumns
 from valor_cli.data.shapes.samples.dataset import TextDataset
 from valor_cli.data.shapes.samples.logs import is_log
@@ -54,14 +55,15 @@ TOLD_OF_ROWS: Final = ("sample_id", "model", "perturbed_from")
 
 def cut_inputs(
     inputs: TextInputs, options: NoOptions, selection: Selection, size: int
-) -> list[SamplePiece] | None:
-    """The pieces of all inputs; None if they are small or must be read whole.
+) -> list[SamplePiece]:
+    """The pieces of all inputs.
 
     Raises:
         DataError: An input is not there, or its format cannot be detected.
+        UnsplittableError: They are small, or must be read whole.
     """
     if selection.every_metadata or LOGPROBS in selection.needs:
-        return None
+        raise UnsplittableError
     reading = reading_of(inputs, selection)
     size = max(size // SHARE, 1)
     pieces: list[SamplePiece] = []
@@ -71,16 +73,19 @@ def cut_inputs(
         for file in expanded_tables(path):
             length = _length(file)
             if length is None:
-                return None
+                raise UnsplittableError
             total += length
             found = inputs.format or format_of(file)
-            # A text in CSV may go on over many lines, a sample over many lines of a log.
-            alone = FORMATS[found].can_cut and found != "csv" and not is_log(file)
-            parts = cut(file, size) if alone else [Piece(file)]
+            parts = cut(file, size) if FORMATS[found].can_cut and not is_log(file) else []
+            if len(parts) > 1 and found == "csv" and not has_rows_of_lines(file):
+                parts = []
             pieces += [
-                SamplePiece(model, path, found, reading, selection, one, size) for one in parts
+                SamplePiece(model, path, found, reading, selection, one, size)
+                for one in parts or [Piece(file)]
             ]
-    return pieces if total > size else None
+    if total <= size:
+        raise UnsplittableError
+    return pieces
 
 
 def _length(file: str) -> int | None:
@@ -97,11 +102,12 @@ def _length(file: str) -> int | None:
     return found.st_size * (PACKED if packed else 1)
 
 
-def read_piece(task: SamplePiece) -> tuple[PieceSummary, SampleColumns] | None:
-    """A piece with its rows; None if it must be read with all others.
+def read_piece(task: SamplePiece) -> tuple[PieceSummary, SampleColumns]:
+    """A piece with its rows.
 
     Raises:
         DataError: What it holds is wrong.
+        UnsplittableError: It must be read with all others.
     """
     head: SampleFile | PartOfFile
     if task.piece.end is None:
@@ -112,7 +118,7 @@ def read_piece(task: SamplePiece) -> tuple[PieceSummary, SampleColumns] | None:
             stop_on([head.problems], SKIP_HINT)
     rows, selection = head.rows, task.selection
     if "condition" in selection.needs and malformed_conditions(rows.text("condition")):
-        return None
+        raise UnsplittableError
     ids = rows.texts.get("sample_id")
     digests = None if ids is None else ids.digests()
     return summary_of(head, [task.piece.path], selection, digests), rows

@@ -16,6 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from valor_cli.data.partition.pieces import UnsplittableError
 from valor_cli.data.shapes.samples.columns import SampleRow
 from valor_cli.data.shapes.samples.sample_file import SampleFile
 from valor_cli.evaluators.id_mismatch import Ids
@@ -83,22 +84,21 @@ def survey(
     selection: Selection,
     pieces: Sequence[SamplePiece],
     summaries: Sequence[PieceSummary],
-) -> Survey | None:
-    """The survey of a run and ranges of samples; None if all rows are needed at once.
+) -> Survey:
+    """The survey of a run and ranges of samples.
 
     Raises:
         DataError: As `load_text`, of what is known without the texts.
+        UnsplittableError: All rows are needed at once.
     """
     read = inputs_in_pieces(inputs, pieces, summaries)
-    if read is None:
-        return None
     sources = sources_of(inputs, read)
     hashes = sources.digests()
     if any(len(np.unique(own)) < len(own) for own in hashes.values()):
-        return None
+        raise UnsplittableError
     ground, placed = place_samples(inputs, selection, sources, hashes, summaries)
     if ground.unselected:
-        return None
+        raise UnsplittableError
     size = sum(one.size for one in summaries) / max(sum(len(one.rows) for one in summaries), 1)
     total = max((one.end for one in placed), default=0)
     rows = min(int(pieces[0].size / max(size, 1.0)), RANGE_ROWS)

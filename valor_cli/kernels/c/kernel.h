@@ -23,7 +23,7 @@
 #endif
 
 /* Raised whenever a function takes or fills other columns; engine.py names the one it knows. */
-#define REVISION 3
+#define REVISION 7
 
 /* The most columns that a function takes. */
 #define MOST_COLUMNS 24
@@ -93,8 +93,9 @@ FUNCTION(valor_overlapping_boxes);
 FUNCTION(valor_match);
 FUNCTION(valor_meet);
 FUNCTION(valor_interpolate);
-FUNCTION(valor_interpolate_resamples);
+FUNCTION(valor_average_precisions);
 FUNCTION(valor_tally_resamples);
+FUNCTION(valor_running_sums);
 FUNCTION(valor_order_hits);
 FUNCTION(valor_reaching);
 FUNCTION(valor_decoded_counts);

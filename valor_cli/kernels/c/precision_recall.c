@@ -5,7 +5,7 @@
 #include "kernel.h"
 
 typedef struct {
-    const int64_t *segment, *copies, *seen, *truths;
+    const int64_t *starts, *copies, *seen, *truths; /* copies: NULL for one each */
     const double *recalls;
     double *best;
     int64_t *at;
@@ -21,14 +21,13 @@ int64_t needed_hits(double recall, int64_t truths) {
     return k > 1 ? (int64_t)k : 1;
 }
 
-/* The curve of one segment, whose hits are those from `begin` to `end`. `precision` is memory for
-   the highest precision from each hit on. */
-static void one_curve(const Curves *curves, int64_t segment, int64_t begin, int64_t end,
-                      double *precision) {
+/* The curve of one segment. `precision` is memory for the highest precision from each hit on. */
+static void one_curve(const Curves *curves, int64_t segment, double *precision) {
+    int64_t begin = curves->starts[segment], end = curves->starts[segment + 1];
     int64_t *at = curves->at + segment * curves->levels;
     int64_t truths = curves->truths[segment], tp = 0, level = 0;
     for (int64_t hit = begin; hit < end; hit++) {
-        tp += curves->copies[hit];
+        tp += curves->copies ? curves->copies[hit] : 1;
         /* The distance from 1 to the next double keeps 0/0 away in the reference, and stays in the
            last bit of the quotient. */
         precision[hit - begin] = (double)tp / ((double)curves->seen[hit] + DBL_EPSILON);
@@ -45,38 +44,37 @@ static void one_curve(const Curves *curves, int64_t segment, int64_t begin, int6
     }
 }
 
-/* interpolate(segment, copies, seen, ground_truths, recalls, best, at): curves of precision.
+/* interpolate(starts, copies, seen, ground_truths, recalls, best, at): curves of precision.
 
-   segment, copies, seen: (h,) int64, `kernels.precision_recall.Hits`. ground_truths: (segments,) int64.
-   recalls: (r,) float64, ascending. best: (r, segments) float64, filled. at: (segments, r) int64,
+   starts: (segments + 1,) int64, copies, seen: (h,) int64, `kernels.precision_recall.Hits`; copies
+   may be (0,) for one each. ground_truths: (segments,) int64. recalls: (r,) float64, ascending. best: (r, segments) float64, filled. at: (segments, r) int64,
    filled. */
 FUNCTION(valor_interpolate) {
     (void)self;
     static const Wanted wanted[] = {
-        {"segment", INTS, false},       {"copies", INTS, false},   {"seen", INTS, false},
+        {"starts", INTS, false},        {"copies", INTS, false},   {"seen", INTS, false},
         {"ground_truths", INTS, false}, {"recalls", FLOATS, false}, {"best", FLOATS, true},
         {"at", INTS, true},
     };
     Columns columns;
     if (!open_columns(&columns, args, given, wanted, 7)) return NULL;
     Curves curves = {
-        .segment = columns.views[0].buf,
-        .copies = columns.views[1].buf,
+        .starts = columns.views[0].buf,
+        .copies = items(&columns, 1) ? columns.views[1].buf : NULL,
         .seen = columns.views[2].buf,
         .truths = columns.views[3].buf,
         .recalls = columns.views[4].buf,
         .best = columns.views[5].buf,
         .at = columns.views[6].buf,
-        .hits = items(&columns, 0),
+        .hits = items(&columns, 2),
         .segments = items(&columns, 3),
         .levels = items(&columns, 4),
     };
     int64_t cells = curves.segments * curves.levels;
-    bool sound = items(&columns, 1) == curves.hits && items(&columns, 2) == curves.hits &&
-                 items(&columns, 5) == cells && items(&columns, 6) == cells;
-    for (int64_t i = 0; sound && i < curves.hits; i++)
-        sound = curves.segment[i] >= (i ? curves.segment[i - 1] : 0) &&
-                curves.segment[i] < curves.segments;
+    bool sound = items(&columns, 0) == curves.segments + 1 &&
+                 (!curves.copies || items(&columns, 1) == curves.hits) &&
+                 items(&columns, 5) == cells && items(&columns, 6) == cells &&
+                 are_starts(curves.starts, curves.segments, curves.hits);
     PyObject *done = NULL;
     double *precision = NULL;
     if (!sound) {
@@ -89,13 +87,8 @@ FUNCTION(valor_interpolate) {
         goto end;
     }
     Py_BEGIN_ALLOW_THREADS;
-    int64_t begin = 0;
-    for (int64_t segment = 0; segment < curves.segments; segment++) {
-        int64_t end = begin;
-        while (end < curves.hits && curves.segment[end] == segment) end++;
-        one_curve(&curves, segment, begin, end, precision);
-        begin = end;
-    }
+    for (int64_t segment = 0; segment < curves.segments; segment++)
+        one_curve(&curves, segment, precision);
     Py_END_ALLOW_THREADS;
     done = Py_NewRef(Py_None);
 end:

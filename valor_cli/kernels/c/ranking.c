@@ -4,57 +4,56 @@
 
 typedef struct {
     const int64_t *label, *candidate;
-    const uint8_t *codes, *outside, *counted, *kept; /* kept: NULL for all */
-    int64_t *rows, *segment, *counted_span, *corrected, *sign, *corrected_span;
+    const uint8_t *codes, *outside, *counted;
+    int64_t *rows, *starts, *corrected, *sign;
+    int64_t *counted_before, *counted_through, *corrected_before, *corrected_through;
     int64_t detections, candidates, thresholds, labels, room;
-    int64_t *before, *through; /* (candidates,): counted ones before its label, and up to itself */
+    int64_t *through; /* (candidates,): counted ones up to itself */
     int64_t hits, corrections;
 } Layout;
 
 /* One pass over the detections, for all thresholds. */
 static void count_rows(Layout *layout) {
-    int64_t seen = 0, before = 0, row = 0;
-    for (int64_t i = 0; i < layout->candidates; i++) {
-        for (; row <= layout->candidate[i]; row++) {
-            if (row == 0 || layout->label[row] != layout->label[row - 1]) before = seen;
-            seen += layout->counted[row] != 0;
-        }
-        layout->before[i] = before;
-        layout->through[i] = seen;
+    int64_t seen = 0, label = 0, candidate = 0;
+    for (int64_t row = 0; row < layout->detections; row++) {
+        while (label <= layout->label[row]) layout->counted_before[label++] = seen;
+        seen += layout->counted[row] != 0;
+        if (candidate < layout->candidates && layout->candidate[candidate] == row)
+            layout->through[candidate++] = seen;
     }
+    while (label < layout->labels) layout->counted_before[label++] = seen;
+}
+
+/* What became of a candidate at a threshold. */
+static void lay_out_one(Layout *layout, int64_t candidate, uint8_t code) {
+    int64_t row = layout->candidate[candidate];
+    bool hit = code == MATCHED, outside = layout->outside[row];
+    /* A hit counts though it is outside; one that was ignored does not though it is not. */
+    if (hit == outside) {
+        layout->corrected[layout->corrections] = row;
+        layout->sign[layout->corrections++] = hit ? 1 : -1;
+    }
+    if (!hit) return;
+    layout->rows[layout->hits] = row;
+    layout->counted_through[layout->hits] = layout->through[candidate];
+    layout->corrected_through[layout->hits++] = layout->corrections;
 }
 
 static void lay_out(Layout *layout) {
-    int64_t hits = 0, corrections = 0, corrections_before = 0, label = -1;
+    int64_t segment = 0;
     for (int64_t threshold = 0; threshold < layout->thresholds; threshold++) {
         const uint8_t *codes = layout->codes + threshold * layout->candidates;
-        corrections_before = corrections;
-        label = -1;
-        for (int64_t i = 0; i < layout->candidates; i++) {
-            int64_t row = layout->candidate[i];
-            if (layout->label[row] != label) {
-                label = layout->label[row];
-                corrections_before = corrections;
-            }
-            if (!codes[i] || (layout->kept && !layout->kept[row])) continue;
-            bool hit = codes[i] == MATCHED, outside = layout->outside[row];
-            /* A hit counts though it is outside; one that was ignored does not though it is not. */
-            if (hit == outside) {
-                layout->corrected[corrections] = row;
-                layout->sign[corrections++] = hit ? 1 : -1;
-            }
-            if (!hit) continue;
-            layout->rows[hits] = row;
-            layout->segment[hits] = threshold * layout->labels + label;
-            layout->counted_span[hits] = layout->before[i];
-            layout->counted_span[layout->room + hits] = layout->through[i];
-            layout->corrected_span[hits] = corrections_before;
-            layout->corrected_span[layout->room + hits] = corrections;
-            hits++;
+        int64_t candidate = 0;
+        for (int64_t label = 0; label < layout->labels; label++, segment++) {
+            layout->starts[segment] = layout->hits;
+            layout->corrected_before[segment] = layout->corrections;
+            for (; candidate < layout->candidates &&
+                   layout->label[layout->candidate[candidate]] == label;
+                 candidate++)
+                if (codes[candidate]) lay_out_one(layout, candidate, codes[candidate]);
         }
     }
-    layout->hits = hits;
-    layout->corrections = corrections;
+    layout->starts[segment] = layout->hits;
 }
 
 /* Whether every number stays inside its column, and candidates and labels ascend. */
@@ -73,54 +72,59 @@ static bool is_sound(const Layout *layout) {
     return codes <= layout->room;
 }
 
-/* order_hits(label, candidate, codes, outside, counted, kept, rows, segment, counted_span, corrected,
-   sign, corrected_span, labels) -> (hits, corrections): where true positives stand.
+/* order_hits(label, candidate, codes, outside, counted, rows, starts, corrected, sign,
+   counted_before, counted_through, corrected_before, corrected_through) -> (hits, corrections):
+   where true positives stand.
 
    label: (n,) int64, ascending. candidate: (c,) int64, ascending rows. codes: (t, c) uint8, 1 for
-   matched and 2 for ignored. outside, counted: (n,) bool. kept: (n,) bool, or (0,) for all. rows,
-   segment, corrected, sign: (room,) int64, filled. counted_span, corrected_span: (2, room) int64,
-   filled. There is room for all codes that are not 0. `kernels.ranking.HitOrder` says what they are. */
+   matched and 2 for ignored. outside, counted: (n,) bool. All others are int64 and filled; what is
+   (h,) or (k,) in `kernels.ranking.HitOrder`, which says what they are, is (room,): there is room
+   for all codes that are not 0. */
 FUNCTION(valor_order_hits) {
     (void)self;
     static const Wanted wanted[] = {
-        {"label", INTS, false},       {"candidate", INTS, false},    {"codes", BYTES, false},
-        {"outside", BYTES, false},    {"counted", BYTES, false},     {"kept", BYTES, false},
-        {"rows", INTS, true},         {"segment", INTS, true},       {"counted_span", INTS, true},
-        {"corrected", INTS, true},    {"sign", INTS, true},          {"corrected_span", INTS, true},
+        {"label", INTS, false},           {"candidate", INTS, false},
+        {"codes", BYTES, false},          {"outside", BYTES, false},
+        {"counted", BYTES, false},        {"rows", INTS, true},
+        {"starts", INTS, true},           {"corrected", INTS, true},
+        {"sign", INTS, true},             {"counted_before", INTS, true},
+        {"counted_through", INTS, true},  {"corrected_before", INTS, true},
+        {"corrected_through", INTS, true},
     };
     Columns columns;
-    if (!open_columns(&columns, args, given, wanted, 12)) return NULL;
+    if (!open_columns(&columns, args, given, wanted, 13)) return NULL;
     Layout layout = {
         .label = columns.views[0].buf,
         .candidate = columns.views[1].buf,
         .codes = columns.views[2].buf,
         .outside = columns.views[3].buf,
         .counted = columns.views[4].buf,
-        .kept = items(&columns, 5) ? columns.views[5].buf : NULL,
-        .rows = columns.views[6].buf,
-        .segment = columns.views[7].buf,
-        .counted_span = columns.views[8].buf,
-        .corrected = columns.views[9].buf,
-        .sign = columns.views[10].buf,
-        .corrected_span = columns.views[11].buf,
+        .rows = columns.views[5].buf,
+        .starts = columns.views[6].buf,
+        .corrected = columns.views[7].buf,
+        .sign = columns.views[8].buf,
+        .counted_before = columns.views[9].buf,
+        .counted_through = columns.views[10].buf,
+        .corrected_before = columns.views[11].buf,
+        .corrected_through = columns.views[12].buf,
         .detections = items(&columns, 0),
         .candidates = items(&columns, 1),
-        .labels = given > 12 ? PyLong_AsLongLong(args[12]) : -1,
-        .room = items(&columns, 6),
+        .labels = items(&columns, 9),
+        .room = items(&columns, 5),
     };
-    layout.thresholds = layout.candidates ? items(&columns, 2) / layout.candidates : 0;
+    int64_t segments = items(&columns, 11);
+    layout.thresholds = layout.labels ? segments / layout.labels : 0;
     PyObject *done = NULL;
-    size_t room = (size_t)layout.candidates + 1;
-    layout.before = malloc(room * sizeof(int64_t));
-    layout.through = malloc(room * sizeof(int64_t));
-    bool sound = items(&columns, 2) == layout.thresholds * layout.candidates &&
-                 items(&columns, 3) == layout.detections && items(&columns, 4) == layout.detections &&
-                 (!layout.kept || items(&columns, 5) == layout.detections);
-    for (int at = 7; at < 12; at++)
-        sound = sound && items(&columns, at) == layout.room * (at == 8 || at == 11 ? 2 : 1);
-    if (!layout.before || !layout.through) {
+    layout.through = malloc(((size_t)layout.candidates + 1) * sizeof(int64_t));
+    bool sound = segments == layout.thresholds * layout.labels &&
+                 items(&columns, 6) == segments + 1 &&
+                 items(&columns, 2) == layout.thresholds * layout.candidates &&
+                 items(&columns, 3) == layout.detections && items(&columns, 4) == layout.detections;
+    for (int at = 7; at < 13; at++)
+        sound = sound && (at == 9 || at == 11 || items(&columns, at) == layout.room);
+    if (!layout.through) {
         PyErr_NoMemory();
-    } else if (!PyErr_Occurred()) {
+    } else {
         Py_BEGIN_ALLOW_THREADS;
         sound = sound && is_sound(&layout);
         if (sound) {
@@ -131,7 +135,6 @@ FUNCTION(valor_order_hits) {
         done = sound ? Py_BuildValue("(LL)", (long long)layout.hits, (long long)layout.corrections)
                      : refused("columns of other lengths, or numbers that lead outside them");
     }
-    free(layout.before);
     free(layout.through);
     close_columns(&columns);
     return done;

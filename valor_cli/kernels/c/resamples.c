@@ -1,11 +1,14 @@
-/* Sums and curves of resamples. Weights of LANES resamples stand side by side, and are added
-   together. */
+/* Sums and average precision of resamples. Weights of LANES resamples stand side by side, and are
+   added together. */
 
 #include <math.h>
 
 #include "kernel.h"
 
 enum { LANES = 8 };
+
+/* All lanes in one step of the processor; without the pragma GCC writes them out one by one. */
+#define EACH_LANE _Pragma("omp simd") for (int lane = 0; lane < LANES; lane++)
 
 /* The weights of some resamples by image; 0 where there are fewer than LANES. */
 static void stand_side_by_side(const int64_t *weights, int64_t images, int64_t first,
@@ -63,7 +66,7 @@ FUNCTION(valor_tally_resamples) {
         stand_side_by_side(weights, shape[0], first, width, weight);
         memset(sum, 0, (size_t)shape[1] * sizeof *sum);
         for (int64_t i = 0; i < count; i++)
-            for (int lane = 0; lane < LANES; lane++) sum[group[i]][lane] += weight[image[i]][lane];
+            EACH_LANE sum[group[i]][lane] += weight[image[i]][lane];
         for (int64_t lane = 0; lane < width; lane++)
             for (int64_t at = 0; at < shape[1]; at++)
                 found[(first + lane) * shape[1] + at] = sum[at][lane];
@@ -77,261 +80,244 @@ end:
     return done;
 }
 
+static inline double higher(double one, double other) { return one > other ? one : other; }
+
 typedef struct {
-    const int64_t *segment, *counted_begin, *counted_end, *corrected_begin, *corrected_end;
+    const int64_t *starts;
+    const int64_t *counted_before, *counted_through, *corrected_before, *corrected_through;
     const int64_t *hit_image, *counted_image, *corrected_image, *sign, *weights, *truths;
     const double *recalls;
-    double *best;
+    double *average;
     int64_t hits, counted, corrections, images, resamples, labels, thresholds, levels;
 } Resamples;
 
 /* What is computed in, for LANES resamples from `first` on; a row is that of one image, counted
-   detection, correction or hit. */
+   detection, recall level or number of true positives. */
 typedef struct {
-    int32_t (*weight)[LANES], (*seen)[LANES], (*tp)[LANES], (*need)[LANES];
-    double (*precision)[LANES];
+    int32_t (*weight)[LANES], (*seen)[LANES], (*need)[LANES];
+    double (*precision)[LANES]; /* zeros between segments */
     int64_t first, width;
 } Work;
 
-/* The highest precision from each hit of a segment on, and its true positives up to each.
+/* The precision at each hit of a segment, kept by its true positives: the highest of as many.
+
+   More of them than the last level needs count as so many. Returns the most there are.
 
    Hits without another detection between them, or a correction, are a block: each raises precision
-   or leaves it, whatever it weighs, so that from the first on the highest is at least the last's. */
-static void envelope(const Resamples *all, Work *work, int64_t begin, int64_t end,
-                     int64_t counted_from) {
-    int32_t tp[LANES] = {0}, corrected[LANES] = {0};
-    int64_t correction = all->corrected_begin[begin];
+   or leaves it, whatever it weighs, so that only the last one's is looked at. */
+static int64_t at_hits(const Resamples *all, Work *work, int64_t segment) {
+    int64_t begin = all->starts[segment], end = all->starts[segment + 1];
+    int64_t counted_before = all->counted_before[segment % all->labels];
+    int32_t tp[LANES] = {0}, corrected[LANES] = {0}, at[LANES];
+    const int32_t *last = work->need[all->levels - 1];
+    int64_t correction = all->corrected_before[segment], most = 0;
     for (int64_t hit = begin; hit < end; hit++) {
-        int64_t steps = 0;
-        for (; correction < all->corrected_end[hit]; correction++) {
+        for (; correction < all->corrected_through[hit]; correction++) {
             const int32_t *weight = work->weight[all->corrected_image[correction]];
             int32_t sign = (int32_t)all->sign[correction];
-            for (int lane = 0; lane < LANES; lane++) corrected[lane] += sign * weight[lane];
+            EACH_LANE corrected[lane] += sign * weight[lane];
         }
         const int32_t *weight = work->weight[all->hit_image[hit]];
-        const int32_t *seen = work->seen[all->counted_end[hit] - counted_from];
-        int32_t *row = work->tp[hit - begin];
-        for (int lane = 0; lane < LANES; lane++) row[lane] = tp[lane] += weight[lane];
-        double *precision = work->precision[hit - begin];
-        if (hit + 1 < end)
-            steps = all->counted_end[hit + 1] - all->counted_end[hit] +
-                    2 * (all->corrected_end[hit + 1] - all->corrected_end[hit]);
-        if (steps == 1)
-            for (int lane = 0; lane < LANES; lane++) precision[lane] = 0;
-        else
-            for (int lane = 0; lane < LANES; lane++)
-                precision[lane] =
-                    (double)row[lane] / ((double)(seen[lane] + corrected[lane]) + DBL_EPSILON);
-    }
-    for (int64_t hit = end - 2; hit >= begin; hit--) {
-        double *own = work->precision[hit - begin], *next = work->precision[hit + 1 - begin];
-        for (int lane = 0; lane < LANES; lane++)
-            if (next[lane] > own[lane]) own[lane] = next[lane];
-    }
-}
-
-/* The precision at each recall level of one segment. */
-static void at_levels(const Resamples *all, const Work *work, int64_t threshold, int64_t label,
-                      int64_t hits) {
-    for (int64_t lane = 0; lane < work->width; lane++) {
-        int64_t resample = work->first + lane, hit = 0;
-        if (!all->truths[resample * all->labels + label]) continue;
-        double *best = all->best + label +
-                       (resample * all->thresholds + threshold) * all->levels * all->labels;
-        for (int64_t level = 0; level < all->levels; level++, best += all->labels) {
-            while (hit < hits && work->tp[hit][lane] < work->need[level][lane]) hit++;
-            if (hit == hits) break;
-            *best = work->precision[hit][lane];
+        EACH_LANE tp[lane] += weight[lane];
+        if (hit + 1 < end && all->counted_through[hit + 1] - all->counted_through[hit] == 1 &&
+            all->corrected_through[hit + 1] == all->corrected_through[hit])
+            continue;
+        const int32_t *seen = work->seen[all->counted_through[hit] - counted_before];
+        double precision[LANES];
+        EACH_LANE {
+            double counted = (double)(seen[lane] + corrected[lane]);
+            precision[lane] = (double)tp[lane] / (counted + DBL_EPSILON);
+        }
+        EACH_LANE at[lane] = (uint32_t)tp[lane] < (uint32_t)last[lane] ? tp[lane] : last[lane];
+        EACH_LANE {
+            double *highest = &work->precision[at[lane]][lane];
+            *highest = higher(precision[lane], *highest);
         }
     }
+    for (int lane = 0; lane < LANES; lane++)
+        if (at[lane] > most) most = at[lane];
+    return most;
 }
 
-/* Add up the weights of a label's counted detections, from one to below another. */
-static void add_up(const Resamples *all, Work *work, int64_t from, int64_t to) {
+/* The mean over the recall levels of the highest precision there or further on. */
+static void average(const Resamples *all, const Work *work, int64_t most, double *found) {
+    for (int64_t tp = most - 1; tp > 0; tp--) {
+        double *own = work->precision[tp], *next = work->precision[tp + 1];
+        EACH_LANE own[lane] = higher(next[lane], own[lane]);
+    }
+    EACH_LANE found[lane] = 0;
+    for (int64_t level = 0; level < all->levels; level++)
+        EACH_LANE found[lane] += work->precision[work->need[level][lane]][lane];
+    EACH_LANE found[lane] /= (double)all->levels;
+}
+
+/* Add up the weights of a label's counted detections, up to each. */
+static void add_up(const Resamples *all, Work *work, int64_t label) {
+    int64_t from = all->counted_before[label];
+    int64_t to = label + 1 < all->labels ? all->counted_before[label + 1] : all->counted;
     memset(work->seen[0], 0, sizeof work->seen[0]);
     for (int64_t at = from; at < to; at++) {
         const int32_t *weight = work->weight[all->counted_image[at]];
         const int32_t *before = work->seen[at - from];
         int32_t *sum = work->seen[at - from + 1];
-        for (int lane = 0; lane < LANES; lane++) sum[lane] = before[lane] + weight[lane];
+        EACH_LANE sum[lane] = before[lane] + weight[lane];
     }
 }
 
-/* All curves of LANES resamples; `starts` says where the hits of each segment begin. */
-static void curves_of(const Resamples *all, Work *work, const int64_t *starts) {
+/* The true positives of a label that each level needs. */
+static void find_needed(const Resamples *all, Work *work, int64_t label) {
+    for (int64_t lane = 0; lane < work->width; lane++) {
+        int64_t truths = all->truths[(work->first + lane) * all->labels + label];
+        for (int64_t level = 0; level < all->levels; level++) {
+            int64_t needed = needed_hits(all->recalls[level], truths);
+            work->need[level][lane] = (int32_t)(needed <= truths ? needed : truths + 1);
+        }
+    }
+}
+
+/* All averages of LANES resamples. */
+static void averages_of(const Resamples *all, Work *work) {
     stand_side_by_side(all->weights, all->images, work->first, work->width, work->weight);
-    int64_t rows = all->thresholds * all->levels;
-    for (int64_t resample = work->first; resample < work->first + work->width; resample++) {
-        double *best = all->best + resample * rows * all->labels;
-        for (int64_t label = 0; label < all->labels; label++)
-            best[label] = all->truths[resample * all->labels + label] ? 0 : NAN;
-        for (int64_t row = 1; row < rows; row++)
-            memcpy(best + row * all->labels, best, (size_t)all->labels * sizeof *best);
-    }
     for (int64_t label = 0; label < all->labels; label++) {
-        int64_t from = all->counted, to = 0;
+        add_up(all, work, label);
+        find_needed(all, work, label);
         for (int64_t threshold = 0; threshold < all->thresholds; threshold++) {
-            const int64_t *own = starts + threshold * all->labels + label;
-            if (own[0] == own[1]) continue;
-            from = all->counted_begin[own[0]];
-            if (all->counted_end[own[1] - 1] > to) to = all->counted_end[own[1] - 1];
-        }
-        if (from >= to) from = to;
-        add_up(all, work, from, to);
-        for (int64_t lane = 0; lane < work->width; lane++) {
-            int64_t resample = work->first + lane;
-            int64_t truths = all->truths[resample * all->labels + label];
-            for (int64_t level = 0; level < all->levels; level++)
-                work->need[level][lane] = (int32_t)needed_hits(all->recalls[level], truths);
-        }
-        for (int64_t threshold = 0; threshold < all->thresholds; threshold++) {
-            const int64_t *own = starts + threshold * all->labels + label;
-            if (own[0] == own[1]) continue;
-            envelope(all, work, own[0], own[1], from);
-            at_levels(all, work, threshold, label, own[1] - own[0]);
+            int64_t segment = threshold * all->labels + label;
+            double found[LANES] = {0};
+            if (all->starts[segment] < all->starts[segment + 1]) {
+                int64_t most = at_hits(all, work, segment);
+                average(all, work, most, found);
+                memset(work->precision, 0, ((size_t)most + 1) * sizeof *work->precision);
+            }
+            for (int64_t lane = 0; lane < work->width; lane++) {
+                int64_t row = work->first + lane;
+                all->average[(row * all->thresholds + threshold) * all->labels + label] =
+                    all->truths[row * all->labels + label] ? found[lane] : NAN;
+            }
         }
     }
 }
 
-/* Whether all places are inside of their columns, and those of a label's hits in one order. */
-static bool are_places(const Resamples *all, const int64_t *starts) {
-    for (int64_t at = 0; at < all->counted; at++)
-        if ((uint64_t)all->counted_image[at] >= (uint64_t)all->images) return false;
-    for (int64_t at = 0; at < all->corrections; at++)
-        if ((uint64_t)all->corrected_image[at] >= (uint64_t)all->images) return false;
-    for (int64_t segment = 0; segment < all->labels * all->thresholds; segment++)
-        for (int64_t hit = starts[segment]; hit < starts[segment + 1]; hit++) {
-            int64_t first = starts[segment], before = hit > first ? hit - 1 : hit;
-            bool sound = (uint64_t)all->hit_image[hit] < (uint64_t)all->images &&
-                         all->counted_begin[hit] == all->counted_begin[first] &&
-                         all->corrected_begin[hit] == all->corrected_begin[first] &&
-                         all->counted_begin[hit] >= 0 && all->corrected_begin[hit] >= 0 &&
-                         all->counted_end[hit] >= all->counted_begin[hit] &&
-                         all->corrected_end[hit] >= all->corrected_begin[hit] &&
-                         all->counted_end[hit] <= all->counted &&
-                         all->corrected_end[hit] <= all->corrections &&
-                         all->counted_end[before] <= all->counted_end[hit] &&
-                         all->corrected_end[before] <= all->corrected_end[hit];
-            /* Segments of one label begin at one detection. */
-            for (int64_t other = segment % all->labels; sound && hit == first && other < segment;
-                 other += all->labels)
-                sound = starts[other] == starts[other + 1] ||
-                        all->counted_begin[starts[other]] == all->counted_begin[first];
-            if (!sound) return false;
-        }
+/* Whether images are inside of their column. */
+static bool are_images(const Resamples *all, const int64_t *image, int64_t count) {
+    for (int64_t at = 0; at < count; at++)
+        if ((uint64_t)image[at] >= (uint64_t)all->images) return false;
     return true;
 }
 
+/* Whether the hits of a segment come in one order, among the detections and corrections of it. */
+static bool is_in_order(const Resamples *all, int64_t segment) {
+    int64_t label = segment % all->labels;
+    int64_t counted = all->counted_before[label], corrected = all->corrected_before[segment];
+    int64_t end = label + 1 < all->labels ? all->counted_before[label + 1] : all->counted;
+    for (int64_t hit = all->starts[segment]; hit < all->starts[segment + 1]; hit++) {
+        if (all->counted_through[hit] < counted || all->corrected_through[hit] < corrected)
+            return false;
+        counted = all->counted_through[hit];
+        corrected = all->corrected_through[hit];
+    }
+    return counted <= end && corrected <= all->corrections;
+}
+
+static bool is_sound(const Resamples *all) {
+    bool sound = are_images(all, all->hit_image, all->hits) &&
+                 are_images(all, all->counted_image, all->counted) &&
+                 are_images(all, all->corrected_image, all->corrections) &&
+                 are_starts(all->starts, all->labels * all->thresholds, all->hits) &&
+                 (!all->labels || are_starts(all->counted_before, all->labels - 1, all->counted));
+    for (int64_t at = 0; sound && at < all->resamples * all->labels; at++)
+        sound = all->truths[at] >= 0 && all->truths[at] < INT32_MAX;
+    for (int64_t segment = 0; sound && segment < all->labels * all->thresholds; segment++)
+        sound = all->corrected_before[segment] >= 0 && is_in_order(all, segment);
+    return sound;
+}
+
 /* Run all resamples, LANES at a time; false without memory. */
-static bool run_resamples(const Resamples *all, const int64_t *starts) {
-    int64_t longest = 0;
-    for (int64_t segment = 0; segment < all->labels * all->thresholds; segment++)
-        if (starts[segment + 1] - starts[segment] > longest)
-            longest = starts[segment + 1] - starts[segment];
+static bool run_resamples(const Resamples *all) {
+    int64_t most = 0;
+    for (int64_t at = 0; at < all->resamples * all->labels; at++)
+        if (all->truths[at] > most) most = all->truths[at];
     size_t row = sizeof(int32_t[LANES]);
     Work work = {
         .weight = malloc(((size_t)all->images + 1) * row),
         .seen = malloc(((size_t)all->counted + 1) * row),
-        .tp = malloc(((size_t)longest + 1) * row),
-        .need = malloc(((size_t)all->levels + 1) * row),
-        .precision = malloc(((size_t)longest + 1) * sizeof(double[LANES])),
+        .need = calloc((size_t)all->levels, row),
+        /* One more than there are is what no level reaches. */
+        .precision = calloc((size_t)most + 2, sizeof(double[LANES])),
     };
-    bool room = work.weight && work.seen && work.tp && work.need && work.precision;
+    bool room = work.weight && work.seen && work.need && work.precision;
     for (int64_t first = 0; room && first < all->resamples; first += LANES) {
         work.first = first;
         work.width = width_from(first, all->resamples);
-        curves_of(all, &work, starts);
+        averages_of(all, &work);
     }
     free(work.weight);
     free(work.seen);
-    free(work.tp);
     free(work.need);
     free(work.precision);
     return room;
 }
 
-/* interpolate_resamples(segment, counted_span, corrected_span, hit_image, counted_image,
-   corrected_image, sign, weights, ground_truths, recalls, shape, best): curves of precision of
-   resamples.
+/* average_precisions(starts, counted_before, counted_through, corrected_before, corrected_through,
+   hit_image, counted_image, corrected_image, sign, weights, ground_truths, recalls, average):
+   average precision of resamples.
 
-   segment, hit_image: (h,) int64, counted_span, corrected_span: (2, h) int64, sign: (k,) int64,
-   `kernels.ranking.HitOrder`. hit_image, counted_image (c,), corrected_image (k,) int64: images of
-   the hits, of what is counted, of the corrections. weights: (resamples, images) int64.
-   ground_truths: (resamples, labels) int64. recalls: (r,) float64, ascending. shape: (2,) int64,
-   thresholds and images. best: (resamples, thresholds, r, labels) float64, filled; NaN without ground truth. All sums
-   of weights fit 32 bits. */
-FUNCTION(valor_interpolate_resamples) {
+   starts, …, corrected_through, sign: int64, `kernels.ranking.HitOrder`. hit_image (h,),
+   counted_image (c,), corrected_image (k,) int64: images of the hits, of what is counted, of the
+   corrections. weights: (resamples, images) int64. ground_truths: (resamples, labels) int64.
+   recalls: (r,) float64, ascending. average: (resamples, thresholds, labels) float64, filled; NaN
+   without ground truth. All sums of weights fit 32 bits. */
+FUNCTION(valor_average_precisions) {
     (void)self;
     static const Wanted wanted[] = {
-        {"segment", INTS, false},        {"counted_span", INTS, false},
-        {"corrected_span", INTS, false}, {"hit_image", INTS, false},
-        {"counted_image", INTS, false},  {"corrected_image", INTS, false},
-        {"sign", INTS, false},           {"weights", INTS, false},
-        {"ground_truths", INTS, false},  {"recalls", FLOATS, false},
-        {"shape", INTS, false},          {"best", FLOATS, true},
+        {"starts", INTS, false},           {"counted_before", INTS, false},
+        {"counted_through", INTS, false},  {"corrected_before", INTS, false},
+        {"corrected_through", INTS, false}, {"hit_image", INTS, false},
+        {"counted_image", INTS, false},    {"corrected_image", INTS, false},
+        {"sign", INTS, false},             {"weights", INTS, false},
+        {"ground_truths", INTS, false},    {"recalls", FLOATS, false},
+        {"average", FLOATS, true},
     };
     Columns columns;
-    if (!open_columns(&columns, args, given, wanted, 12)) return NULL;
+    if (!open_columns(&columns, args, given, wanted, 13)) return NULL;
     Resamples all = {
-        .segment = columns.views[0].buf,
-        .counted_begin = columns.views[1].buf,
-        .corrected_begin = columns.views[2].buf,
-        .hit_image = columns.views[3].buf,
-        .counted_image = columns.views[4].buf,
-        .corrected_image = columns.views[5].buf,
-        .sign = columns.views[6].buf,
-        .weights = columns.views[7].buf,
-        .truths = columns.views[8].buf,
-        .recalls = columns.views[9].buf,
-        .best = columns.views[11].buf,
-        .hits = items(&columns, 0),
-        .counted = items(&columns, 4),
-        .corrections = items(&columns, 5),
-        .levels = items(&columns, 9),
+        .starts = columns.views[0].buf,
+        .counted_before = columns.views[1].buf,
+        .counted_through = columns.views[2].buf,
+        .corrected_before = columns.views[3].buf,
+        .corrected_through = columns.views[4].buf,
+        .hit_image = columns.views[5].buf,
+        .counted_image = columns.views[6].buf,
+        .corrected_image = columns.views[7].buf,
+        .sign = columns.views[8].buf,
+        .weights = columns.views[9].buf,
+        .truths = columns.views[10].buf,
+        .recalls = columns.views[11].buf,
+        .average = columns.views[12].buf,
+        .hits = items(&columns, 5),
+        .counted = items(&columns, 6),
+        .corrections = items(&columns, 7),
+        .labels = items(&columns, 1),
+        .levels = items(&columns, 11),
     };
-    const int64_t *shape = columns.views[10].buf;
-    int64_t *starts = NULL, segments = 0;
-    PyObject *done = NULL;
-    bool sound = items(&columns, 10) == 2 && shape[0] > 0 && shape[1] > 0;
+    int64_t segments = items(&columns, 3);
+    bool room = true, sound = segments && all.labels && all.levels;
     if (sound) {
-        all.thresholds = shape[0];
-        all.images = shape[1];
-        all.resamples = items(&columns, 7) / all.images;
-        all.labels = all.resamples ? items(&columns, 8) / all.resamples : 0;
-        segments = all.thresholds * all.labels;
-        sound = items(&columns, 1) == 2 * all.hits && items(&columns, 2) == 2 * all.hits &&
-                items(&columns, 3) == all.hits && items(&columns, 6) == all.corrections &&
-                items(&columns, 7) == all.resamples * all.images &&
-                items(&columns, 8) == all.resamples * all.labels &&
-                items(&columns, 11) == all.resamples * segments * all.levels;
+        all.resamples = items(&columns, 12) / segments;
+        all.images = all.resamples ? items(&columns, 9) / all.resamples : 0;
+        all.thresholds = segments / all.labels;
+        sound = items(&columns, 0) == segments + 1 && items(&columns, 2) == all.hits &&
+                segments == all.thresholds * all.labels && items(&columns, 4) == all.hits &&
+                items(&columns, 8) == all.corrections &&
+                items(&columns, 9) == all.resamples * all.images &&
+                items(&columns, 10) == all.resamples * all.labels &&
+                items(&columns, 12) == all.resamples * segments;
     }
-    for (int64_t i = 0; sound && i < all.hits; i++)
-        sound = all.segment[i] >= (i ? all.segment[i - 1] : 0) && all.segment[i] < segments;
-    if (!sound) {
-        refused("segments in another order, or columns of other lengths");
-        goto end;
-    }
-    all.counted_end = all.counted_begin + all.hits;
-    all.corrected_end = all.corrected_begin + all.hits;
-    starts = malloc(((size_t)segments + 1) * sizeof *starts);
-    if (!starts) {
-        PyErr_NoMemory();
-        goto end;
-    }
-    for (int64_t segment = 0, hit = 0; segment <= segments; segment++) {
-        while (hit < all.hits && all.segment[hit] < segment) hit++;
-        starts[segment] = hit;
-    }
-    bool room = true;
     Py_BEGIN_ALLOW_THREADS;
-    sound = are_places(&all, starts);
-    if (sound) room = run_resamples(&all, starts);
+    sound = sound && is_sound(&all);
+    if (sound) room = run_resamples(&all);
     Py_END_ALLOW_THREADS;
-    if (!sound) refused("places outside of their columns, or in another order");
-    else if (!room) PyErr_NoMemory();
-    else done = Py_NewRef(Py_None);
-end:
-    free(starts);
     close_columns(&columns);
-    return done;
+    if (!sound) return refused("places outside of their columns, or in another order");
+    return room ? Py_NewRef(Py_None) : PyErr_NoMemory();
 }

@@ -1,8 +1,9 @@
 """ROC AUC, average precision and the ROC curve of binary problems.
 
 A binary problem has rows that list a score and rows that do not; the latter have score 0 and are
-tied. Only nonzero scores are stored in arrays; zeros are a count. A row may count several times
-(`weighed`); areas are quotients of integers, so that ties and copies are exact.
+tied. Only nonzero scores are stored in arrays; zeros are a count. Rows may count several times, in
+several replicas of the problem (`RankedRows`); areas are quotients of integers, so that ties and
+copies are exact.
 
 Fawcett, An introduction to ROC analysis, Pattern Recognition Letters 27, 2006.
 """
@@ -14,8 +15,11 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from valor_cli.kernels import engine
 from valor_cli.kernels.columns.grouping import quotient
+from valor_cli.kernels.ranking.resamples import LANES
 
+Rows = NDArray[np.int32]
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
@@ -26,23 +30,66 @@ THINNED: Final = 1000
 class Ranking(NamedTuple):
     """Ranks of the listed positives of a problem, by ascending score; ties are merged.
 
-    All but `below_zero` are rows, or what they weigh.
+    All but `below_zero` are rows, or what they weigh in each replica.
 
     Attributes:
-        first: (t + 1,) listed positives with a lower score; last, all that are listed.
-        below: (t,) listed negatives with a lower score.
-        upto: (t,) listed negatives with no higher score.
-        negatives: All listed negatives.
+        first: (replicas, t + 1) listed positives with a lower score; last, all that are listed.
+        below: (replicas, t) listed negatives with a lower score.
+        upto: (replicas, t) listed negatives with no higher score.
+        negatives: (replicas,) all listed negatives.
         below_zero: How many of the scores are below 0, which is the score of what is not listed.
-        negatives_below_zero: Listed negatives with such a score.
+        negatives_below_zero: (replicas,) listed negatives with such a score.
     """
 
     first: Ints
     below: Ints
     upto: Ints
-    negatives: int
+    negatives: Ints
     below_zero: int
-    negatives_below_zero: int
+    negatives_below_zero: Ints
+
+
+class RankedRows(NamedTuple):
+    """A problem whose rows may count more than once.
+
+    Attributes:
+        once: The ranking in which each counts once.
+        positive, negative: (p,) and (m,) the listed rows, by score ascending; ties in any order.
+        stops: (s,) numbers of negatives, ascending, that `once` has.
+        place: (2 t + 2,) which of them are its `below`, `upto`, `negatives_below_zero` and
+            `negatives`.
+    """
+
+    once: Ranking
+    positive: Rows
+    negative: Rows
+    stops: Ints
+    place: Ints
+
+    @classmethod
+    def of(cls, once: Ranking, positive: Rows, negative: Rows) -> RankedRows:
+        """Prepare the rows of a ranking."""
+        counts = (once.below[0], once.upto[0], once.negatives_below_zero, once.negatives)
+        stops, place = np.unique(np.concatenate(counts), return_inverse=True)
+        return cls(once, positive, negative, stops, place)
+
+    def weighed(self, weights: NDArray[np.int32]) -> Ranking:
+        """The ranking of `LANES` replicas.
+
+        Args:
+            weights: (rows, LANES) how often each row counts in each.
+        """
+        up = running_sums(self.positive, self.once.first[0], weights)
+        down = running_sums(self.negative, self.stops, weights)[:, self.place]
+        scores = self.once.below.shape[1]
+        return Ranking(
+            up,
+            down[:, :scores],
+            down[:, scores:-2],
+            down[:, -1],
+            self.once.below_zero,
+            down[:, -2],
+        )
 
 
 class Listed(NamedTuple):
@@ -103,7 +150,7 @@ def rank(positive: Floats, every: Floats) -> Ranking:
     more = np.flatnonzero(every[np.minimum(end, len(every) - 1)] == tied)
     end[more] = every.searchsorted(tied[more], side="right")
     below_zero = int(tied.searchsorted(0.0))
-    return Ranking(
+    return _of_once(
         first,
         begin - first[:-1],
         end - first[1:],
@@ -126,7 +173,7 @@ def rank_counted(
     own = np.flatnonzero(positive)
     first, below = _running(positive[own]), _running(every)
     below_zero = int(score[own].searchsorted(0.0))
-    ranking = Ranking(
+    ranking = _of_once(
         first,
         below[own] - first[:-1],
         below[own + 1] - first[1:],
@@ -137,45 +184,64 @@ def rank_counted(
     return ranking, Listed(score[own], first), Listed(score, below)
 
 
-def weighed(ranking: Ranking, positive: Ints, negative: Ints) -> Ranking:
-    """The same ranking with weighted rows.
-
-    Args:
-        ranking: Of rows that count once each.
-        positive, negative: Weights of the listed ones, by score ascending; ties in any order.
-    """
-    up, down = _running(positive), _running(negative)
+def _of_once(
+    first: Ints, below: Ints, upto: Ints, negatives: int, below_zero: int, negatives_below_zero: int
+) -> Ranking:
+    """The ranking of one replica, in which rows count once."""
     return Ranking(
-        up[ranking.first],
-        down[ranking.below],
-        down[ranking.upto],
-        int(down[-1]),
-        ranking.below_zero,
-        int(down[ranking.negatives_below_zero]),
+        first[None],
+        below[None],
+        upto[None],
+        np.array([negatives], np.int64),
+        below_zero,
+        np.array([negatives_below_zero], np.int64),
     )
 
 
-def area_under_roc(ranking: Ranking, positives: int, negatives: int) -> float:
+def running_sums(rows: Rows, stops: Ints, weights: NDArray[np.int32]) -> Ints:
+    """What the rows before each stop weigh.
+
+    Args:
+        rows: (k,) in their order.
+        stops: (s,) ascending, 0 … k.
+        weights: (all rows, LANES).
+
+    Returns:
+        (LANES, s).
+    """
+    if engine.compiled is not None:
+        found = np.empty((LANES, len(stops)), np.int64)
+        engine.compiled.running_sums(
+            np.ascontiguousarray(rows), np.ascontiguousarray(stops), weights, found
+        )
+        return found
+    total = np.zeros((len(rows) + 1, LANES), np.int64)
+    np.cumsum(weights[rows], axis=0, out=total[1:])
+    return np.ascontiguousarray(total[stops].T)
+
+
+def area_under_roc(ranking: Ranking, positives: Ints, negatives: Ints) -> Floats:
     """The share of positive-negative pairs that are ranked correctly; ties count half.
 
     That is the trapezoidal area under the curve whose ties are merged.
 
     Args:
         ranking: Of those listed.
-        positives, negatives: How many there are, listed or not; of both some.
+        positives, negatives: (replicas,) how many there are, listed or not.
+
+    Returns:
+        (replicas,); NaN without positives or without negatives.
     """
     first = ranking.first
-    listed = int(first[-1])
+    listed, unlisted = first[:, -1], negatives - ranking.negatives
     # Whole numbers throughout: twice the pairs, so that a tie counts 1.
-    twice = int((np.diff(first) * (ranking.below + ranking.upto)).sum())
-    twice += 2 * (listed - int(first[ranking.below_zero])) * (negatives - ranking.negatives)
-    twice += (positives - listed) * (
-        2 * ranking.negatives_below_zero + negatives - ranking.negatives
-    )
-    return twice / (2 * positives * negatives)
+    twice = (np.diff(first) * (ranking.below + ranking.upto)).sum(axis=1)
+    twice += 2 * (listed - first[:, ranking.below_zero]) * unlisted
+    twice += (positives - listed) * (2 * ranking.negatives_below_zero + unlisted)
+    return _ratios(twice, 2 * positives * negatives)
 
 
-def average_precision(ranking: Ranking, positives: int, negatives: int) -> float:
+def average_precision(ranking: Ranking, positives: Ints, negatives: Ints) -> Floats:
     """Mean over positives of the precision among the rows that score no less.
 
     That is the area under the steps of precision over recall, not interpolated, with rows of one
@@ -183,20 +249,28 @@ def average_precision(ranking: Ranking, positives: int, negatives: int) -> float
 
     Args:
         ranking: Of those listed.
-        positives, negatives: How many there are, listed or not; of positives some.
+        positives, negatives: (replicas,) how many there are, listed or not.
+
+    Returns:
+        (replicas,); NaN without positives.
     """
     first, below_zero = ranking.first, ranking.below_zero
-    unlisted = positives - int(first[-1])
-    right = first[-1] - first[:-1]
-    wrong = ranking.negatives - ranking.below
-    right[:below_zero] += unlisted
-    wrong[:below_zero] += negatives - ranking.negatives
+    unlisted = positives - first[:, -1]
+    right = first[:, -1:] - first[:, :-1]
+    wrong = ranking.negatives[:, None] - ranking.below
+    right[:, :below_zero] += unlisted[:, None]
+    wrong[:, :below_zero] += (negatives - ranking.negatives)[:, None]
     # Where all rows count nothing, 0/0 is multiplied by nothing.
-    area = float((np.diff(first) * quotient(right, right + wrong, 0.0)).sum())
-    if unlisted:
-        found = positives - int(first[below_zero])
-        area += unlisted * found / (found + negatives - ranking.negatives_below_zero)
-    return area / positives
+    area = (np.diff(first) * quotient(right, right + wrong, 0.0)).sum(axis=1)
+    found = positives - first[:, below_zero]
+    rest = _ratios(unlisted * found, found + negatives - ranking.negatives_below_zero)
+    return quotient(np.where(unlisted > 0, area + rest, area), positives, np.nan)
+
+
+def _ratios(part: Ints, whole: Ints) -> Floats:
+    """(replicas,) quotients, NaN of 0/0; right to the last bit for whole numbers of any size."""
+    pairs = zip(part.tolist(), whole.tolist(), strict=True)
+    return np.array([one / of if of else np.nan for one, of in pairs], np.float64)
 
 
 def roc_corners(

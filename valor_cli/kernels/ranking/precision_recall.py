@@ -24,14 +24,20 @@ class Hits(NamedTuple):
     """The true positives of several rankings, one segment each, best score first.
 
     Attributes:
-        segment: (h,) which ranking, ascending.
-        copies: (h,) how many true positives this one stands for (copies of its image).
+        starts: (segments + 1,) where those of each ranking begin.
+        copies: (h,) how many true positives this one stands for (copies of its image); None for
+            one each.
         seen: (h,) true and false positives of the segment up to and including this one.
     """
 
-    segment: Counts
-    copies: Counts
+    starts: Counts
+    copies: Counts | None
     seen: Counts
+
+    @property
+    def weight(self) -> Counts:
+        """(h,) copies."""
+        return np.ones(len(self.seen), np.int64) if self.copies is None else self.copies
 
 
 class Interpolated(NamedTuple):
@@ -61,8 +67,8 @@ def interpolate(hits: Hits, ground_truths: Counts, recalls: NDArray[np.float64])
         best = np.empty((len(recalls), len(ground_truths)))
         at = np.empty((len(ground_truths), len(recalls)), np.int64)
         engine.compiled.interpolate(
-            np.ascontiguousarray(hits.segment, np.int64),
-            np.ascontiguousarray(hits.copies, np.int64),
+            np.ascontiguousarray(hits.starts, np.int64),
+            np.ascontiguousarray(() if hits.copies is None else hits.copies, np.int64),
             np.ascontiguousarray(hits.seen, np.int64),
             np.ascontiguousarray(ground_truths, np.int64),
             np.ascontiguousarray(recalls, np.float64),
@@ -72,9 +78,9 @@ def interpolate(hits: Hits, ground_truths: Counts, recalls: NDArray[np.float64])
         return Interpolated(best, at)
     best = np.zeros((len(recalls), len(ground_truths)))
     at = np.full((len(ground_truths), len(recalls)), -1)
-    bounds = np.searchsorted(hits.segment, np.arange(len(ground_truths) + 1)).tolist()
-    for segment, (begin, end) in enumerate(pairwise(bounds)):
-        tp = np.cumsum(hits.copies[begin:end])
+    copies = hits.weight
+    for segment, (begin, end) in enumerate(pairwise(hits.starts.tolist())):
+        tp = np.cumsum(copies[begin:end])
         # np.spacing(1) keeps 0/0 away in the reference and stays in the last bit of the quotient.
         precision = tp / (hits.seen[begin:end] + np.spacing(1))
         highest = np.maximum.accumulate(precision[::-1])[::-1]
@@ -95,14 +101,15 @@ def area_under(hits: Hits, ground_truths: Counts) -> NDArray[np.float64]:
         hits: The true positives.
         ground_truths: (segments,) how many ground truths there are to find; NaN comes of 0.
     """
-    bounds = np.searchsorted(hits.segment, np.arange(len(ground_truths) + 1))
-    running = np.append(0, np.cumsum(hits.copies))
-    tp = running[1:] - np.repeat(running[bounds[:-1]], np.diff(bounds))
+    copies, sizes = hits.weight, np.diff(hits.starts)
+    segment = np.repeat(np.arange(len(sizes)), sizes)
+    running = np.append(0, np.cumsum(copies))
+    tp = running[1:] - np.repeat(running[hits.starts[:-1]], sizes)
     precision = tp / np.maximum(hits.seen, 1)
     # The highest precision from each hit to its segment's end: a running maximum from the end, of
     # ranks that lie above all ranks of the segments behind.
     values, rank = np.unique(precision, return_inverse=True)
-    lift = hits.segment * len(values)
+    lift = segment * len(values)
     best = values[np.maximum.accumulate((rank - lift)[::-1])[::-1] + lift]
-    area = np.bincount(hits.segment, best * hits.copies, len(ground_truths))
+    area = np.bincount(segment, best * copies, len(ground_truths))
     return quotient(area, ground_truths, np.nan)

@@ -23,23 +23,30 @@ class HitOrder(NamedTuple):
 
     Attributes:
         rows: (h,) row of each true positive, segment after segment, best score first.
-        segment: (h,) threshold * labels + label.
-        segments: How many there are.
+        starts: (segments + 1,) where those of each segment begin: threshold * labels + label.
         counted: (n,) whether a detection is inside the area range.
         corrected: (k,) rows of the corrections, in the order of hits.
         sign: (k,) 1 counts all the same, -1 does not count.
-        counted_span, corrected_span: (2, h) how many counted detections and how many corrections
-            come before the hit's segment begins, and no later than the hit.
+        counted_before: (labels,) how many counted detections come before those of a label.
+        counted_through: (h,) how many come no later than the hit.
+        corrected_before: (segments,) how many corrections come before those of a segment.
+        corrected_through: (h,) how many come no later than the hit.
     """
 
     rows: Rows
-    segment: Rows
-    segments: int
+    starts: Rows
     counted: NDArray[np.bool_]
     corrected: Rows
     sign: Rows
-    counted_span: Rows
-    corrected_span: Rows
+    counted_before: Rows
+    counted_through: Rows
+    corrected_before: Rows
+    corrected_through: Rows
+
+    @property
+    def segment(self) -> Rows:
+        """(h,) segment of each true positive."""
+        return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
 
     @property
     def corrections(self) -> tuple[Rows, Rows]:
@@ -65,38 +72,30 @@ def order_hits(
         kept: (n,) whether it is looked at at all; None for all.
         labels: How many labels there are.
     """
+    counted = ~outside
+    if kept is not None:
+        counted &= kept
+        codes = np.where(kept[candidate], codes, 0)
     if engine.compiled is not None:
-        return _compiled_order(
-            engine.compiled, label, candidate, np.ascontiguousarray(codes), outside, kept, labels
-        )
+        codes = np.ascontiguousarray(codes)
+        return _compiled_order(engine.compiled, label, candidate, codes, outside, counted, labels)
     hit = codes == MATCHED
     change = (hit & outside[candidate]).astype(np.int8)
     change -= (codes == IGNORED) & ~outside[candidate]
-    counted = ~outside
-    if kept is not None:
-        hit &= kept[candidate]
-        change *= kept[candidate]
-        counted &= kept
-    threshold, at = np.nonzero(hit)
-    changed_threshold, changed_at = np.nonzero(change)
-    rows = candidate[at]
-    of_hit = label[rows]
-    before_row = np.append(0, np.cumsum(counted))
-    first_row, first_candidate = (
-        np.searchsorted(column, np.arange(labels))[of_hit] for column in (label, label[candidate])
-    )
-    # Hits and corrections by place: threshold after threshold, candidate after candidate.
-    begin = threshold * len(candidate)
-    place = changed_threshold * len(candidate) + changed_at
+    segment = np.arange(len(codes))[:, None] * labels + label[candidate]
+    (threshold, at), changed = np.nonzero(hit), np.nonzero(change)
+    rows, segments = candidate[at], np.arange(len(codes) * labels + 1)
+    seen = np.append(0, np.cumsum(counted))
     return HitOrder(
         rows=rows,
-        segment=threshold * labels + of_hit,
-        segments=len(codes) * labels,
+        starts=np.searchsorted(segment[hit], segments),
         counted=counted,
-        corrected=candidate[changed_at],
-        sign=change[changed_threshold, changed_at].astype(np.int64),
-        counted_span=np.stack([before_row[first_row], before_row[rows + 1]]),
-        corrected_span=np.searchsorted(place, np.stack([begin + first_candidate, begin + at + 1])),
+        corrected=candidate[changed[1]],
+        sign=change[changed].astype(np.int64),
+        counted_before=seen[np.searchsorted(label, np.arange(labels))],
+        counted_through=seen[rows + 1],
+        corrected_before=np.searchsorted(segment[changed], segments[:-1]),
+        corrected_through=np.cumsum(change != 0)[threshold * len(candidate) + at],
     )
 
 
@@ -106,38 +105,27 @@ def _compiled_order(
     candidate: Rows,
     codes: NDArray[np.uint8],
     outside: NDArray[np.bool_],
-    kept: NDArray[np.bool_] | None,
+    counted: NDArray[np.bool_],
     labels: int,
 ) -> HitOrder:
     """The same by the compiled kernel."""
-    counted = ~outside if kept is None else ~outside & kept
-    room = int(np.count_nonzero(codes))
-    rows, segment, corrected, sign = (np.empty(room, np.int64) for _ in range(4))
-    counted_span, corrected_span = np.empty((2, room), np.int64), np.empty((2, room), np.int64)
+    room, segments = int(np.count_nonzero(codes)), len(codes) * labels
+    sizes = room, segments + 1, room, room, labels, room, segments, room
+    filled = [np.empty(size, np.int64) for size in sizes]
     hits, corrections = kernel.order_hits(
-        label,
-        candidate,
-        codes,
-        np.ascontiguousarray(outside),
-        counted,
-        np.zeros(0, np.bool_) if kept is None else kept,
-        rows,
-        segment,
-        counted_span,
-        corrected,
-        sign,
-        corrected_span,
-        labels,
+        label, candidate, codes, np.ascontiguousarray(outside), counted, *filled
     )
+    rows, starts, corrected, sign, counted_before, counted_through, before, through = filled
     return HitOrder(
         rows=rows[:hits],
-        segment=segment[:hits],
-        segments=len(codes) * labels,
+        starts=starts,
         counted=counted,
         corrected=corrected[:corrections],
         sign=sign[:corrections],
-        counted_span=counted_span[:, :hits],
-        corrected_span=corrected_span[:, :hits],
+        counted_before=counted_before,
+        counted_through=counted_through[:hits],
+        corrected_before=before,
+        corrected_through=through[:hits],
     )
 
 
@@ -149,18 +137,28 @@ def running_hits(order: HitOrder, weights: NDArray[np.int64] | None, image: Rows
         weights: (replicas, images) how often each image counts; None for once each.
         image: (n,) image of each detection.
     """
+    sizes, labels = np.diff(order.starts), len(order.counted_before)
+    sign = order.sign if weights is None else weights[:, image[order.corrected]] * order.sign
+    corrected = _running(np.atleast_2d(sign))
+    seen, before = corrected[:, order.corrected_through], corrected[:, order.corrected_before]
+    thresholds = len(sizes) // labels if labels else 0
     if weights is None:
-        weights, image = np.ones((1, 1), np.int64), np.zeros(len(image), np.int8)
-        seen = order.counted_span[1:] - order.counted_span[:1]
+        seen += order.counted_through
+        before += np.tile(order.counted_before, thresholds)
     else:
-        seen = _between(weights[:, image[order.counted]], order.counted_span)
-    seen += _between(weights[:, image[order.corrected]] * order.sign, order.corrected_span)
-    segment = np.arange(len(weights))[:, None] * order.segments + order.segment
-    return Hits(segment.ravel(), weights[:, image[order.rows]].ravel(), seen.ravel())
+        counted = _running(weights[:, image[order.counted]])
+        seen += counted[:, order.counted_through]
+        before += np.tile(counted[:, order.counted_before], thresholds)
+    seen -= np.repeat(before, sizes, axis=1)
+    if weights is None:
+        return Hits(order.starts, None, seen.ravel())
+    starts = np.arange(len(weights))[:, None] * len(order.rows) + order.starts[:-1]
+    copies = weights[:, image[order.rows]]
+    return Hits(np.append(starts, copies.size), copies.ravel(), seen.ravel())
 
 
-def _between(amounts: NDArray[np.int64], span: Rows) -> NDArray[np.int64]:
-    """(replicas, h) sums of the amounts from span[0] up to span[1]."""
+def _running(amounts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """(replicas, k + 1) sums of the first so many."""
     total = np.zeros((len(amounts), amounts.shape[1] + 1), np.int64)
     np.cumsum(amounts, axis=1, out=total[:, 1:])
-    return np.asarray(total[:, span[1]] - total[:, span[0]])
+    return total

@@ -1,4 +1,4 @@
-"""Add up, and interpolate the curves of, several resamples of one ranking."""
+"""Add up, and find the average precision of, several resamples of one ranking."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from valor_cli.kernels import engine
 from valor_cli.kernels.columns.grouping import tallies
 from valor_cli.kernels.ranking.precision_recall import interpolate
 from valor_cli.kernels.ranking.ranking import HitOrder, running_hits
+from valor_cli.kernels.threads import share
 
 Rows = NDArray[np.int64]
 
@@ -20,6 +21,9 @@ AT_ONCE: Final = 1 << 17
 
 LANES: Final = 8
 """Resamples that the compiled kernel adds up at once."""
+
+_WORTH: Final = 1 << 20
+"""Weights to add up that are worth a thread: some ms."""
 
 _LARGEST: Final = 2**31 - 1
 """The compiled kernel adds weights as numbers of 32 bits."""
@@ -36,12 +40,16 @@ def tally_resamples(group: Rows, image: Rows, weights: Rows, length: int) -> Row
     Returns:
         (resamples, length).
     """
-    if engine.compiled is not None and weights.size and _adds_up(weights, len(group)):
+    kernel = engine.compiled
+    if kernel is not None and weights.size and _adds_up(weights, len(group)):
         found = np.empty((len(weights), length), np.int64)
         shape = np.array([weights.shape[1], length], np.int64)
-        engine.compiled.tally_resamples(
-            _column(group), _column(image), _column(weights), shape, found
-        )
+        columns = _column(group), _column(image)
+
+        def add_up(some: slice) -> None:
+            kernel.tally_resamples(*columns, _column(weights[some]), shape, found[some])
+
+        share(add_up, len(weights), _WORTH // max(len(group), 1), LANES)
         return found
     return tallies(group, length, weights[:, image])
 
@@ -68,13 +76,13 @@ class HitImages(NamedTuple):
         return cls(order, image, image[order.rows], image[order.counted], image[order.corrected])
 
 
-def interpolate_resamples(
+def average_precisions(
     hits: HitImages,
     weights: Rows,
     ground_truths: Rows,
     recalls: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Interpolated precision of each resample, as `interpolate` has it.
+    """Average precision of each resample: the mean of what `interpolate` finds at the recalls.
 
     Args:
         hits: The true positives.
@@ -83,37 +91,33 @@ def interpolate_resamples(
         recalls: (r,) ascending, in [0, 1].
 
     Returns:
-        (resamples, thresholds, r, labels); NaN without ground truth.
+        (resamples, thresholds, labels); NaN without ground truth.
     """
     order, image, *_ = hits
     labels = ground_truths.shape[1]
-    thresholds = order.segments // labels if labels else 0
-    shape = (len(weights), thresholds, len(recalls), labels)
-    if engine.compiled is not None and np.prod(shape) and _adds_up(weights, len(image)):
-        best = np.empty(shape)
-        engine.compiled.interpolate_resamples(
-            _column(order.segment),
-            _column(order.counted_span),
-            _column(order.corrected_span),
-            _column(hits.hit),
-            _column(hits.counted),
-            _column(hits.corrected),
-            _column(order.sign),
-            _column(weights),
-            _column(ground_truths),
-            np.ascontiguousarray(recalls, np.float64),
-            np.array([thresholds, weights.shape[1]], np.int64),
-            best,
-        )
-        return best
-    found = [np.zeros((0, *shape[1:]))]
-    for some in batches(len(weights), max(len(image), int(np.prod(shape[1:])))):
-        truths = np.repeat(ground_truths[some, None], thresholds, axis=1).ravel()
-        precision = interpolate(
-            running_hits(order, weights[some], image), truths, recalls
-        ).precision
-        found.append(np.moveaxis(precision.reshape(shape[2], -1, thresholds, labels), 0, 2))
-    return np.ascontiguousarray(np.concatenate(found))
+    thresholds = len(order.corrected_before) // labels if labels else 0
+    found = np.empty((len(weights), thresholds, labels))
+    kernel = engine.compiled
+    if kernel is not None and found.size and _adds_up(weights, len(image)):
+        counted = _column(order.counted_before), _column(order.counted_through)
+        corrected = _column(order.corrected_before), _column(order.corrected_through)
+        images = _column(hits.hit), _column(hits.counted), _column(hits.corrected)
+        columns = _column(order.starts), *counted, *corrected, *images, _column(order.sign)
+
+        def average(some: slice) -> None:
+            own = _column(weights[some]), _column(ground_truths[some])
+            kernel.average_precisions(*columns, *own, recalls, found[some])
+
+        share(average, len(weights), _WORTH // max(len(order.rows), 1), LANES)
+        return found
+    for some in batches(len(weights), max(len(image), len(recalls) * thresholds * labels)):
+        truths = np.repeat(ground_truths[some, None], thresholds, axis=1)
+        running = running_hits(order, weights[some], image)
+        precision = interpolate(running, truths.ravel(), recalls).precision
+        # Added recall by recall, as the compiled kernel does.
+        total = np.add.accumulate(precision)[-1]
+        found[some] = total.reshape(truths.shape) / len(recalls)
+    return found
 
 
 def batches(resamples: int, numbers: int, even: int = 1) -> Iterator[slice]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
@@ -79,12 +79,16 @@ def _here(jobs: int | None, patience: float) -> Iterator[Workers]:
 
     from valor_cli.pipeline.executor.cluster_calls import Calls
     from valor_cli.pipeline.executor.cluster_processes import processes
-    from valor_cli.pipeline.executor.cluster_workers import LocalClusterWorkers
+    from valor_cli.pipeline.executor.files import LocalWorkers, Work, worked
 
     count = jobs or CPU_COUNT
     with temporary_folder() as folder, processes(count, folder, ENGINE, _SILENT) as client:
-        setting = Setting(files=folder)
-        yield LocalClusterWorkers(Calls(client, setting, ENGINE, count, patience, direct=True))
+        calls = Calls(client, Setting(), ENGINE, count, patience, direct=True)
+
+        def results(work: Iterable[Work]) -> Iterator[Any]:
+            return (box.value for box in calls.results(lambda one: calls.send(worked, [one]), work))
+
+        yield LocalWorkers(count, folder, results)
 
 
 @contextmanager

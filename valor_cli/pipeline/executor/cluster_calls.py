@@ -5,19 +5,21 @@ from __future__ import annotations
 import time
 import uuid
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import count
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from distributed import CancelledError, KilledWorker, wait
 from distributed.comm import CommClosedError
 from msgspec import Struct, field
 
 from valor_cli.errors import ClusterError, Problem
-from valor_cli.pipeline.executor.cluster_work import Boxed, Call, Failed, Setting, work
+from valor_cli.pipeline.executor.cluster_work import Boxed, Failed, Setting, call
 
 if TYPE_CHECKING:
     from distributed import Client, Future, Scheduler
+
+T = TypeVar("T")
 
 AHEAD: Final = 3
 """Calls under way for each that is worked on: two that wait bridge the way to a worker and back."""
@@ -50,42 +52,46 @@ class Calls(Struct, frozen=True):
     _run: str = field(default_factory=lambda: uuid.uuid4().hex)
     _numbers: Iterator[int] = field(default_factory=count)
 
-    def send(self, call: Call, task: Any, kept: Sequence[Any] = ()) -> Future:
+    def send(
+        self, function: Callable[..., Any], arguments: Sequence[Any], *, keeps: bool = False
+    ) -> Future:
         """Where the result of a call will lie. Futures among its arguments become their values."""
         # Names that no other run has: the same calls may give other results from changed files.
-        name = getattr(call.function, "__name__", "call")
+        name = getattr(function, "__name__", "call")
         key = f"{name}-{self._run}-{next(self._numbers)}"
-        return self.client.submit(work, self.setting, call, task, list(kept), key=key)
+        return self.client.submit(call, self.setting, function, list(arguments), keeps, key=key)
 
-    def results(self, send: Callable[[int], Future], number_of_calls: int) -> Iterator[Boxed]:
+    def results(self, send: Callable[[T], Future], tasks: Iterable[T]) -> Iterator[Boxed]:
         """What calls gave, in their order; a few are under way.
 
         Args:
-            send: Sends the call of a number, and sends it again if its data went with a worker.
-            number_of_calls: How many there are.
+            send: Sends the call of a task, and sends it again if its data went with a worker.
+            tasks: One for each call.
 
         Raises:
             ValorError: A call ended with it.
             ClusterError: The cluster cannot carry it out.
         """
-        waiting: deque[Future] = deque()
-        sent = 0
-        for number in range(number_of_calls):
-            while sent < number_of_calls and len(waiting) < AHEAD * self.at_once:
-                waiting.append(send(sent))
-                sent += 1
-            future = waiting.popleft()
-            for _ in range(SENT - 1):
-                found = self.result(future)
-                if found is not None:
-                    break
-                future = send(number)
-            else:
-                found = self.result(future)
-            if found is None:
-                message = f"data of a task was lost with its worker {SENT} times"
-                raise self._ended(message, "the workers may be out of memory")
-            yield found
+        waiting: deque[tuple[T, Future]] = deque()
+        for task in tasks:
+            waiting.append((task, send(task)))
+            if len(waiting) == AHEAD * self.at_once:
+                yield self._given(send, *waiting.popleft())
+        while waiting:
+            yield self._given(send, *waiting.popleft())
+
+    def _given(self, send: Callable[[T], Future], task: T, future: Future) -> Boxed:
+        """What a call gave; its data may have to be sent more than once."""
+        for _ in range(SENT - 1):
+            found = self.result(future)
+            if found is not None:
+                return found
+            future = send(task)
+        found = self.result(future)
+        if found is None:
+            message = f"data of a task was lost with its worker {SENT} times"
+            raise self._ended(message, "the workers may be out of memory")
+        return found
 
     def result(self, future: Future) -> Boxed | None:
         """What a call gave; None: what the client had sent for it is lost. Raises as `results`."""

@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from msgspec import Struct, field
 
 from valor_cli.errors import ValorError
 from valor_cli.kernels import threads
 from valor_cli.pipeline.executor.cluster_versions import check_same_version
-from valor_cli.pipeline.executor.handover import Parcel, parcel
-
-LARGE: Final = 1 << 20
-"""Bytes from which a value does not travel with its task."""
-
-_LOOKED_AT: Final = 16
-"""Elements of a list sampled to estimate the size of all."""
-
-_DEPTH: Final = 8
-"""How deep in a value sizes are looked for; deeper lies little."""
+from valor_cli.pipeline.executor.handover import size_of
 
 
 class Setting(Struct, frozen=True):
@@ -30,27 +20,10 @@ class Setting(Struct, frozen=True):
     Attributes:
         folder: Where relative paths begin, as they do for the client; empty: where the worker is.
         installed: What the client has (`installed`); empty: the worker has the same.
-        files: A folder of the client's machine, where large values are handed over; empty: the
-            workers are on other machines.
     """
 
     folder: str = ""
     installed: Mapping[str, str] = field(default_factory=dict)
-    files: str = ""
-
-
-class Call(Struct, frozen=True):
-    """A function and its arguments.
-
-    Attributes:
-        function: Takes a task, or a task and what was kept.
-        takes_kept: Whether it is the latter.
-        keeps: Whether it gives two things, the second of which stays.
-    """
-
-    function: Callable[..., Any]
-    takes_kept: bool = False
-    keeps: bool = False
 
 
 class Boxed(Struct, frozen=True, eq=False):
@@ -79,22 +52,24 @@ class Failed(Struct, frozen=True):
     error: ValorError
 
 
-def work(setting: Setting, call: Call, task: Any, kept: Sequence[Any]) -> Any:
-    """Run a call: its result, boxed or in a file, or its error."""
+def call(
+    setting: Setting, function: Callable[..., Any], arguments: Sequence[Any], keeps: bool
+) -> Boxed | Failed:
+    """Call a function: its result in a box, or its error.
+
+    Args:
+        setting: Of the run.
+        function: What to call.
+        arguments: On what; of those in boxes, on what these hold.
+        keeps: Whether the second of two results is boxed, and the first told of it.
+    """
     try:
         _enter(setting)
-        task = opened(task)
-        if call.takes_kept:
-            found = call.function(task, [opened(one) for one in kept])
-        else:
-            found = call.function(task)
+        found = function(*map(_unboxed, arguments))
     except ValorError as error:
         return Failed(error)
-    told, left = found if call.keeps else (None, found)
-    size = size_of(left)
-    if setting.files and (call.keeps or size > LARGE):
-        left, size = parcel(left, setting.files), 0
-    return Boxed(left, size, told)
+    told, left = found if keeps else (None, found)
+    return Boxed(left, size_of(left), told)
 
 
 def summary_of_kept(found: Boxed | Failed) -> Boxed | Failed:
@@ -107,11 +82,8 @@ def boxed(value: Any) -> Boxed:
     return Boxed(value, size_of(value))
 
 
-def opened(value: Any) -> Any:
-    """The value in a box or file; any other value unchanged."""
-    if isinstance(value, Boxed):
-        return value.value
-    return value.open() if isinstance(value, Parcel) else value
+def _unboxed(value: Any) -> Any:
+    return value.value if isinstance(value, Boxed) else value
 
 
 def _enter(setting: Setting) -> None:
@@ -126,32 +98,3 @@ def _enter(setting: Setting) -> None:
     # Dask's own paths are absolute.
     if setting.folder and os.path.isdir(setting.folder) and os.getcwd() != setting.folder:
         os.chdir(setting.folder)
-
-
-def size_of(value: Any, depth: int = _DEPTH) -> int:
-    """Approximate size of a value in bytes: arrays are counted, long lists estimated."""
-    size = getattr(value, "nbytes", None)
-    if isinstance(size, int) and not isinstance(value, type):
-        return size
-    own = sys.getsizeof(value)
-    if depth == 0 or isinstance(value, str | bytes | bytearray | int | float | type | None):
-        return own
-    parts = _parts(value)
-    if len(parts) <= _LOOKED_AT:
-        return own + sum(size_of(part, depth - 1) for part in parts)
-    few = parts[:: len(parts) // _LOOKED_AT]
-    return own + sum(size_of(part, depth - 1) for part in few) * len(parts) // len(few)
-
-
-def _parts(value: Any) -> Sequence[Any]:
-    """The parts of a value, by its type."""
-    names = getattr(type(value), "__match_args__", None)
-    if names is not None:
-        return [getattr(value, name) for name in names]
-    if isinstance(value, Mapping):
-        return [*value.keys(), *value.values()]
-    if isinstance(value, tuple | list):
-        return value
-    if isinstance(value, Collection):
-        return list(value)
-    return ()

@@ -1,25 +1,26 @@
-"""Workers, which apply a function to many things; and this process as one of them.
+"""Workers, which make the calls of a run; and this process as one of them.
 
-What work leaves behind for later work, rather than for whoever ordered it, is kept where it was
-made for as long as it is needed, so that large columns do not travel.
+Nothing else knows where work is done. What a call leaves for later calls, rather than for whoever
+made it, is kept where it was made for as long as it is needed, so that large columns do not travel.
 """
 
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar
 
 from valor_cli.pipeline.executor.handover import Parcel, parcel, temporary_folder
 
 if TYPE_CHECKING:
     from tempfile import TemporaryDirectory
 
-T = TypeVar("T")
 R = TypeVar("R")
 S = TypeVar("S")
 K = TypeVar("K")
-K_co = TypeVar("K_co", covariant=True)
+
+Calls: TypeAlias = Sequence[Sequence[Any]]
+"""The arguments of each call; in place of a kept value the function is given the value itself."""
 
 
 class Progress(Protocol):
@@ -28,50 +29,38 @@ class Progress(Protocol):
     def __call__(self, stage: str, done: int, total: int) -> None: ...
 
 
-class Kept(Protocol[K_co]):
-    """A handle to an intermediate result, readable only through the `Workers` that kept it."""
+class Kept(Protocol):
+    """A value that only calls of the workers which kept it can read."""
+
+    def drop(self) -> None:
+        """Let the value go; no later call takes it."""
 
 
 class Workers(Protocol):
-    """Applies functions to many items.
+    """Call a function many times.
 
-    Functions are module-level; arguments and results can be pickled. An exception of a call
-    is raised when its result is read.
+    Functions are those of a module; arguments and results can be pickled. Calls are made a few
+    ahead of the results that are read. The exception of a call is raised where its result is read.
 
     Attributes:
-        count: How many tasks it works on at a time.
+        count: How many calls they work on at a time.
     """
 
     count: int
 
-    def map(self, function: Callable[[T], R], tasks: Sequence[T]) -> Iterator[R]:
-        """Results in the order of the tasks."""
+    def map(self, function: Callable[..., R], calls: Calls) -> Iterator[R]:
+        """The result of each call, in their order."""
 
     def keep(
-        self, function: Callable[[T], tuple[S, K]], tasks: Sequence[T]
-    ) -> Iterator[tuple[S, Kept[K]]]:
-        """Like `map`, for functions that return two values: the first is yielded, the second
-        kept.
-        """
+        self, function: Callable[..., tuple[S, Any]], calls: Calls
+    ) -> Iterator[tuple[S, Kept]]:
+        """The same for functions that return two values, of which the second is kept."""
 
-    def map_kept(
-        self,
-        function: Callable[[T, Sequence[Any]], R],
-        tasks: Sequence[tuple[T, Sequence[Kept[Any]]]],
-    ) -> Iterator[R]:
-        """Like `map`, for functions that also take a kept value."""
-
-    def share(self, value: K) -> Kept[K]:
-        """Store a value once where all workers can read it."""
-
-    def fetch(self, kept: Kept[K]) -> K:
-        """Load a kept value in this process."""
-
-    def forget(self, kept: Iterable[Kept[Any]]) -> None:
-        """Release values that are no longer needed."""
+    def share(self, value: Any) -> Kept:
+        """Keep a value of this process."""
 
 
-class LocalValue(Generic[K]):
+class InMemory(Generic[K]):
     """A value kept in the memory of this process."""
 
     __slots__ = ("value",)
@@ -80,60 +69,53 @@ class LocalValue(Generic[K]):
         self.value: K | None = value
 
     def open(self) -> K:
-        """The kept value.
+        """The value.
 
         Raises:
             ValueError: It was let go.
         """
         if self.value is None:
-            raise ValueError("this value was released and cannot be fetched")
+            raise ValueError("this value was let go")
         return self.value
 
     def drop(self) -> None:
-        """Release the value."""
+        """Let the value go."""
         self.value = None
 
 
 class ThisProcess:
-    """Runs tasks one after the other in this process and keeps results in files."""
+    """Makes each call when its result is read, and keeps values in files."""
 
     count = 1
 
     def __init__(self) -> None:
         self._folder: TemporaryDirectory[str] | None = None
 
-    def map(self, function: Callable[[T], R], tasks: Sequence[T]) -> Iterator[R]:
-        """Results in task order, computed lazily."""
-        return map(function, tasks)
+    def map(self, function: Callable[..., R], calls: Calls) -> Iterator[R]:
+        """The result of each call, in their order.
 
-    def keep(
-        self, function: Callable[[T], tuple[S, K]], tasks: Sequence[T]
-    ) -> Iterator[tuple[S, Kept[K]]]:
-        """Like `map`, with the second part of each result kept."""
-        for task in tasks:
-            told, left = function(task)
-            # As another process would have it: a view of what is kept would hold all of that.
-            yield pickle.loads(pickle.dumps(told)), parcel(left, self.folder)  # noqa: S301
-
-    def map_kept(
-        self,
-        function: Callable[[T, Sequence[Any]], R],
-        tasks: Sequence[tuple[T, Sequence[Kept[Any]]]],
-    ) -> Iterator[R]:
-        """Like `map`, with kept values; results go to files if those did, since most are read in
-        part.
+        Where values are kept in files, results are read from files too: most are read in part.
         """
-        for task, kept in tasks:
-            found = function(task, [self.fetch(one) for one in kept])
+        for arguments in calls:
+            found = function(*map(opened, arguments))
             if self._folder is not None:
                 sent = parcel(found, self.folder)
                 found = sent.open()
                 sent.drop()
             yield found
 
-    def share(self, value: K) -> Kept[K]:
-        """The value itself."""
-        return LocalValue(value)
+    def keep(
+        self, function: Callable[..., tuple[S, Any]], calls: Calls
+    ) -> Iterator[tuple[S, Kept]]:
+        """The same for functions that return two values, of which the second is kept."""
+        for arguments in calls:
+            told, left = function(*map(opened, arguments))
+            # As another process would have it: a view of what is kept would hold all of that.
+            yield pickle.loads(pickle.dumps(told)), parcel(left, self.folder)  # noqa: S301
+
+    def share(self, value: Any) -> Kept:
+        """Keep a value as it is."""
+        return InMemory(value)
 
     @property
     def folder(self) -> str:
@@ -147,23 +129,7 @@ class ThisProcess:
         if self._folder is not None:
             self._folder.cleanup()
 
-    def fetch(self, kept: Kept[K]) -> K:
-        """The kept value."""
-        found: K = local(kept).open()
-        return found
 
-    def forget(self, kept: Iterable[Kept[Any]]) -> None:
-        """Release values and their files."""
-        for one in kept:
-            local(one).drop()
-
-
-def local(kept: Kept[K]) -> LocalValue[K] | Parcel[K]:
-    """The handle of a value kept on this machine.
-
-    Raises:
-        ValueError: It was not.
-    """
-    if not isinstance(kept, LocalValue | Parcel):
-        raise ValueError("only what was kept on this machine can be fetched here")
-    return kept
+def opened(argument: Any) -> Any:
+    """An argument as functions are given it: of a kept value on this machine, the value."""
+    return argument.open() if isinstance(argument, InMemory | Parcel) else argument

@@ -1,4 +1,4 @@
-"""Pass values between processes of this machine through memory-mapped files.
+"""Pass values between processes of this machine through memory-mapped files, and estimate sizes.
 
 A value is pickled with its arrays out of band (pickle protocol 5), so that a reader maps the pages
 of the file and loads only those it uses.
@@ -10,6 +10,8 @@ import mmap
 import os
 import pickle
 import struct
+import sys
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from msgspec import Struct
@@ -27,6 +29,15 @@ _ALIGNED: Final = 64
 
 _SMALL: Final = 1 << 16
 """Bytes below which an array is copied out of its file."""
+
+LARGE: Final = 1 << 20
+"""Bytes from which a value does not travel with the call that takes or gives it."""
+
+_LOOKED_AT: Final = 16
+"""Elements of a list sampled to estimate the size of all."""
+
+_DEPTH: Final = 8
+"""How deep in a value sizes are looked for; deeper lies little."""
 
 
 class Parcel(Struct, Generic[K], frozen=True):
@@ -116,3 +127,32 @@ def _refused(folder: str, error: OSError) -> ValorError:
     message = f"temporary data cannot be written: {error.strerror or error}"
     hint = "free disk space, or set TMPDIR to a disk with about as much free space as the inputs"
     return ValorError(Problem(folder, message), hint=hint)
+
+
+def size_of(value: Any, depth: int = _DEPTH) -> int:
+    """Approximate size of a value in bytes: arrays are counted, long lists estimated."""
+    size = getattr(value, "nbytes", None)
+    if isinstance(size, int) and not isinstance(value, type):
+        return size
+    own = sys.getsizeof(value)
+    if depth == 0 or isinstance(value, str | bytes | bytearray | int | float | type | None):
+        return own
+    parts = _parts(value)
+    if len(parts) <= _LOOKED_AT:
+        return own + sum(size_of(part, depth - 1) for part in parts)
+    few = parts[:: len(parts) // _LOOKED_AT]
+    return own + sum(size_of(part, depth - 1) for part in few) * len(parts) // len(few)
+
+
+def _parts(value: Any) -> Sequence[Any]:
+    """The parts of a value, by its type."""
+    names = getattr(type(value), "__match_args__", None)
+    if names is not None:
+        return [getattr(value, name) for name in names]
+    if isinstance(value, Mapping):
+        return [*value.keys(), *value.values()]
+    if isinstance(value, tuple | list):
+        return value
+    if isinstance(value, Collection):
+        return list(value)
+    return ()

@@ -119,27 +119,27 @@ def _columns(
 ) -> NDArray[np.float64]:
     """(values, resamples) of all calls, one after the other."""
     last = draws.resamples
-    at_once = TOGETHER
-    if workers.count > 1:
-        # Whoever takes a task prepares the evidence anew: a few large ones.
-        at_once *= max(last // (at_once * workers.count * 2), 1)
+    # Every task prepares the evidence anew, but for those of this process: one for each worker.
+    at_once = TOGETHER if workers.count == 1 else -(-last // workers.count)
     shared = workers.share((calls, evidence, parts, draws))
-    tasks = [((first, min(first + at_once, last)), [shared]) for first in range(0, last, at_once)]
+    tasks = [(first, min(first + at_once, last), shared) for first in range(0, last, at_once)]
     batches: list[Resampled] = []
     on_progress(0)
-    for batch in workers.map_kept(_resampled, tasks):
+    for batch in workers.map(_resampled, tasks):
         batches.append(batch)
         on_progress(sum(len(one.values) for one in batches))
-    workers.forget([shared])
+    shared.drop()
     metrics, findings = zip(*calls, strict=True)
     return columns_of(metrics, findings, batches)
 
 
 def _resampled(
-    task: tuple[int, int],
-    shared: Sequence[tuple[Sequence[tuple[Call, Findings]], Evidence, Parts, Draws]],
+    first: int,
+    last: int,
+    shared: tuple[Sequence[tuple[Call, Findings]], Evidence, Parts, Draws],
 ) -> Resampled:
-    (first, last), (calls, evidence, parts, draws) = task, shared[0]
+    """The values of all calls in the resamples from one number to below another."""
+    calls, evidence, parts, draws = shared
     weights = np.array([draws.weights(number) for number in range(first, last)])
     metrics, findings = zip(*calls, strict=True)
     return resampled(metrics, findings, evidence, parts, weights)

@@ -56,7 +56,7 @@ def test_pieces_are_the_file(size: int) -> None:
     whole = said(read_scores(path, "samples", READING))
     parts = [read_score_piece(piece, "samples", READING) for piece in cut(path, size)]
     assert len(parts) > 1
-    assert [row for part in parts if part for row in said(part.file)] == whole
+    assert [row for part in parts for row in said(part.file)] == whole
 
 
 def test_a_folder_of_shards_is_one_input() -> None:

@@ -142,7 +142,7 @@ def test_pieces_are_the_file(name: str) -> None:
     path = write(name, rows(true=TRUE * 20))
     parts = [read_score_piece(piece, "ground_truth", READING) for piece in cut(path, 400)]
     assert len(parts) > 2
-    assert [one for part in parts if part for one in sets(part.file)] == EXPECTED * 20
+    assert [one for part in parts for one in sets(part.file)] == EXPECTED * 20
 
 
 @given(

@@ -18,7 +18,7 @@ from valor_cli.data.batch import RowFile
 from valor_cli.data.inputs import score_pieces
 from valor_cli.data.inputs.score_pieces import read_score_piece
 from valor_cli.data.inputs.scores import read_score_file
-from valor_cli.data.partition.pieces import Piece, cut, seamless
+from valor_cli.data.partition.pieces import Piece, UnsplittableError, cut, seamless
 from valor_cli.data.shapes.scores.joined import ScorePart, file_warnings
 from valor_cli.data.shapes.scores.score_file import ScoreFile, ScoreReading, Side
 from valor_cli.errors import DataError, Problem
@@ -35,11 +35,14 @@ LONG = (
 )
 
 
-def tried(read: Callable[[], T]) -> T | DataError:
+def tried(read: Callable[[], T]) -> T | DataError | None:
+    """What is read, or what is wrong; None where only the whole file can be read."""
     try:
         return read()
     except DataError as error:
         return error
+    except UnsplittableError:
+        return None
 
 
 def parts_of(
@@ -262,7 +265,8 @@ def test_label_keys_in_some_pieces_only_are_left_to_the_whole_file() -> None:
     found = parts_of(written(text, "a.jsonl"), 25, "ground_truth", ScoreReading())
     facts = [part.facts for part in found if isinstance(part, ScorePart)]
     assert [one.keys for one in facts] == [(None,), ("kind",), ()]
-    assert file_warnings("a.jsonl", "ground_truth", facts) is None
+    with pytest.raises(UnsplittableError):
+        file_warnings("a.jsonl", "ground_truth", facts)
 
 
 def test_columns_that_are_not_read_are_told_once() -> None:
@@ -280,11 +284,11 @@ def test_a_whole_input_is_read_as_ever() -> None:
         ("a.csv", 'id,label\n1,"a\nb"\n'),
     ):
         part = read_score_piece(Piece(written(text, name)), "ground_truth", ScoreReading())
-        assert part is not None
         assert (part.facts.span, part.facts.samples) == (None, 1)
         assert len(part.file.files[0].sha256 or "") == 64
     # A list has no lines to begin with.
-    assert read_score_piece(Piece("a.json", 0, 9), "ground_truth", ScoreReading()) is None
+    with pytest.raises(UnsplittableError):
+        read_score_piece(Piece("a.json", 0, 9), "ground_truth", ScoreReading())
 
 
 def test_a_file_that_changes_meanwhile_is_left_to_the_whole_reader(
@@ -301,4 +305,5 @@ def test_a_file_that_changes_meanwhile_is_left_to_the_whole_reader(
         return lines_above(path, file, end)
 
     monkeypatch.setattr(score_pieces, "lines_above", counted)
-    assert read_score_piece(piece, "ground_truth", ScoreReading()) is None
+    with pytest.raises(UnsplittableError):
+        read_score_piece(piece, "ground_truth", ScoreReading())

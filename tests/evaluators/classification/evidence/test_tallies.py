@@ -32,7 +32,7 @@ from valor_cli.metric import Call
 
 METRICS = {metric.name: metric for metric in CLASSIFICATION.metrics}
 
-ROWS_ALONE = {"detailed_pr_curve", "sample_scores"}
+ROWS_ALONE = {"detailed_pr_curve", "sample_scores", "label_set_scores"}
 
 OTHERWISE: dict[str, list[dict[str, Any]]] = {
     "top_k_accuracy": [{"k": 2}, {"k": 2, "ties": "last_listed"}],

@@ -22,6 +22,7 @@ from valor_cli.evaluators.classification.metrics.average_precision import averag
 from valor_cli.evaluators.classification.metrics.counts import counts
 from valor_cli.evaluators.classification.metrics.hamming_loss import hamming_loss
 from valor_cli.evaluators.classification.metrics.jaccard import jaccard
+from valor_cli.evaluators.classification.metrics.label_set_scores import label_set_scores
 from valor_cli.evaluators.classification.metrics.pr_curve import pr_curve
 from valor_cli.evaluators.classification.metrics.precision_recall import f1, precision, recall
 from valor_cli.evaluators.classification.metrics.roc_auc import mean_roc_auc, roc_auc
@@ -56,12 +57,50 @@ def test_worked_by_hand() -> None:
     }
 
 
+def test_each_sample_worked_by_hand() -> None:
+    # True labels {cat, dog}, positive {cat, dog}: 1. {cat}, {cat, fox}: precision 1 / 2, recall 1,
+    # f1 2 / 3, jaccard 1 / 2. Both empty: 0 / 0. {dog}, none: 0, precision 0 / 0.
+    found = label_set_scores(sets_scored(HAND, ("cat", "dog", "fox")), zero_division=1.0)
+    assert found.samples is not None
+    columns = {name: list(column) for name, column in found.samples.columns.items()}
+    assert columns == {
+        "f1": [1.0, 2 / 3, 1.0, 0.0],
+        "precision": [1.0, 0.5, 1.0, 1.0],
+        "recall": [1.0, 1.0, 1.0, 0.0],
+        "jaccard": [1.0, 0.5, 1.0, 0.0],
+    }
+    means = {one.output: one.value for one in found.values}
+    assert means == {name: pytest.approx(sum(column) / 4) for name, column in columns.items()}
+
+
+@pytest.mark.parametrize("zero_division", [0.0, 1.0])
+@pytest.mark.parametrize("partial", [True, False])
+@pytest.mark.parametrize("seed", range(3))
+def test_each_sample_against_scikit_learn(
+    seed: int, zero_division: float, *, partial: bool
+) -> None:
+    sklearn = pytest.importorskip("sklearn.metrics")
+    for samples, found in cases(seed, partial=partial):
+        truth, score = matrices(samples, len(LABELS))
+        said = positives(score, 0.5)
+        values = label_set_scores(found, zero_division=zero_division).values
+        for one in values:
+            reference = getattr(sklearn, f"{one.output}_score")
+            expected = reference(truth, said, average="samples", zero_division=zero_division)
+            assert one.value == pytest.approx(expected, abs=EXACT), one.output
+
+
 def test_a_threshold_for_each_label() -> None:
     found = sets_scored(HAND, ("cat", "dog", "fox"))
     # From 0.8 on fox is not positive; dog is from 0 on, also where it is not true.
     thresholds = {"cat": 0.5, "dog": 0.0, "fox": 0.8}
     assert subset_accuracy(found, score_threshold=thresholds).value == 0.25
     assert hamming_loss(found, score_threshold=thresholds).value == 3 / 12
+
+
+def test_no_samples_have_no_label_sets() -> None:
+    found = label_set_scores(sets_scored([], LABELS))
+    assert {(one.value, one.undefined) for one in found.values} == {(None, "no samples")}
 
 
 @pytest.mark.parametrize("metric", [subset_accuracy, hamming_loss])

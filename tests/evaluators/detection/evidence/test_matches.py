@@ -18,6 +18,8 @@ from tests.evaluators.detection.asking import asked, confused_dataset
 from tests.oracles.problems import coco_files, random_dataset
 from tests.oracles.reference import pycocotools
 from valor_cli.data.shapes.objects.dataset import DetectionDataset
+from valor_cli.evaluators.detection.evidence import rows as evidence_rows
+from valor_cli.evaluators.detection.evidence import shards as evidence_shards
 from valor_cli.evaluators.detection.evidence.matches import Matches
 from valor_cli.evaluators.detection.evidence.parameters import (
     AREAS,
@@ -32,6 +34,7 @@ from valor_cli.evaluators.detection.metrics.confusion_matrix import CONFUSION_MA
 from valor_cli.evaluators.detection.metrics.counts import COUNTS
 from valor_cli.evaluators.detection.metrics.error_breakdown import ERROR_BREAKDOWN
 from valor_cli.evaluators.detection.metrics.pr_curve import PR_CURVE
+from valor_cli.kernels import threads
 from valor_cli.kernels.geometry.shapes import joined as joined_shapes
 
 PLAN = MatchingPlan()
@@ -149,6 +152,20 @@ def test_shards_apart_give_the_same_bits(matching: str) -> None:
 
 
 @both_rules
+def test_several_threads_give_the_same_bits(monkeypatch: pytest.MonkeyPatch, matching: str) -> None:
+    dataset = problem(3, matching, images=40)
+    whole = match_detections(dataset, PLAN)
+    alone = coco(whole)
+    monkeypatch.setattr(threads, "usable_threads", lambda: 3)
+    for module in (evidence_rows, evidence_shards):
+        monkeypatch.setattr(module, "_WORTH", 0)
+    merged = merge_matches([match_detections(one, PLAN) for one in shards(dataset, 5, seed=1)])
+    assert same(merged, whole)
+    found = coco(merged).values
+    assert [one.value for one in found] == [one.value for one in alone.values]
+
+
+@both_rules
 def test_both_engines_give_the_same_bits(matching: str) -> None:
     dataset = problem(3, matching, images=40)
     parts = shards(dataset, 5, seed=1)
@@ -191,14 +208,14 @@ def test_resampling_equals_evaluating_copies_of_images(
             one, two = whole.within(area), again.within(area)
             for mine, theirs in (
                 (one.ground_truth_count, two.ground_truth_count),
-                (one.precision(COCO_IOUS), two.precision(COCO_IOUS)),
                 (one.recalls(COCO_IOUS, 1), two.recalls(COCO_IOUS, 1)),
                 *zip(one.counts(0.5, 0.3), two.counts(0.5, 0.3), strict=True),
             ):
                 assert np.array_equal(bits(mine[0]), bits(theirs[number]))
-            # Areas of copies are added one by one, or times their number.
-            areas = [part.precision((0.5,), 100, "every_point") for part in (one, two)]
-            assert bits(areas[0][0]) == pytest.approx(bits(areas[1][number]), rel=1e-14)
+            # Resamples add up the recalls of a label first, and its copies as times their number.
+            for ious, how in ((COCO_IOUS, "101_point"), ((0.5,), "every_point")):
+                mine, theirs = (part.precision(ious, 100, how).mean(axis=2) for part in (one, two))
+                assert bits(mine[0]) == pytest.approx(bits(theirs[number]), rel=1e-14)
 
 
 def copied(dataset: DetectionDataset, weights: np.ndarray) -> DetectionDataset:

@@ -5,7 +5,7 @@ of one object and the start of the next, by a rule that both neighbours apply to
 the file is "[", texts separated by commas, and "]". Each text is read as a list of its own. If all
 of them are valid, non-empty lists, the file is the list of all their objects, because JSON can be
 parsed in one way only. A cut inside a string or a nested object leaves text that is not a list:
-the piece is then None, never a different result.
+the piece is then refused, never a different result.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from valor_cli.data.formats.coco.objects import (
     object_file,
 )
 from valor_cli.data.formats.coco.reader import collector_paused
-from valor_cli.data.partition.pieces import Piece, Span, seamless
+from valor_cli.data.partition.pieces import Piece, Span, UnsplittableError, seamless
 from valor_cli.data.shapes.objects.object_file import ObjectFile
 from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.data.source.files import TextSource
@@ -52,12 +52,12 @@ class ResultsFacts(Struct, frozen=True):
     kinds: tuple[str, str] | None
 
 
-def read_results_piece(piece: Piece, reading: Reading) -> tuple[ObjectFile, ResultsFacts] | None:
-    """The detections of a piece; None where its file must be read whole, by any of its pieces.
+def read_results_piece(piece: Piece, reading: Reading) -> tuple[ObjectFile, ResultsFacts]:
+    """The detections of a piece.
 
-    That is where anything about a range of bytes is unusual, the fault of a detection included;
-    where the file is no list; and for keypoints, since only the whole list tells how many an
-    object has.
+    A file must be read whole where anything about a range of bytes is unusual, the fault of a
+    detection included; where it is no list; and for keypoints, since only the whole list tells how
+    many an object has.
 
     Args:
         piece: A range of the bytes of a file.
@@ -69,6 +69,7 @@ def read_results_piece(piece: Piece, reading: Reading) -> tuple[ObjectFile, Resu
 
     Raises:
         DataError: The file cannot be read, or is no UTF-8.
+        UnsplittableError: The file must be read whole.
     """
     try:
         expect(not reading.fields & KEYPOINTS)
@@ -80,7 +81,7 @@ def read_results_piece(piece: Piece, reading: Reading) -> tuple[ObjectFile, Resu
         with collector_paused():
             rows = detections_listed(chain(chunks, closing), reading)
     except UnusualError:
-        return None
+        raise UnsplittableError from None
     span, count = Span(first.end, last.end), len(rows.shapes)
     image, category = (rows.columns[name].dtype.kind for name in ("image_id", "category_id"))
     facts = ResultsFacts(span, count, (image, category) if count else None)

@@ -44,6 +44,7 @@ from valor_cli.kernels import engine
 BLOCK: Final = 1 << 19
 """Bytes that are read at once."""
 
+_QUOTE, _LINE_FEED = ord('"'), ord("\n")
 _LINE: Final = re.compile(rb"[^\r\n]*(?:\r\n?|\n)?")
 _EXPECTED = "'{}' expected after '\"'"
 _OPEN = "unexpected end of data"
@@ -282,6 +283,23 @@ def _plain(block: bytes, delimiter: str, width: int, *, spaced: bool) -> _Cells:
         error,
         quotes > 0,
     )
+
+
+def has_rows_of_lines(path: str) -> bool:
+    """Whether each row seems to be a line: none has a quote that is closed on another.
+
+    A quote that is no part of a quoted cell may feign that; who reads a part notices
+    (`RowFile.is_split`).
+
+    Raises:
+        DataError: The file cannot be read.
+    """
+    for block in blocks_of_lines(TextSource(path), BLOCK):
+        text = np.frombuffer(block, np.uint8)
+        quotes, ends = np.flatnonzero(text == _QUOTE), np.flatnonzero(text == _LINE_FEED)
+        if (np.searchsorted(quotes, np.append(ends, len(text))) % 2).any():
+            return False
+    return True
 
 
 def line_ends(block: bytes) -> int:

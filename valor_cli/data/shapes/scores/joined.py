@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from valor_cli.data.column_names import listed, quoted
-from valor_cli.data.partition.pieces import Span
+from valor_cli.data.partition.pieces import Span, UnsplittableError
 from valor_cli.data.partition.shards import NOTHING, SkippedFiles, minority_parts
 from valor_cli.data.shapes.scores.columns import too_wide
 from valor_cli.data.shapes.scores.layout import ScoreLayout, unread_column_warnings
@@ -275,11 +275,8 @@ def score_part(file: ScoreFile, layout: ScoreLayout, span: Span | None, lines: i
     return ScorePart(file, facts)
 
 
-def file_warnings(path: str, side: Side, facts: Sequence[ScoreFacts]) -> list[str] | None:
-    """The warnings of a file; None if it must be read whole.
-
-    That is where some pieces have label keys and others none: rows without may say nothing, or be
-    at fault.
+def file_warnings(path: str, side: Side, facts: Sequence[ScoreFacts]) -> list[str]:
+    """The warnings of a file.
 
     Args:
         path: The file.
@@ -288,6 +285,8 @@ def file_warnings(path: str, side: Side, facts: Sequence[ScoreFacts]) -> list[st
 
     Raises:
         DataError: There are no samples; no sample has metadata of a name.
+        UnsplittableError: Some pieces have label keys and others none: rows without may say
+            nothing, or be at fault.
     """
     if not any(one.samples for one in facts):
         skipped = sum(one.skipped for one in facts)
@@ -307,7 +306,7 @@ def file_warnings(path: str, side: Side, facts: Sequence[ScoreFacts]) -> list[st
             ]
         )
     keyed = {None in one.keys for one in facts if one.keys}
-    if len(keyed) > 1:
-        return None
+    if len(keyed) > 1 and len(facts) > 1:
+        raise UnsplittableError
     labels = set(chain.from_iterable(one.labels for one in facts))
     return unread_column_warnings(path, side, facts[0].unread, labels)

@@ -15,26 +15,27 @@ from numpy.typing import NDArray
 from valor_cli.evaluators.classification.evidence.decisions import (
     count_of_rows,
     members,
+    rows_of_replicas,
     truth_counts,
+    truths_of_replicas,
 )
 from valor_cli.evaluators.classification.evidence.scores import Evidence, Scored
 from valor_cli.kernels.columns.grouping import order_of_codes
 from valor_cli.kernels.ranking.binary_ranking import (
     Corners,
-    Ranking,
+    RankedRows,
     area_under_roc,
     average_precision,
     rank,
     rank_counted,
     roc_corners,
-    weighed,
 )
+from valor_cli.kernels.ranking.resamples import LANES
 from valor_cli.kernels.ranking.score_answers import without_zeros
 from valor_cli.kernels.ranking.score_counts import LabelScores, ScoreCounts, count_scores
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-Rows = NDArray[np.int32]
 
 DRAWN_LABELS: Final = 100
 """With more labels than these no curve is drawn."""
@@ -67,14 +68,6 @@ class _Problem(NamedTuple):
     curve: Corners | None
 
 
-class _Weighable(NamedTuple):
-    """A label whose rows may count more than once: the listed ones, by score ascending."""
-
-    ranking: Ranking
-    positive: Rows
-    negative: Rows
-
-
 def label_areas(evidence: Evidence) -> LabelAreas:
     """Areas of each label, weighted if the evidence is a resample."""
     return evidence.known("label areas", lambda: _areas(evidence))
@@ -92,22 +85,13 @@ def roc_curves(evidence: Evidence) -> Sequence[Corners | None]:
 
 def _areas(evidence: Evidence) -> LabelAreas:
     positives, total = truth_counts(evidence), count_of_rows(evidence)
-    if isinstance(evidence, Scored) and evidence.row_weights is not None:
-        found = list(_weighed(evidence, evidence.row_weights, positives, total))
-    else:
-        found = [(one.roc, one.precision) for one in _problems(evidence)]
+    if isinstance(evidence, Scored) and evidence.resampled:
+        roc, precision = evidence.together("label areas", lambda: _weighed(evidence))
+        at = evidence.replica
+        return LabelAreas(total, positives, roc[at], precision[at])
+    found = [(one.roc, one.precision) for one in _problems(evidence)]
     roc, precision = np.array(found, np.float64).reshape(-1, 2).T
     return LabelAreas(total, positives, roc, precision)
-
-
-def _areas_of(ranking: Ranking, positives: int, negatives: int) -> tuple[float, float]:
-    """Both areas, NaN where there is none."""
-    roc = precision = np.nan
-    if positives:
-        precision = average_precision(ranking, positives, negatives)
-        if negatives:
-            roc = area_under_roc(ranking, positives, negatives)
-    return roc, precision
 
 
 def _problems(evidence: Evidence) -> list[_Problem]:
@@ -120,11 +104,12 @@ def _solved(evidence: Evidence) -> Iterator[_Problem]:
     for scores, positives in zip(_label_scores(evidence), samples.tolist(), strict=True):
         negatives = total - positives
         ranking, right, every = rank_counted(*scores)
-        areas = _areas_of(ranking, positives, negatives)
+        counts = np.array([positives], np.int64), np.array([negatives], np.int64)
+        (roc,), (precision,) = area_under_roc(ranking, *counts), average_precision(ranking, *counts)
         curve = None
         if drawn and positives and negatives:
             curve = roc_corners(right, every, positives, negatives, DRAWN_POINTS)
-        yield _Problem(*areas, curve)
+        yield _Problem(float(roc), float(precision), curve)
 
 
 def _label_scores(evidence: Evidence) -> Iterator[LabelScores]:
@@ -154,18 +139,30 @@ def _true_scores(scored: Scored, samples: Ints) -> Iterator[Floats]:
         yield without_zeros(own)
 
 
-def _weighed(
-    scored: Scored, weights: Ints, samples: Ints, total: int
-) -> Iterator[tuple[float, float]]:
-    """Both areas of each label where rows count as often as they weigh, as all samples do."""
-    problems = scored.once("weighable labels", lambda: list(_weighable(scored)))
-    for one, positives in zip(problems, samples.tolist(), strict=True):
-        ranking = weighed(one.ranking, weights[one.positive], weights[one.negative])
-        yield _areas_of(ranking, positives, total - positives)
+def _weighed(scored: Scored) -> tuple[Floats, Floats]:
+    """(replicas, labels) both areas where samples count as often as they weigh."""
+    positives = truths_of_replicas(scored)
+    negatives = rows_of_replicas(scored)[:, None] - positives
+    problems = scored.once("ranked labels", lambda: list(_ranked(scored)))
+    roc, precision = np.full((2, *positives.shape), np.nan)
+    for first, weights in zip(range(0, len(positives), LANES), scored.lanes, strict=True):
+        some = slice(first, first + LANES)
+        for label, one in enumerate(problems):
+            # The last replicas may be fewer than are added up at once.
+            counts = np.zeros((2, LANES), np.int64)
+            counts[:, : len(positives[some])] = positives[some, label], negatives[some, label]
+            ranking = one.weighed(weights)
+            for areas, found in (
+                (roc, area_under_roc(ranking, *counts)),
+                (precision, average_precision(ranking, *counts)),
+            ):
+                areas[some, label] = found[: len(areas[some])]
+    return roc, precision
 
 
-def _weighable(scored: Scored) -> Iterator[_Weighable]:
+def _ranked(scored: Scored) -> Iterator[RankedRows]:
+    """The rows of each label's problem."""
     for rows, score, own in members(scored):
         order = np.argsort(score)
         ordered, every, right = rows[order].astype(np.int32), score[order], own[order]
-        yield _Weighable(rank(every[right], every), ordered[right], ordered[~right])
+        yield RankedRows.of(rank(every[right], every), ordered[right], ordered[~right])

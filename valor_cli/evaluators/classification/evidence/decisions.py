@@ -179,10 +179,8 @@ def hashable(score_threshold: ScoreThreshold | None) -> Hashable:
 
 def _pairs(scored: Scored, score_threshold: ScoreThreshold | None, *, hardmax: bool) -> Pairs:
     found = decide(scored, score_threshold, hardmax=hardmax)
-    weights = scored.row_weights
-    if weights is not None:
-        weights = weights[found.row]
-    rows = summed(found.pair, weights, len(found.truth))
+    name = ("pairs", hashable(score_threshold), hardmax)
+    rows = scored.counted(name, found.pair, found.row, len(found.truth))
     return Pairs(found.truth, found.positive, rows)
 
 
@@ -212,15 +210,23 @@ def count_of_rows(evidence: Evidence) -> int:
 
 
 def _truth_counts(scored: Scored) -> TruthCounts:
-    weights, width = scored.row_weights, len(scored.labels)
+    at = scored.replica
+    return TruthCounts(truths_of_replicas(scored)[at], int(rows_of_replicas(scored)[at]))
+
+
+def truths_of_replicas(scored: Scored) -> Ints:
+    """(replicas, labels) number of rows with each label."""
     if scored.truths is None:
-        rows = summed(scored.truth, weights, width)
-        return TruthCounts(rows, int(rows.sum()))
-    total = len(scored.unit) if weights is None else int(weights.sum())
-    own = None
-    if weights is not None:
-        own = weights[scored.once("rows of sets", lambda: scored.sets.row)]
-    return TruthCounts(summed(scored.truths.label.astype(np.int64), own, width), total)
+        return scored.counts("truths", scored.truth, None, len(scored.labels))
+    row = scored.once("rows of sets", lambda: scored.sets.row)
+    return scored.counts("truths", scored.truths.label, row, len(scored.labels))
+
+
+def rows_of_replicas(scored: Scored) -> Ints:
+    """(replicas,) number of rows."""
+    if scored.truths is None:
+        return scored.together("rows", lambda: truths_of_replicas(scored).sum(axis=1))
+    return scored.counts("rows", np.zeros(len(scored.unit), np.int64), None, 1)[:, 0]
 
 
 def members(scored: Scored) -> Iterator[tuple[RowNumbers, Floats, NDArray[np.bool_]]]:
@@ -304,10 +310,9 @@ def _paired(scored: Scored, row: RowNumbers, label: RowNumbers, score: Floats) -
 
 def _counts_of_sets(scored: Scored, score_threshold: ScoreThreshold) -> LabelCounts:
     row, label, right = answers(scored, score_threshold)
-    weights, width = scored.row_weights, len(scored.labels)
-    own = None if weights is None else weights[row]
-    positive = summed(label, own, width)
-    tp = summed(label[right], None if own is None else own[right], width)
+    width, name = len(scored.labels), hashable(score_threshold)
+    positive = scored.counted(("positive", name), label, row, width)
+    tp = scored.counted(("right", name), label[right], row[right], width)
     truths, total = _truth_counts(scored)
     return LabelCounts(tp, positive - tp, truths - tp, total - truths - positive + tp)
 

@@ -17,8 +17,10 @@ from valor_cli.evaluators.classification.evidence.tallies import (
     merge_tallied,
 )
 from valor_cli.evaluators.memo import Memo
+from valor_cli.kernels.columns.grouping import summed
 from valor_cli.kernels.columns.texts import order_of
 from valor_cli.kernels.ranking.label_sets import sets_of_one
+from valor_cli.kernels.ranking.resamples import LANES, tally_resamples
 from valor_cli.kernels.ranking.scores import Scores, joined_scores
 from valor_cli.kernels.ranking.sparse_scores import SparseScores, joined_sparse
 from valor_cli.metric import Call
@@ -71,8 +73,9 @@ class Scored(Struct, frozen=True):
     weights: Ints | None = None
     replica: int = 0
     noted: dict[Hashable, Mergeable] | None = None
-    # What was computed already: of the rows, and of the rows with these weights.
+    # What was computed already: of the rows, of all replicas, and of the rows with these weights.
     _shared: Memo = field(default_factory=Memo)
+    _together: Memo = field(default_factory=Memo)
     _known: Memo = field(default_factory=Memo)
 
     @property
@@ -92,6 +95,63 @@ class Scored(Struct, frozen=True):
             return None
         weights: Ints = self.weights[self.replica]
         return self.known("row weights", lambda: weights[self.unit])
+
+    @property
+    def weights_of_replicas(self) -> Ints:
+        """(replicas, units) how often each sample counts in each replica."""
+        if self.weights is None:
+            return np.ones((1, self.unit_count), np.int64)
+        return self.weights
+
+    def counts(
+        self,
+        name: Hashable,
+        group: NDArray[np.integer[Any]],
+        row: NDArray[np.integer[Any]] | None,
+        length: int,
+    ) -> Ints:
+        """(replicas, length) how often each group occurs.
+
+        Args:
+            name: Of these groups.
+            group: (d,) 0 … length - 1.
+            row: (d,) the row that each is in; None for one in each.
+            length: How many groups there are.
+        """
+
+        def found() -> Ints:
+            if self.weights is None:
+                return summed(group, None, length)[None]
+            unit = self.unit if row is None else self.unit[row]
+            return tally_resamples(group.astype(np.int64, copy=False), unit, self.weights, length)
+
+        return self.together(("counts", name), found)
+
+    def counted(
+        self,
+        name: Hashable,
+        group: NDArray[np.integer[Any]],
+        row: NDArray[np.integer[Any]] | None,
+        length: int,
+    ) -> Ints:
+        """(length,) those of the replica that metrics read."""
+        counts: Ints = self.counts(name, group, row, length)[self.replica]
+        return counts
+
+    @property
+    def lanes(self) -> Sequence[NDArray[np.int32]]:
+        """(n, LANES) weights of each row in the next replicas, and so on; 0 behind the last."""
+        return self.together("lanes", self._lanes)
+
+    def _lanes(self) -> list[NDArray[np.int32]]:
+        weights, found = self.weights_of_replicas, []
+        one_each = np.array_equal(self.unit, np.arange(self.unit_count))
+        for first in range(0, len(weights), LANES):
+            some = weights[first : first + LANES]
+            lanes = np.zeros((self.unit_count, LANES), np.int32)
+            lanes[:, : len(some)] = some.T
+            found.append(lanes if one_each else lanes[self.unit])
+        return found
 
     @property
     def has_sets(self) -> bool:
@@ -139,6 +199,10 @@ class Scored(Struct, frozen=True):
         """Compute a value that does not depend on weights, once."""
         return self._shared.once(key, compute)
 
+    def together(self, key: object, compute: Callable[[], T]) -> T:
+        """Compute a value of all replicas, once."""
+        return self._together.once(key, compute)
+
     def known(self, key: object, compute: Callable[[], T]) -> T:
         """Compute a value that depends on weights, once."""
         return self._known.once(key, compute)
@@ -161,12 +225,14 @@ class Scored(Struct, frozen=True):
             sample_ids=self.sample_ids[units],
             unit=(np.cumsum(units) - 1)[self.unit[rows]],
             weights=None if self.weights is None else self.weights[:, units],
+            _together=Memo(),
         )
 
     def resamples(self, weights: Ints) -> Iterator[Scored]:
         """For each b, the evidence in which sample i counts weights[b, i] times."""
+        together = Memo()
         for replica in range(len(weights)):
-            yield replace(self, weights=weights, replica=replica, _known=Memo())
+            yield replace(self, weights=weights, replica=replica, _together=together, _known=Memo())
 
     def parts(self) -> Sequence[tuple[Mapping[str, Scalar], Scored]]:
         """As `by_key`."""
@@ -177,7 +243,13 @@ class Scored(Struct, frozen=True):
     def _parts(self) -> list[tuple[Mapping[str, Scalar], Scored]]:
         found: list[tuple[Mapping[str, Scalar], Scored]] = []
         for key, part in zip(self.keys, self.once("split", self._split), strict=True):
-            again = replace(part, weights=self.weights, replica=self.replica, _known=Memo())
+            again = replace(
+                part,
+                weights=self.weights,
+                replica=self.replica,
+                _together=self.together(("part", key), Memo),
+                _known=Memo(),
+            )
             found.append(({} if key is None else {"label_key": key}, again))
         return found
 
@@ -206,6 +278,7 @@ class Scored(Struct, frozen=True):
             truths=None if rows.truths is None else rows.truths.relabelled(codes),
             top=codes[rows.top],
             _shared=Memo(),
+            _together=Memo(),
             _known=Memo(),
         )
 
@@ -218,6 +291,7 @@ class Scored(Struct, frozen=True):
             scores=self.scores.take(rows),
             truths=None if self.truths is None else self.truths.take(rows),
             _shared=Memo(),
+            _together=Memo(),
             _known=Memo(),
         )
 
@@ -335,6 +409,7 @@ def _merge_rows(parts: Sequence[Scored]) -> Scored:
         truths=joined_sparse(truths) if truths else None,
         **columns,
         _shared=Memo(),
+        _together=Memo(),
         _known=Memo(),
     )
     # Numbers ascend with samples, and with the keys of a sample.

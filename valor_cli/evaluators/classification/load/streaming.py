@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from valor_cli.data.formats.tables import format_of
 from valor_cli.data.inputs.score_pieces import read_score_piece
-from valor_cli.data.partition.pieces import Piece, cut, seamless
+from valor_cli.data.partition.pieces import Piece, UnsplittableError, cut, seamless
 from valor_cli.data.partition.ranges import (
     NUMBERED,
     IdRange,
@@ -111,11 +111,12 @@ class RangeContext(Struct, frozen=True):
 
 def cut_inputs(
     inputs: ClassificationInputs, options: NoOptions, selection: Selection, size: int
-) -> list[ScorePiece] | None:
-    """The pieces of all inputs; None if no input has several, or all samples are needed at once.
+) -> list[ScorePiece]:
+    """The pieces of all inputs.
 
     Raises:
         DataError: An input is not there, or its format cannot be told.
+        UnsplittableError: No input has several, or all samples are needed at once.
     """
     if (
         inputs.extract
@@ -124,7 +125,7 @@ def cut_inputs(
         or selection.every_metadata
         or selection.limit is not None
     ):
-        return None
+        raise UnsplittableError
     sides: list[tuple[str, str, Side]] = []
     if inputs.ground_truth is not None:
         sides.append(("", inputs.ground_truth, "ground_truth"))
@@ -137,18 +138,19 @@ def cut_inputs(
         for file in expanded_tables(path):
             found = inputs.format_of(side) or format_of(file)
             pieces += [ScorePiece(model, path, side, found, how, one) for one in cut(file, size)]
-    return pieces if len(pieces) > len(sides) else None
+    if len(pieces) == len(sides):
+        raise UnsplittableError
+    return pieces
 
 
-def read_piece(task: ScorePiece) -> tuple[PieceSummary, ScoreFile] | None:
-    """A piece with its rows by sample id; None if the file must be read whole.
+def read_piece(task: ScorePiece) -> tuple[PieceSummary, ScoreFile]:
+    """A piece with its rows by sample id.
 
     Raises:
         DataError: What it holds is wrong.
+        UnsplittableError: The file must be read whole.
     """
     part = read_score_piece(task.piece, task.side, task.reading, task.format)
-    if part is None:
-        return None
     file = part.file
     if task.side == "ground_truth":
         file = replace(file, scores=None)
@@ -165,21 +167,20 @@ def survey(
     selection: Selection,
     pieces: Sequence[ScorePiece],
     summaries: Sequence[PieceSummary],
-) -> Survey | None:
-    """The labels of the run and ranges of samples; None if the files must be read whole.
+) -> Survey:
+    """The labels of the run and ranges of samples.
 
     Raises:
         DataError: A file has no samples; pieces differ in their label keys or classes.
+        UnsplittableError: The files must be read whole.
     """
     warnings = _of_files(pieces, summaries)
-    if warnings is None:
-        return None
     heads: dict[str, ScoreFile] = {}
     for model, path in dict.fromkeys((piece.model, piece.path) for piece in pieces):
         own = [one for piece, one in zip(pieces, summaries, strict=True) if piece.model == model]
         known = [one.head for one in own if one.ids.rows]
         if not known or _has_odd_classes(inputs, own):
-            return None
+            raise UnsplittableError
         heads[model] = joined_score_files(path, known)
     models = [head for model, head in heads.items() if model]
     truth = heads.get("", models[0])
@@ -216,7 +217,7 @@ def survey(
 
 def load_range(
     ground: RangeContext, span: IdRange, parts: Sequence[tuple[int, ScoreFile]]
-) -> Loaded[ClassificationDataset] | None:
+) -> Loaded[ClassificationDataset]:
     """The datasets of the samples in a range.
 
     Args:
@@ -224,11 +225,10 @@ def load_range(
         span: The range.
         parts: Of each piece that has some of them, its position among all pieces, and its rows.
 
-    Returns:
-        None where rows of a sample may stand apart, and only whole files can tell what is wrong.
-
     Raises:
         DataError: As `load_classification`, of these samples.
+        UnsplittableError: Rows of a sample may stand apart: only whole files can tell what is
+            wrong.
     """
     found: dict[str, list[ScoreFile]] = {model: [head] for model, head in ground.heads.items()}
     for at, file in parts:
@@ -246,7 +246,7 @@ def load_range(
         )
     except DataError:
         if ground.long:
-            return None
+            raise UnsplittableError from None
         raise
     first = span.number * NUMBERED
     numbered = {
@@ -266,11 +266,15 @@ def _joined(parts: Sequence[ScoreFile]) -> ScoreFile:
 
 def join_ranges(
     ground: RangeContext, parts: Sequence[Loaded[ClassificationDataset]]
-) -> Loaded[ClassificationDataset] | None:
-    """Join all ranges; None if dropped rows have labels of their own."""
+) -> Loaded[ClassificationDataset]:
+    """Join all ranges.
+
+    Raises:
+        UnsplittableError: Dropped rows have labels of their own.
+    """
     remarks = DataWarnings.joined([part.facts for part in parts])
     if not np.array_equal(remarks.used, ground.used):
-        return None
+        raise UnsplittableError
     first = parts[0]
     samples = sum(part.sizes["samples"] for part in parts)
     metadata = {
@@ -304,11 +308,12 @@ def illustrate(
     return parts[0].illustrate(examples)
 
 
-def _of_files(pieces: Sequence[ScorePiece], summaries: Sequence[PieceSummary]) -> list[str] | None:
-    """What the files warn of; None where one must be read whole.
+def _of_files(pieces: Sequence[ScorePiece], summaries: Sequence[PieceSummary]) -> list[str]:
+    """What the files warn of.
 
     Raises:
         DataError: A file has no samples, or no metadata of a name.
+        UnsplittableError: One must be read whole.
     """
     files: dict[tuple[str, str], list[tuple[ScorePiece, PieceSummary]]] = {}
     for piece, one in zip(pieces, summaries, strict=True):
@@ -317,10 +322,8 @@ def _of_files(pieces: Sequence[ScorePiece], summaries: Sequence[PieceSummary]) -
     for (_, path), own in files.items():
         spans = [one.facts.span for _, one in own if one.facts.span is not None]
         if spans and not seamless(spans, own[-1][0].piece.end or 0):
-            return None
+            raise UnsplittableError
         found = file_warnings(path, own[0][0].side, [one.facts for _, one in own])
-        if found is None:
-            return None
         warnings |= dict.fromkeys(
             [*(warning for _, one in own for warning in one.head.warnings), *found]
         )

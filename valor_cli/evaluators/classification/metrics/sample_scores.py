@@ -48,15 +48,22 @@ def sample_scores(
     """
     columns = _columns(scored, probabilities=probabilities, normalize=normalize)
     means = [_mean(scored, name, column, normalize=normalize) for name, column in columns.items()]
+    return Findings(means, samples=samples_of(scored, columns))
+
+
+def samples_of(scored: Scored, columns: Mapping[str, Floats | None]) -> MetricSamples | None:
+    """The values of single samples; None of a resample.
+
+    Args:
+        scored: Rows of one label key.
+        columns: By output, the (n,) values of all rows; None: there are none.
+    """
     if scored.weights is not None:
-        return Findings(means)
-    return Findings(
-        means,
-        samples=MetricSamples(
-            [name.decode() for name in scored.sample_ids.tolist()],
-            {name: nulls(_of_units(scored, column)) for name, column in columns.items()},
-            _reasons(scored),
-        ),
+        return None
+    return MetricSamples(
+        [name.decode() for name in scored.sample_ids.tolist()],
+        {name: nulls(_of_units(scored, column)) for name, column in columns.items()},
+        _reasons(scored),
     )
 
 

@@ -29,8 +29,8 @@ from valor_cli.kernels.ranking.ranking import HitOrder, order_hits, running_hits
 from valor_cli.kernels.ranking.resamples import (
     LANES,
     HitImages,
+    average_precisions,
     batches,
-    interpolate_resamples,
     tally_resamples,
 )
 from valor_cli.kernels.ranking.tie_breaking import break_ties, tied_groups
@@ -39,9 +39,6 @@ T = TypeVar("T")
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-
-_CURVES = 8
-"""So many times as many points of curves are computed together as of other numbers (`batches`)."""
 
 
 class Counts(NamedTuple):
@@ -142,8 +139,7 @@ class Matches(Struct, frozen=True):
         """
         if self.weights is not None:
             raise ValueError("resamples are drawn from all data, not from a resample")
-        cells = len(self.plan.ious) * len(RECALLS) * self.count
-        for some in batches(len(weights), cells // _CURVES, LANES):
+        for some in batches(len(weights), len(self.plan.ious) * self.count, LANES):
             yield replace(self, weights=weights[some], _known=Memo())
 
     def select(self, units: NDArray[np.bool_]) -> Matches:
@@ -247,7 +243,8 @@ class Matches(Struct, frozen=True):
         """(replicas, ious, points, labels) interpolated precision.
 
         Its mean over points is average precision. Points are 101 or 11 recalls, or a single one:
-        the area under all of the curve. NaN without ground truth.
+        the area under all of the curve, or in resamples that mean itself. NaN without ground
+        truth.
         """
         limit = self.limit(max_detections)
         curves = self._known.once((self.area, "curves", limit, interpolation), Curves)
@@ -373,10 +370,14 @@ class Matches(Struct, frozen=True):
 
     def _found(self, ious: Sequence[float], limit: int | None, score: float) -> Tally:
         order = self.order(ious, None)
-        kept = self.score[order.rows] >= score
+        rows, segment = order.rows, order.segment
+        if score > -np.inf:
+            kept = self.score[rows] >= score
+            rows, segment = rows[kept], segment[kept]
         if limit is not None:
-            kept &= self.rank[order.rows] < limit
-        return Tally(order.segment[kept], self.image[order.rows[kept]])
+            kept = self.rank[rows] < limit
+            rows, segment = rows[kept], segment[kept]
+        return Tally(segment, self.image[rows])
 
     def _positive(
         self, iou: float, score: float | tuple[float, ...], limit: int | None
@@ -407,7 +408,8 @@ class Matches(Struct, frozen=True):
                 ("images of hits", tuple(iou_thresholds), limit),
                 lambda: HitImages.of(apart.order(iou_thresholds, limit), apart.image),
             )
-            return interpolate_resamples(hits, weights, self.ground_truth_count, recalls)
+            found = average_precisions(hits, weights, self.ground_truth_count, recalls)
+            return found[:, :, None]
         precision = interpolate(*self._hits(iou_thresholds, limit), recalls).precision
         points = precision.reshape(len(recalls), 1, len(iou_thresholds), self.count)
         # In the reference's order of axes, for sums to be added in the same order.

@@ -11,11 +11,15 @@ from numpy.typing import NDArray
 from valor_cli.evaluators.detection.evidence.matches import Matches
 from valor_cli.evaluators.ratios import NO_GROUND_TRUTH, NO_LABEL
 from valor_cli.kernels.columns.grouping import nulls
+from valor_cli.kernels.threads import at_once
 from valor_cli.results import LabelMean, MetricValue, Scalar
 from valor_cli.statistics.label_means import by_replica, first_and_all, means_where
 
 _AT_ONCE = 1 << 17
 """Numbers whose means are found at once."""
+
+_WORTH = 1 << 20
+"""Area ranges of more detections than these are computed in several threads."""
 
 
 def per_label(
@@ -135,11 +139,16 @@ def in_areas(
     matches: Matches, areas: Sequence[str], thresholds: Sequence[float], max_detections: int | None
 ) -> list[MetricValue]:
     """Average precision and recall for each area range."""
-    found = []
-    for area in areas:
+
+    def in_one(area: str) -> list[MetricValue]:
         part = matches.within(area)
         precision = part.precision(thresholds, max_detections)
         recalls = part.recalls(thresholds, max_detections)
-        found.append(over_labels(part, precision, output=f"AP{area}"))
-        found.append(over_labels(part, recalls, output=f"AR{area}"))
-    return found
+        return [
+            over_labels(part, precision, output=f"AP{area}"),
+            over_labels(part, recalls, output=f"AR{area}"),
+        ]
+
+    # Resamples are shared among threads themselves.
+    worth = matches.weights is None and len(matches.label) > _WORTH
+    return [value for found in at_once(in_one, areas, worth=worth) for value in found]

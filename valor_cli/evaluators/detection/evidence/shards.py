@@ -5,6 +5,7 @@ Merging any shards, in any order, gives the same numbers, bit for bit, as one pa
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, TypeVar
@@ -24,6 +25,7 @@ from valor_cli.kernels.geometry.conversion import areas
 from valor_cli.kernels.geometry.overlaps import overlapping
 from valor_cli.kernels.ranking.cells import Cells, shared_cells
 from valor_cli.kernels.ranking.matching import best_pairs, match
+from valor_cli.kernels.threads import at_once
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -31,6 +33,9 @@ Number = TypeVar("Number", bound=np.generic)
 
 LEAST_OVERLAP = 1e-9
 """The least IoU that is an overlap, as valor-lite has it."""
+
+_WORTH = 1 << 20
+"""More detections than these are merged in several threads."""
 
 
 def match_detections(dataset: DetectionDataset, plan: MatchingPlan) -> Matches:
@@ -176,8 +181,12 @@ def _put(columns: Sequence[NDArray[Any]], places: Sequence[Ints]) -> NDArray[Any
     """(..., n) the columns of several shards, each of which says where its values go."""
     shape = (*columns[0].shape[:-1], sum(len(place) for place in places))
     found = np.empty(shape, np.result_type(*columns))
+    rows = math.prod(shape[:-1])
     for column, place in zip(columns, places, strict=True):
-        found[..., place] = column
+        # Row by row: half the time that all of them take at once.
+        whole, own = found.reshape(rows, shape[-1]), column.reshape(rows, len(place))
+        for row, values in zip(whole, own, strict=True):
+            row[place] = values
     return found
 
 
@@ -199,20 +208,14 @@ def merge_matches(parts: Sequence[Matches]) -> Matches:
     image_ids = np.unique(np.concatenate([part.image_ids for part in parts]))
     images = [positions_of(part.image_ids, image_ids) for part in parts]
     gt_image = np.concatenate([new[part.gt_image] for new, part in zip(images, parts, strict=True)])
-    gt_offsets = np.cumsum([0, *(len(part.gt_label) for part in parts[:-1])]).tolist()
     places = _places(parts, images)
-    moved = [one[part.candidate] for one, part in zip(places, parts, strict=True)]
-    candidates = _standing(moved)
-    taken = [
-        np.where(part.matched_gt >= 0, part.matched_gt + offset, -1)
-        for part, offset in zip(parts, gt_offsets, strict=True)
-    ]
-    near = [part.nearest for part in parts if part.nearest is not None]
+    offsets = np.cumsum([0, *(len(part.gt_label) for part in parts[:-1])]).tolist()
     met = [
-        (part.overlap_pairs, place, np.arange(gt_offset, gt_offset + len(part.gt_label)))
-        for part, place, gt_offset in zip(parts, places, gt_offsets, strict=True)
+        (part.overlap_pairs, place, np.arange(offset, offset + len(part.gt_label)))
+        for part, place, offset in zip(parts, places, offsets, strict=True)
         if part.overlap_pairs is not None
     ]
+    merged = _detections(parts, images, places, offsets)
     return Matches(
         plan=first.plan,
         image_ids=image_ids,
@@ -221,18 +224,53 @@ def merge_matches(parts: Sequence[Matches]) -> Matches:
         gt_label=np.concatenate([part.gt_label for part in parts]),
         gt_number=np.concatenate([part.gt_number for part in parts]),
         gt_ignored=np.concatenate([part.gt_ignored for part in parts], axis=1),
-        image=_put([new[part.image] for new, part in zip(images, parts, strict=True)], places),
-        label=_put([part.label for part in parts], places),
-        score=_put([part.score for part in parts], places),
-        number=_put([part.number for part in parts], places),
-        rank=_put([part.rank for part in parts], places),
-        out_of_range=_put([part.out_of_range for part in parts], places),
-        candidate=_put(moved, candidates),
-        codes=_put([part.codes for part in parts], candidates),
-        matched_gt=_put(taken, candidates),
         overlap_pairs=merge_overlap_pairs(met) if met else None,
-        nearest=_put(near, places) if near else None,
+        **merged,
     )
+
+
+def _detections(
+    parts: Sequence[Matches],
+    images: Sequence[Ints],
+    places: Sequence[Ints],
+    offsets: Sequence[int],
+) -> dict[str, Any]:
+    """The merged columns of detections and of candidates.
+
+    Args:
+        parts: The shards.
+        images, places: Of each, the positions of its images and of its detections in the whole.
+        offsets: How many ground truths come before its own.
+    """
+    moved = [place[part.candidate] for place, part in zip(places, parts, strict=True)]
+    candidates = _standing(moved)
+    near = [part.nearest for part in parts if part.nearest is not None]
+    of_detections: dict[str, list[NDArray[Any]]] = {
+        "image": [new[part.image] for new, part in zip(images, parts, strict=True)],
+        "label": [part.label for part in parts],
+        "score": [part.score for part in parts],
+        "number": [part.number for part in parts],
+        "rank": [part.rank for part in parts],
+        "out_of_range": [part.out_of_range for part in parts],
+        **({"nearest": near} if near else {}),
+    }
+    of_candidates: dict[str, list[NDArray[Any]]] = {
+        "candidate": moved,
+        "codes": [part.codes for part in parts],
+        "matched_gt": [
+            np.where(part.matched_gt >= 0, part.matched_gt + offset, -1)
+            for part, offset in zip(parts, offsets, strict=True)
+        ],
+    }
+    merged = at_once(
+        lambda one: _put(*one),
+        [
+            *((columns, places) for columns in of_detections.values()),
+            *((columns, candidates) for columns in of_candidates.values()),
+        ],
+        worth=sum(map(len, places)) > _WORTH,
+    )
+    return dict(zip([*of_detections, *of_candidates], merged, strict=True))
 
 
 def order_of_runs(labels: Sequence[Ints], scores: Sequence[Floats], count: int) -> Ints:
@@ -258,7 +296,10 @@ def order_of_runs(labels: Sequence[Ints], scores: Sequence[Floats], count: int) 
     rows = spread((bounds[:, :-1] + before).T.ravel(), sizes.T.ravel())
     lowered = -np.concatenate([np.zeros(0), *scores])[rows]
     edges = np.append(0, np.cumsum(sizes.sum(axis=0))).tolist()
-    for first, last in pairwise(edges):
-        own = np.argsort(lowered[first:last], kind="stable")
-        rows[first:last] = rows[first:last][own]
+
+    def order(label: tuple[int, int]) -> None:
+        own = slice(*label)
+        rows[own] = rows[own][np.argsort(lowered[own], kind="stable")]
+
+    at_once(order, list(pairwise(edges)), worth=len(rows) > _WORTH)
     return rows

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from valor_cli.data.formats.coco.ranges import ResultsFacts, one_list, read_results_piece
 from valor_cli.data.inputs.joined_objects import joined_objects
 from valor_cli.data.inputs.objects import format_of, read_objects
-from valor_cli.data.partition.pieces import Piece, cut
+from valor_cli.data.partition.pieces import Piece, UnsplittableError, cut
 from valor_cli.data.partition.ranges import (
     NUMBERED,
     IdRange,
@@ -125,30 +125,31 @@ class Ground(Struct, frozen=True):
 
 def cut_detections(
     inputs: DetectionInputs, options: DetectionOptions, selection: Selection, size: int
-) -> list[ObjectPiece] | None:
-    """The pieces of all inputs; None if detections are in one, or all are needed at once.
+) -> list[ObjectPiece]:
+    """The pieces of all inputs.
 
     Raises:
         DataError: An input is not there, or its format cannot be told.
+        UnsplittableError: Detections are in one, or all are needed at once.
     """
     return _cut(inputs, selection, size, options.geometry not in (None, "box"))
 
 
 def cut_instances(
     inputs: DetectionInputs, options: DetectionOptions, selection: Selection, size: int
-) -> list[ObjectPiece] | None:
+) -> list[ObjectPiece]:
     """The same as `cut_detections`, for shapes."""
     return _cut(inputs, selection, size, shapes=True)
 
 
 def _cut(
     inputs: DetectionInputs, selection: Selection, size: int, shapes: bool
-) -> list[ObjectPiece] | None:
+) -> list[ObjectPiece]:
     if inputs.images or selection.keep or selection.every_metadata or selection.limit is not None:
-        return None
+        raise UnsplittableError
     reading = reading_of(inputs, selection, shapes=shapes)
     if reading.fields:
-        return None
+        raise UnsplittableError
     form = inputs.format_of("ground_truth")
     truth = inputs.ground_truth
     pieces = [ObjectPiece("", truth, form, reading, Piece(truth))]
@@ -157,28 +158,28 @@ def _cut(
         for file in expanded(path):
             found = inputs.format_of("predictions") or format_of(file)
             if found not in ("coco", "jsonl", "csv"):
-                return None
+                raise UnsplittableError
             ranges = cut(file, size) if found == "coco" else [Piece(file)]
             pieces += [ObjectPiece(model, path, found, reading, one) for one in ranges]
-    return pieces if len(pieces) > 1 + len(inputs.models) else None
+    if len(pieces) == 1 + len(inputs.models):
+        raise UnsplittableError
+    return pieces
 
 
-def read_piece(task: ObjectPiece) -> tuple[PieceSummary, ObjectFile] | None:
-    """A piece with its objects by image; None if the input must be read whole.
+def read_piece(task: ObjectPiece) -> tuple[PieceSummary, ObjectFile]:
+    """A piece with its objects by image.
 
     Raises:
         DataError: What it holds is wrong.
+        UnsplittableError: The input must be read whole.
     """
-    found = _read(task)
-    if found is None:
-        return None
-    file, facts = found
+    file, facts = _read(task)
     if file.objects.skipped or file.image_names != "typed":
-        return None
+        raise UnsplittableError
     if task.model:
         if file.images is not None and {"width", "height"} & set(file.images.columns):
             # Sizes of images come together from all files.
-            return None
+            raise UnsplittableError
         file = replace(file, images=None)
     elif file.images is None:
         file = replace(file, images=images_of(file))
@@ -202,18 +203,19 @@ def survey(
     selection: Selection,
     pieces: Sequence[ObjectPiece],
     summaries: Sequence[PieceSummary],
-) -> Survey | None:
-    """The labels of the run and ranges of images; None if image ids have mixed types.
+) -> Survey:
+    """The labels of the run and ranges of images.
 
     Raises:
         DataError: Files do not belong together.
+        UnsplittableError: Image ids have mixed types, or pieces are not those of their files.
     """
     truth = _in_order(summaries[0].head)
     if not summaries[0].images.rows:
         problem = Problem(objects_of(truth), "there are no objects to evaluate against")
         raise DataError(problem, hint="give a ground truth with at least one annotation")
     if not _are_lists(pieces, summaries):
-        return None
+        raise UnsplittableError
     own = _by_model(pieces, summaries)
     heads = {"": truth}
     for model, parts in own.items():
@@ -222,7 +224,7 @@ def survey(
         check_categories(heads[model], truth)
     numbers = images_of(truth)["id"].dtype.kind == "i"
     if any(isinstance(one.images.ids[0], int) != numbers for one in summaries if one.images.rows):
-        return None
+        raise UnsplittableError
     predicted = {model: head for model, head in heads.items() if model}
     frame, warnings = make_frame(truth, list(predicted.values()), selection)
     kinds = {"ground truths": summaries[0].kinds} | {
@@ -307,11 +309,15 @@ def load_range(
 
 def join_ranges(
     ground: Ground, parts: Sequence[Loaded[DetectionDataset]]
-) -> Loaded[DetectionDataset] | None:
-    """Join all ranges; None if dropped objects have labels of their own."""
+) -> Loaded[DetectionDataset]:
+    """Join all ranges.
+
+    Raises:
+        UnsplittableError: Dropped objects have labels of their own.
+    """
     remarks = DataWarnings.joined([part.facts for part in parts])
     if not np.array_equal(remarks.seen, ground.seen):
-        return None
+        raise UnsplittableError
     metadata = dict.fromkeys(remarks.predicted, ground.frame.metadata)
     loaded = replace(parts[0], metadata=metadata, facts=remarks)
     return finish(loaded, ground.frame, ground.kind, ground.options, ground.notes)
@@ -345,7 +351,7 @@ def _numbered(dataset: DetectionDataset, first: int) -> DetectionDataset:
     )
 
 
-def _read(task: ObjectPiece) -> tuple[ObjectFile, ResultsFacts | None] | None:
+def _read(task: ObjectPiece) -> tuple[ObjectFile, ResultsFacts | None]:
     piece, reading = task.piece, task.reading
     if not task.model:
         return read_objects(task.path, "ground_truth", reading, task.format), None

@@ -196,7 +196,8 @@ class _Ranking:
         of_label = label[rows]
         hit = np.flatnonzero(right[rows])
         begin = np.searchsorted(of_label, of_label[hit])
-        hits = Hits(of_label[hit], np.ones(len(hit), np.int64), hit - begin + 1)
+        starts = np.searchsorted(of_label[hit], np.arange(len(truths) + 1))
+        hits = Hits(starts, None, hit - begin + 1)
         precision = interpolate(hits, truths, RECALLS).precision.mean(axis=0)
         left = (truths > 0) | (np.bincount(of_label, minlength=len(truths)) > 0)
         kept = precision[(self.truths > 0) & left]
