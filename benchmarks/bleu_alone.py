@@ -13,7 +13,7 @@ import time
 import sacrebleu  # noqa: F401
 
 from valor_cli.data.shapes.samples.dataset import TextDataset
-from valor_cli.evaluators.samples import measure_samples
+from valor_cli.evaluators.samples.evidence import measure_samples
 from valor_cli.evaluators.text_generation import TEXT_GENERATION
 from valor_cli.metric import Call, NoOptions, Selection
 

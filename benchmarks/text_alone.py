@@ -10,7 +10,7 @@ import json
 import sys
 import time
 
-from valor_cli.evaluators.samples import measure_samples
+from valor_cli.evaluators.samples.evidence import measure_samples
 from valor_cli.evaluators.text_generation import TEXT_GENERATION
 from valor_cli.metric import Call, Metric, NoOptions, Selection
 

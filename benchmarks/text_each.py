@@ -12,7 +12,7 @@ import time
 from typing import Any, get_args
 
 from valor_cli.data.shapes.samples.dataset import TextDataset
-from valor_cli.evaluators.samples import Texts
+from valor_cli.evaluators.samples.outcomes import Texts
 from valor_cli.evaluators.text_generation import TEXT_GENERATION
 from valor_cli.kernels.secrets.personal_entities import Entity
 from valor_cli.metric import Metric, NoOptions, Selection

@@ -12,7 +12,8 @@ from msgspec.structs import replace
 from tests.oracles.text_models import ScriptedModels, ScriptedSession
 from tests.oracles.text_samples import samples
 from valor_cli.evaluators.model_metrics import ModelTexts, gather, measured_evidence, model_wing
-from valor_cli.evaluators.samples import Outcome, Outcomes, mean_of_samples
+from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes
+from valor_cli.evaluators.samples.sampled import mean_of_samples
 from valor_cli.metric import Call, Metric, Output
 from valor_cli.models.protocols.identity import ModelIdentity, Unavailable
 from valor_cli.models.protocols.judge import NoAnswer, Stopped

@@ -28,7 +28,7 @@ from valor_cli.evaluators.detection.evidence.panoptic_segments import match_segm
 from valor_cli.evaluators.detection.evidence.shards import match_detections
 from valor_cli.evaluators.detection.metrics.lvis import match_federated
 from valor_cli.evaluators.model_metrics import measured_evidence
-from valor_cli.evaluators.samples import measure_samples
+from valor_cli.evaluators.samples.evidence import measure_samples
 from valor_cli.evaluators.segmentation.evidence.shards import count_confusions
 from valor_cli.metric import Call, Metric, Selection, Wing
 

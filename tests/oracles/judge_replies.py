@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 
 from tests.oracles.judges import Judging
-from valor_cli.evaluators.samples import Outcome
+from valor_cli.evaluators.samples.outcomes import Outcome
 from valor_cli.results import STATUSES
 
 UNFIT = "I would rather not say."

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from valor_cli.data.shapes.samples.dataset import TextDataset
 from valor_cli.evaluators.judge.evidence.evidence import gather
 from valor_cli.evaluators.model_metrics import measured_evidence
-from valor_cli.evaluators.samples import Outcomes
+from valor_cli.evaluators.samples.outcomes import Outcomes
 from valor_cli.metric import Call, Metric
 from valor_cli.models.judge.prompts import Prompt, Prompts
 from valor_cli.models.protocols.judge import NoAnswer, Reply, Request

@@ -10,7 +10,7 @@ from tests.oracles.text_models import ScriptedModels, ScriptedSession
 from tests.oracles.text_samples import outcome
 from valor_cli.data.shapes.samples.dataset import TextDataset
 from valor_cli.evaluators.model_metrics import ModelTexts, gather, measured_evidence
-from valor_cli.evaluators.samples import Outcome, Outcomes
+from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes
 from valor_cli.kernels.text.sentences import split_sentences
 from valor_cli.metric import Call, Metric
 from valor_cli.results import Findings

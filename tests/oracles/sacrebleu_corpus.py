@@ -55,6 +55,8 @@ def resampled(
     metric: Metric[Any], rows: Rows, weights: Sequence[int], **parameters: Any
 ) -> MetricValue:
     """Our value of the rows, each as often as its weight says."""
-    again = replace(sampled(metric, of_rows(rows), **parameters), weights=np.array(weights))
+    again = replace(
+        sampled(metric, of_rows(rows), **parameters), weights=np.array([weights], np.float64)
+    )
     (value, *_) = metric.compute(again).values  # type: ignore[union-attr]
     return value

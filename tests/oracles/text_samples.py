@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from valor_cli.data.shapes.samples.dataset import TextDataset
-from valor_cli.evaluators.samples import Outcome, Outcomes, Sampled, Texts, measure_samples
+from valor_cli.evaluators.samples.evidence import measure_samples
+from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes, Texts
+from valor_cli.evaluators.samples.sampled import Sampled
 from valor_cli.metric import Call, Metric
 from valor_cli.results import STATUSES, Findings
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
-from valor_cli.evaluators.samples import mean_of_samples
+from valor_cli.evaluators.samples.sampled import mean_of_samples
 from valor_cli.metric import Call, Loaded, Metric, ModelUsage, Output
 from valor_cli.results import (
     CoverageResult,

@@ -14,7 +14,7 @@ from tests.oracles.sacrebleu_significance import sacrebleu_p
 from tests.oracles.text_rows import Rows, summaries
 from tests.oracles.text_samples import of_rows
 from valor_cli.evaluators.overlap.metrics.corpus_bleu import CORPUS_BLEU
-from valor_cli.evaluators.samples import measure_samples
+from valor_cli.evaluators.samples.evidence import measure_samples
 from valor_cli.metric import Call
 from valor_cli.statistics.bootstrap import percentile_intervals
 from valor_cli.statistics.paired import bootstrap_p
@@ -42,12 +42,14 @@ def ours(rows: Rows) -> Resampled:
     """Our values, from the evidence that runs resample."""
     call = Call(CORPUS_BLEU, {one.name: one.default for one in CORPUS_BLEU.parameters})
     evidence = measure_samples(of_rows(rows), (call,))
-    found = [
-        call.findings(one).values[0].value  # type: ignore[union-attr]
-        for one in (evidence, *evidence.resamples(weights(len(rows))))
-    ]
-    value, *column = (100 * one for one in found if one is not None)
-    return Resampled(value, np.array(column))
+    (again,) = evidence.resamples(weights(len(rows)))
+    (value, *_), (resampled, *_) = (
+        call.findings(one).values  # type: ignore[union-attr]
+        for one in (evidence, again)
+    )
+    assert value.value is not None
+    assert resampled.replicas is not None
+    return Resampled(100 * value.value, 100 * resampled.replicas)
 
 
 def theirs(base: Rows, other: Rows, monkeypatch: pytest.MonkeyPatch) -> tuple[Result, Result]:

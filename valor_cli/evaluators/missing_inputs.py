@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal, TypeAlias
 
-from valor_cli.evaluators.samples import Outcome, missing
+from valor_cli.evaluators.samples.outcomes import Outcome, missing
 
 Field: TypeAlias = Literal["user_input", "response", "references", "retrieved_contexts"]
 

@@ -16,14 +16,8 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from valor_cli.data.shapes.samples.dataset import TextDataset
-from valor_cli.evaluators.samples import (
-    Outcome,
-    Outcomes,
-    SampleEvidence,
-    Texts,
-    merge_samples,
-    plan_samples,
-)
+from valor_cli.evaluators.samples.evidence import SampleEvidence, merge_samples, plan_samples
+from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes, Texts
 from valor_cli.kernels.secrets.spans import Span, masked
 from valor_cli.kernels.text.sentences import split_sentences
 from valor_cli.kernels.vectors.cosines import units
@@ -142,7 +136,7 @@ def _all(call: Call, data: TextDataset, outcome: Outcome) -> Outcomes:
 
 def measured_evidence(data: TextDataset, measured: ModelOutcomes) -> SampleEvidence:
     """Evidence from the outcomes of a dataset."""
-    return SampleEvidence(
+    return SampleEvidence.of_all(
         measured.calls,
         tuple(one.without_secrets(data.secrets, quoted=True) for one in measured.outcomes),
         data.sample_ids,

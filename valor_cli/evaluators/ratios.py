@@ -185,8 +185,7 @@ def over_labels(ratios: Ratios, how: Average, words: Words) -> MetricValue:
         why = words.nothing_predicted
     over = None
     if how == "macro" and (n or replicas is not None):
-        each, present = np.where(ratios.seen, ratios.values, np.nan), ratios.present
-        over = LabelMean(each[0], present[0]) if replicas is None else LabelMean(each, present)
+        over = LabelMean(np.where(ratios.seen, ratios.values, np.nan), ratios.present)
     return MetricValue(value, why, n=n, over=over, replicas=replicas)
 
 

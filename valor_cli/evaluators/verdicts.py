@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from valor_cli.evaluators.samples import UNREADABLE, Outcome
+from valor_cli.evaluators.samples.outcomes import UNREADABLE, Outcome
 from valor_cli.metric import Output
 from valor_cli.results import Mark
 

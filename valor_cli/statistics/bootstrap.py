@@ -100,12 +100,12 @@ def mean_intervals(
         both = cluster_sums(both, clusters)
     if len(both) < 2:
         return [None] * values.shape[1]
-    parts = exact_parts(both)
+    parts = exact_parts(np.ascontiguousarray(both.T))
     totals = np.zeros((resamples, both.shape[1]))
     at_once = max(1, _WEIGHTS_AT_ONCE // max(len(both), 1))
     for first in range(0, resamples, at_once):
         last = min(first + at_once, resamples)
-        totals[first:last] = weighted_sums(_weights(len(both), seed, first, last), parts)
+        totals[first:last] = weighted_sums(_weights(len(both), seed, first, last), parts).T
     means = np.full((resamples, values.shape[1]), np.nan)
     added, counted = np.hsplit(totals, 2)
     np.divide(added, counted, out=means, where=counted > 0)

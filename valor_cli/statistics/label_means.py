@@ -102,10 +102,11 @@ def shifted(values: Floats, labels: LabelMean | None, whole: LabelMean | None) -
     each, present = np.atleast_2d(labels.values), np.atleast_2d(labels.present)
     values = np.where(present.any(axis=1), values, np.nan)
     if whole is not None:
-        wanted = ~np.isnan(whole.values)
+        (known,) = np.atleast_2d(whole.values)
+        wanted = ~np.isnan(known)
         rows = np.flatnonzero(~present[:, wanted].all(axis=1) & ~np.isnan(values))
         if len(rows):
-            filled = np.where(present[rows], each[rows], whole.values)[:, wanted]
+            filled = np.where(present[rows], each[rows], known)[:, wanted]
             shifts[rows] = values[rows] - np.ascontiguousarray(filled).mean(axis=1)
     return Resampled(values, shifts)
 

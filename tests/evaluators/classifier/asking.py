@@ -13,7 +13,7 @@ from tests.oracles.text_models import ScriptedModels
 from tests.oracles.text_samples import outcome
 from valor_cli.data.shapes.samples.dataset import TextDataset
 from valor_cli.evaluators.model_metrics import ModelTexts
-from valor_cli.evaluators.samples import Outcome, Outcomes
+from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes
 from valor_cli.metric import Metric
 from valor_cli.models.protocols.classifier import Classifier, Pair
 from valor_cli.models.protocols.identity import ModelIdentity

@@ -15,7 +15,7 @@ from valor_cli.evaluators.classifier.metrics.hallucination_hhem import HALLUCINA
 from valor_cli.evaluators.classifier.metrics.summac_zs import SUMMAC_ZS
 from valor_cli.evaluators.classifier.metrics.toxicity_detoxify import TOXICITY_DETOXIFY
 from valor_cli.evaluators.model_metrics import ModelTexts
-from valor_cli.evaluators.samples import Outcomes
+from valor_cli.evaluators.samples.outcomes import Outcomes
 from valor_cli.metric import Metric
 from valor_cli.models.scheduler.stop import Stop
 from valor_cli.models.settings.models import EmbedderSettings

@@ -15,7 +15,7 @@ from valor_cli.evaluators.embedding.sentence_pairs import (
     paired,
 )
 from valor_cli.evaluators.model_metrics import ModelTexts
-from valor_cli.evaluators.samples import Outcome
+from valor_cli.evaluators.samples.outcomes import Outcome
 
 DATA = samples(
     ["One thing. Another thing.", "\n", None, "Said.", "Said."],

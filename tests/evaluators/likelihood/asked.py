@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from tests.oracles.text_models import ScriptedModels, ScriptedSession
 from valor_cli.data.shapes.samples.dataset import TextDataset
 from valor_cli.evaluators.model_metrics import ModelTexts, gather, measured_evidence
-from valor_cli.evaluators.samples import Outcome, Outcomes, SampleEvidence
+from valor_cli.evaluators.samples.evidence import SampleEvidence
+from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes
 from valor_cli.metric import Call, Metric
 from valor_cli.models.protocols.identity import ModelIdentity
 from valor_cli.models.protocols.language_model import Architecture, Passage

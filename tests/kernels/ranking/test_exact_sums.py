@@ -108,37 +108,33 @@ _RNG = np.random.default_rng(7)
 def test_the_parts_add_up_to_the_values(scale: float) -> None:
     values = _RNG.standard_normal((50, 3)) * scale
     parts = exact_parts(values)
-    assert len(parts) == 3
     rows = zip(*(part.ravel().tolist() for part in parts), values.ravel().tolist(), strict=True)
     for *own, value in rows:
-        least = 2.0**-71 * float(np.abs(values).max())
-        assert math.fsum(own) == pytest.approx(value, rel=1e-16, abs=least)
+        assert math.fsum(own) == value
 
 
 def test_whole_numbers_are_one_part() -> None:
-    values = np.array([3.0, 0.0, 1.0])
-    assert [part.tolist() for part in exact_parts(values)] == [[3.0, 0.0, 1.0]]
-    assert [part.tolist() for part in exact_parts(np.zeros(0))] == [[]]
-    assert weighted_sums(np.zeros(0), exact_parts(np.zeros(0))) == 0.0
+    values = np.array([[3.0, 0.0, 1.0]])
+    assert exact_parts(values).tolist() == [values.tolist()]
+    nothing = exact_parts(np.zeros((2, 0)))
+    assert nothing.tolist() == [[[], []]]
+    assert weighted_sums(np.zeros((1, 0)), nothing).tolist() == [[0.0], [0.0]]
 
 
-@pytest.mark.parametrize("spread", [1, 1e3, 1e9])
+@pytest.mark.parametrize("spread", [1, 1e3, 1e9, 1e280, 1e-280])
 def test_sums_are_those_of_fsum(spread: float) -> None:
-    values = _RNG.random(1000) ** 3 * spread ** _RNG.random(1000)
-    weights = _RNG.poisson(1, 1000).astype(np.float64)
-    repeated = np.repeat(values, weights.astype(np.int64))
-    found = float(weighted_sums(weights, exact_parts(values)))
-    assert found == pytest.approx(math.fsum(repeated), rel=2.3e-16)
+    values = _RNG.random((2, 1000)) ** 3 * spread ** _RNG.random((2, 1000))
+    weights = _RNG.poisson(1, (3, 1000))
+    found = weighted_sums(weights.astype(np.float64), exact_parts(values))
+    assert found.tolist() == [
+        [math.fsum(np.repeat(column, row).tolist()) for row in weights] for column in values
+    ]
 
 
 def test_order_makes_no_difference() -> None:
-    values = _RNG.standard_normal((300, 4))
+    values = _RNG.standard_normal((4, 300))
     weights = _RNG.poisson(1, (5, 300)).astype(np.float64)
     order = _RNG.permutation(300)
     found = weighted_sums(weights, exact_parts(values))
-    again = weighted_sums(weights[:, order], exact_parts(values[order]))
-    one_by_one = [
-        [weighted_sums(row, exact_parts(column)) for column in values.T] for row in weights
-    ]
+    again = weighted_sums(weights[:, order], exact_parts(values[:, order]))
     assert found.tolist() == again.tolist()
-    assert np.allclose(found, one_by_one, rtol=1e-15, atol=0)

@@ -6,7 +6,7 @@ sentences of the document are premises, those of the response hypotheses.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,8 @@ from valor_cli.evaluators.classifier.summary_sentences import (
     summary_sentences,
 )
 from valor_cli.evaluators.model_metrics import ModelTexts
-from valor_cli.evaluators.samples import Outcome, Sampled
+from valor_cli.evaluators.samples.outcomes import Outcome
+from valor_cli.evaluators.samples.sampled import Sampled
 from valor_cli.kernels.vectors.summac import Floats, Support
 from valor_cli.models.protocols.classifier import Pair
 from valor_cli.models.protocols.identity import ModelIdentity
@@ -147,14 +148,13 @@ def _beside(own: SummarySentences, found: Mapping[Pair, tuple[Floats, Floats]]) 
 
 def mean_of_summaries(sampled: Sampled) -> Findings:
     """The mean over samples, with a warning if sentences were skipped."""
-    values = [sampled.mean("value")]
-    if sampled.weights is not None:
-        return sampled.findings(values)
+    return sampled.findings(sampled.means(), warnings=_warnings(sampled))
+
+
+def _warnings(sampled: Sampled) -> Iterator[str]:
     counts = [one[LEFT_OUT] for one in sampled.outcomes.details if one and LEFT_OUT in one]
-    if not counts:
-        return sampled.findings(values)
-    warning = (
-        f"{sampled.metric.name}: {sum(counts):,} sentences of {len(counts):,} samples were not "
-        "looked at: they are beyond the most that the config allows"
-    )
-    return sampled.findings(values, warnings=(warning,))
+    if counts:
+        yield (
+            f"{sampled.metric.name}: {sum(counts):,} sentences of {len(counts):,} samples were not "
+            "looked at: they are beyond the most that the config allows"
+        )

@@ -14,7 +14,7 @@ from msgspec import Struct
 from valor_cli.evaluators.classifier.sentence_spans import Place, sentence_places
 from valor_cli.evaluators.missing_inputs import missing_input
 from valor_cli.evaluators.model_metrics import ModelTexts
-from valor_cli.evaluators.samples import Outcome
+from valor_cli.evaluators.samples.outcomes import Outcome
 from valor_cli.models.protocols.classifier import Pair
 
 Source = Literal["user_input", "retrieved_contexts"]

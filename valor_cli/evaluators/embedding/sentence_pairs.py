@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from valor_cli.evaluators.missing_inputs import Field, missing_input
 from valor_cli.evaluators.model_metrics import ModelTexts
-from valor_cli.evaluators.samples import Outcome, Outcomes
+from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes
 from valor_cli.kernels.text.sentences import SPLITTER
 from valor_cli.kernels.vectors.cosines import similarities
 from valor_cli.results import Scalar

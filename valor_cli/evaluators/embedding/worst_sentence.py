@@ -10,7 +10,8 @@ import numpy as np
 from valor_cli.errors import printable
 from valor_cli.evaluators.embedding.sentence_pairs import Passage
 from valor_cli.evaluators.model_metrics import ModelTexts
-from valor_cli.evaluators.samples import Outcome, Sampled
+from valor_cli.evaluators.samples.outcomes import Outcome
+from valor_cli.evaluators.samples.sampled import Sampled
 from valor_cli.results import Findings, Mark, MetricInsight
 
 
@@ -49,13 +50,12 @@ def mean_with_worst_sentence(sampled: Sampled, kind: str) -> Findings:
         sampled: With the details that `with_worst_sentence` makes.
         kind: What the sentence is: "least grounded".
     """
-    values = [sampled.mean(output.name) for output in sampled.metric.outputs]
-    return sampled.findings(values, insights=tuple(_insights(sampled, kind)))
+    return sampled.findings(sampled.means(), insights=_insights(sampled, kind))
 
 
 def _insights(sampled: Sampled, kind: str) -> Iterator[MetricInsight]:
     threshold = sampled.call.threshold
-    if sampled.weights is not None or threshold is None:
+    if threshold is None:
         return
     column = np.where(sampled.scored, sampled.outcomes.columns["value"], np.inf)
     lowest = float(column.min(initial=np.inf))

@@ -14,7 +14,7 @@ from valor_cli.evaluators.overlap.metrics.rouge import ROUGE_1, ROUGE_2, ROUGE_L
 from valor_cli.evaluators.overlap.metrics.self_consistency import SELF_CONSISTENCY
 from valor_cli.evaluators.overlap.metrics.ter import TER
 from valor_cli.evaluators.overlap.metrics.token_f1 import TOKEN_F1
-from valor_cli.evaluators.samples import sample_wing
+from valor_cli.evaluators.samples.evidence import sample_wing
 
 __all__ = ["GROUPS", "WING"]
 

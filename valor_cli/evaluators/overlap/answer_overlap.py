@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final, Literal
 
-from valor_cli.evaluators.samples import Sampled
+from valor_cli.evaluators.samples.sampled import Sampled
 from valor_cli.kernels.text.line_words import ascii_lines
 from valor_cli.kernels.text.porter import stem
 from valor_cli.kernels.text.token_codes import WordCodes
@@ -35,15 +35,13 @@ def drops_most_letters(texts: list[str], tokenizer: Tokenizer) -> bool:
     return tokenizer == "rouge" and is_mostly_lost(texts)
 
 
-def lost_warning(sampled: Sampled) -> list[str]:
-    """A warning if most samples lose most of their letters; none for a resample."""
-    if sampled.weights is not None:
-        return []
-    lost, scored = int(sampled.summed(LOST)), int(sampled.scored.sum())
-    if 2 * lost <= scored:
-        return []
-    many = f"{lost:,} of {scored:,} samples"
-    return [f"{many} are mostly in letters that the tokenizer rouge drops: set tokenizer: unicode"]
+def lost_warning(sampled: Sampled) -> Iterator[str]:
+    """A warning if most samples lose most of their letters."""
+    scored = int(sampled.scored.sum())
+    lost = int(sampled.outcomes.numbers[LOST][sampled.scored].sum())
+    if 2 * lost > scored:
+        many = f"{lost:,} of {scored:,} samples"
+        yield f"{many} are mostly in letters that the tokenizer rouge drops: set tokenizer: unicode"
 
 
 def _stem_of_word(word: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Final, Literal
 
 from valor_cli.evaluators.overlap.reference_texts import comparable
-from valor_cli.evaluators.samples import Texts
+from valor_cli.evaluators.samples.outcomes import Texts
 from valor_cli.kernels.text.bleu import NgramMatches, ngram_matches
 from valor_cli.kernels.text.mteval import mteval_words
 from valor_cli.kernels.text.treebank import treebank_words

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from valor_cli.data.shapes.samples.dataset import TextDataset
-from valor_cli.evaluators.samples import Outcome, missing
+from valor_cli.evaluators.samples.outcomes import Outcome, missing
 
 
 class Comparable(NamedTuple):

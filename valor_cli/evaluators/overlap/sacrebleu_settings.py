@@ -8,21 +8,28 @@ score. The signature lists every setting (Post, A Call for Clarity in Reporting 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from msgspec.structs import replace
+from numpy.typing import ArrayLike, NDArray
 
 from valor_cli.data.shapes.samples.dataset import TextDataset
-from valor_cli.evaluators.samples import Ints, Sampled
-from valor_cli.results import Findings, MetricValue, Scalar
+from valor_cli.evaluators.samples.outcomes import Ints
+from valor_cli.evaluators.samples.sampled import Sampled
+from valor_cli.results import Findings
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.base import Metric as SacrebleuMetric
 
+STATISTICS = "statistics"
+"""The numbers that add up: sacrebleu's, in its order."""
+
+NO_WORDS = "no words in the references"
+
 REFERENCES = "references"
-"""The count that holds how many references each sample has."""
+"""The numbers that say how many references each sample has."""
 
 
 def reference_counts(data: TextDataset) -> Ints:
@@ -33,25 +40,29 @@ def reference_counts(data: TextDataset) -> Ints:
 def of_corpus(
     sampled: Sampled,
     settings: Callable[[], SacrebleuMetric],
-    values: Callable[[], Sequence[MetricValue]],
+    score: Callable[[NDArray[Any]], ArrayLike],
 ) -> Findings:
     """The values of all "ok" samples together, with their number and the signature.
 
     Args:
-        sampled: What was found of each.
+        sampled: With `STATISTICS` and `REFERENCES` among the numbers.
         settings: Makes sacrebleu's metric.
-        values: Computes the values; called where there is a sample.
+        score: Of (replicas, k) summed statistics, the (outputs, replicas) values; NaN: there are no
+            words in the references.
     """
-    n = int(sampled.times()[sampled.scored].sum())
-    if not n:
-        why = sampled.why_none()
-        nothing = [MetricValue(None, why, one.name, n=0) for one in sampled.metric.outputs]
-        return sampled.findings(nothing)
-    at: dict[str, Scalar] = {}
-    if sampled.weights is None:
-        references = sampled.outcomes.counts[REFERENCES][sampled.scored]
-        at["signature"] = signature(settings(), references)
-    return sampled.findings([replace(one, n=n, at=at) for one in values()])
+    outputs, statistics = sampled.metric.outputs, sampled.outcomes.numbers[STATISTICS]
+    n, *sums = sampled.sums(sampled.scored, *statistics.T)
+    found = np.asarray(score(np.array(sums).T.astype(statistics.dtype)), np.float64)
+    none = NO_WORDS if n[0] else None
+    values = [
+        sampled.value(column, n, output.name, none)
+        for column, output in zip(np.where(n > 0, found, np.nan), outputs, strict=True)
+    ]
+    if not sampled.scored.any():
+        return sampled.findings(values)
+    references = sampled.outcomes.numbers[REFERENCES][sampled.scored]
+    said = sampled.outcomes.once("signature", lambda: signature(settings(), references))
+    return sampled.findings([replace(one, at={"signature": said}) for one in values])
 
 
 def signature(metric: SacrebleuMetric, references: Ints) -> str:

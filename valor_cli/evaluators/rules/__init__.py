@@ -8,7 +8,7 @@ from valor_cli.evaluators.rules.metrics.language_consistency import LANGUAGE_CON
 from valor_cli.evaluators.rules.metrics.pii_leakage import PII_LEAKAGE
 from valor_cli.evaluators.rules.metrics.sensitive_data_leakage import SENSITIVE_DATA_LEAKAGE
 from valor_cli.evaluators.rules.metrics.text_matching import TEXT_MATCHING
-from valor_cli.evaluators.samples import sample_wing
+from valor_cli.evaluators.samples.evidence import sample_wing
 
 __all__ = ["WING"]
 

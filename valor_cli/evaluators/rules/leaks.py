@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from valor_cli.evaluators.samples import Outcome, Outcomes, Texts, missing
+from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes, Texts, missing
 from valor_cli.evaluators.verdicts import OUTPUTS, verdict
 from valor_cli.kernels.secrets.spans import Span, masked
 from valor_cli.results import Mark

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from valor_cli.evaluators.samples import sample_wing
+from valor_cli.evaluators.samples.evidence import sample_wing
 from valor_cli.evaluators.structure.metrics.agent_sanity import AGENT_SANITY
 from valor_cli.evaluators.structure.metrics.looping import LOOPING
 

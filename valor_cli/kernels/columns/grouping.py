@@ -53,15 +53,13 @@ def summed(group: Ints, amounts: NDArray[Any] | None, length: int) -> NDArray[np
     return np.bincount(group, amounts, length).astype(np.int64, copy=False)
 
 
-def tallies(
-    values: Ints, length: int, weights: NDArray[np.int64] | None = None
-) -> NDArray[np.int64]:
+def tallies(values: Ints, length: int, weights: NDArray[Any] | None = None) -> NDArray[np.int64]:
     """Counts or summed weights of 0 … length - 1 in `values`.
 
     Args:
         values: (n,) whole numbers.
         length: How many there are to tally.
-        weights: (replicas, n); None for 1 each.
+        weights: (replicas, n) whole numbers; None for 1 each.
 
     Returns:
         (replicas, length); a single row without weights.

@@ -42,9 +42,6 @@ HUGE: Final = 2.0**960
 WEIGHTED_BITS: Final = 24
 """Bits of a weighted number over the grid: with weights that add up to less than 2**29 they fit."""
 
-PARTS: Final = 3
-"""So many parts keep what is above 2**-72 of the largest number."""
-
 
 @dataclass(frozen=True, slots=True)
 class ExactSums:
@@ -122,37 +119,33 @@ def _cut(rest: Floats, grid: int) -> Floats:
     return np.asarray((rest + constant) - constant)
 
 
-def exact_parts(values: Floats) -> list[Floats]:
+def exact_parts(values: Floats) -> Floats:
     """Split numbers into parts whose weighted sums are exact, in any order.
 
     Args:
         values: Finite numbers below `HUGE`, of any shape.
 
     Returns:
-        Arrays of that shape that add up to the values, the largest first; one at least.
+        (parts, …) that add up to the values, the largest first; one part at least.
     """
     grid = math.frexp(float(np.abs(values).max(initial=0.0)))[1]
-    parts, left = [], values
-    for _ in range(PARTS):
+    parts: list[Floats] = []
+    left = values
+    while not parts or (left.any() and grid > SMALLEST):
         grid = max(grid - WEIGHTED_BITS, SMALLEST)
         parts.append(_cut(left, grid))
         left = left - parts[-1]
-        if not left.any():
-            break
-    return parts
+    return np.stack(parts)
 
 
-def weighted_sums(weights: Floats, parts: Sequence[Floats]) -> Floats:
-    """The sums of numbers times weights: a product of matrices.
+def weighted_sums(weights: Floats, parts: Floats) -> Floats:
+    """(k, m) the floats nearest to the sums of numbers times weights: a product of matrices.
 
     Args:
-        weights: (n,) or (m, n) whole numbers that add up to less than 2**29 in each row.
-        parts: `exact_parts` of (n,) or (n, k) numbers.
-
-    Returns:
-        (), (m,), (k,) or (m, k).
+        weights: (m, n) whole numbers that add up to less than 2**29 in each row.
+        parts: `exact_parts` of (k, n) numbers.
     """
-    total = weights @ parts[0]
-    for part in parts[1:]:
-        total = total + weights @ part
-    return np.asarray(total)
+    count, k, n = parts.shape
+    sums = (parts.reshape(count * k, n) @ weights.T).reshape(count, -1)
+    nearest = [math.fsum(one) for one in sums.T.tolist()]
+    return np.array(nearest, np.float64).reshape(k, len(weights))

@@ -13,7 +13,7 @@ from tests.oracles.text_samples import samples
 from valor_cli.errors import ConfigError
 from valor_cli.evaluators.classifier.metrics.summac_zs import SUMMAC_ZS
 from valor_cli.evaluators.model_metrics import ModelTexts
-from valor_cli.evaluators.samples import Sampled
+from valor_cli.evaluators.samples.sampled import Sampled
 from valor_cli.kernels.text.sentences import split_sentences
 from valor_cli.metric import Call
 from valor_cli.results import Mark
@@ -151,10 +151,10 @@ def test_sentences_that_are_left_out_are_told() -> None:
     assert measured.details[0] is not None
     assert measured.details[0]["sentences_left_out"] == 1
     call = Call(SUMMAC_ZS, {})
-    sampled = Sampled(call, WEATHER.sample_ids, measured)
+    sampled = Sampled(call, WEATHER.sample_ids, measured, np.ones((1, 1)))
     (warning,) = SUMMAC_ZS.compute(sampled).warnings  # type: ignore[union-attr]
     assert warning.startswith("summac_zs: 1 sentences of 1 samples were not looked at")
-    again = Sampled(call, WEATHER.sample_ids, measured, np.array([2]))
+    again = Sampled(call, WEATHER.sample_ids, measured, np.array([[2.0]]))
     assert not SUMMAC_ZS.compute(again).warnings  # type: ignore[union-attr]
 
 

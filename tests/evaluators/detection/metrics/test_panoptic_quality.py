@@ -27,6 +27,7 @@ from valor_cli.evaluators.detection.evidence.panoptic_segments import (
     merge_segments,
 )
 from valor_cli.evaluators.detection.metrics.panoptic_quality import PANOPTIC_WING, panoptic_quality
+from valor_cli.kernels.columns.grouping import nulls
 from valor_cli.kernels.geometry.shapes import Masks, Shapes
 
 
@@ -79,7 +80,7 @@ def test_an_iou_of_one_half_is_no_match() -> None:
     # pq = 0 / (0 + 1/2 + 1/2).
     one = scene("AAAA", {"A": CAT}, "aa..", {"a": CAT})
     segments = match_segments(dataset_of([one]), None)
-    tp, fp, fn, iou = (column[0] for column in segments.sums())
+    tp, fp, fn, iou = (column[0, 0] for column in segments.sums())
     assert (tp, fp, fn, iou) == (0, 1, 1, 0.0)
     values = {v.output: v for v in panoptic_quality(segments).values if v.label == "cat"}
     assert values["pq"].value == values["rq"].value == values["sq"].value == 0.0
@@ -90,8 +91,8 @@ def test_an_iou_of_one_half_is_no_match() -> None:
 def test_another_label_is_a_mistake_and_a_miss() -> None:
     one = scene("AAAA", {"A": CAT}, "aaaa", {"a": DOG})
     sums = match_segments(dataset_of([one]), None).sums()
-    assert sums.fn.tolist() == [1, 0, 0, 0]
-    assert sums.fp.tolist() == [0, 1, 0, 0]
+    assert sums.fn.tolist() == [[1, 0, 0, 0]]
+    assert sums.fp.tolist() == [[0, 1, 0, 0]]
 
 
 @pytest.mark.parametrize(
@@ -113,7 +114,7 @@ def test_predictions_in_void_and_in_crowds(truth: str, found: str, mistakes: int
         truth, {key: infos[key] for key in infos if key in truth}, found, {"a": CAT, "A": CAT}
     )
     sums = match_segments(dataset_of([one]), None).sums()
-    assert (sums.tp[0], sums.fp[0], sums.fn[0]) == (1, mistakes, 0)
+    assert (sums.tp[0, 0], sums.fp[0, 0], sums.fn[0, 0]) == (1, mistakes, 0)
 
 
 def test_a_crowd_is_neither_found_nor_missed() -> None:
@@ -138,14 +139,14 @@ def test_a_label_without_ground_truth_enters_no_mean() -> None:
 def test_an_image_without_predictions_is_all_missed() -> None:
     one = scene("AABB", {"A": CAT, "B": GRASS}, "....", {})
     sums = match_segments(dataset_of([one]), None).sums()
-    assert sums.fn.tolist() == [1, 0, 1, 0]
-    assert sums.fp.tolist() == sums.tp.tolist() == [0, 0, 0, 0]
+    assert sums.fn.tolist() == [[1, 0, 1, 0]]
+    assert sums.fp.tolist() == sums.tp.tolist() == [[0, 0, 0, 0]]
 
 
 def test_several_crowds_of_a_label_excuse_together() -> None:
     # No COCO file has this; panopticapi would look at the last crowd listed alone: 2 of 5 pixels.
     one = scene("KKLLB", {"K": Info(0, True), "L": Info(0, True), "B": GRASS}, "aaaaa", {"a": CAT})
-    assert match_segments(dataset_of([one]), None).sums().fp.tolist() == [0, 0, 0, 0]
+    assert match_segments(dataset_of([one]), None).sums().fp.tolist() == [[0, 0, 0, 0]]
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -157,7 +158,7 @@ def test_equal_to_the_reference_to_the_last_bit(seed: int) -> None:
     qualities = []
     for at, label in enumerate(LABELS):
         stat = expected[at]
-        assert (sums.tp[at], sums.fp[at], sums.fn[at]) == (stat.tp, stat.fp, stat.fn)
+        assert (sums.tp[0, at], sums.fp[0, at], sums.fn[0, at]) == (stat.tp, stat.fp, stat.fn)
         if stat.tp + stat.fn:
             qualities.append(stat.quality)
             assert tuple(found[(name, label)] for name in ("pq", "sq", "rq")) == stat.quality
@@ -225,8 +226,16 @@ def test_a_resample_is_images_repeated() -> None:
     scenes = [random_scene(seed) for seed in range(8)]
     segments = match_segments(dataset_of(scenes), None)
     weights = np.array([[1] * 8, [0, 2, 1, 0, 0, 3, 1, 1], [0] * 8])
-    once, again, nothing = map(rows_of, segments.resamples(weights))
+    (together,) = segments.resamples(weights)
+    found = panoptic_quality(together).values
+    columns = np.array([one.replicas for one in found])
+    once, again, nothing = (
+        dict(zip(rows_of(together), nulls(column), strict=True)) for column in columns.T
+    )
     assert once == rows_of(segments)
+    for row, own in zip(weights, (once, again, nothing), strict=True):
+        (alone,) = segments.resamples(row[None])
+        assert rows_of(alone) == own
     repeated = [scenes[at] for at, count in enumerate(weights[1]) for _ in range(count)]
     expected = rows_of(match_segments(dataset_of(repeated), None))
     assert again == pytest.approx(expected, abs=1e-12)
@@ -298,4 +307,4 @@ def test_masks_without_pixels_are_missed_and_mistaken() -> None:
         detections=replace(dataset.detections, shapes=empty),
     )
     sums = match_segments(nothing, None).sums()
-    assert (sums.tp[0], sums.fp[0], sums.fn[0]) == (0, 1, 1)
+    assert (sums.tp[0, 0], sums.fp[0, 0], sums.fn[0, 0]) == (0, 1, 1)

@@ -19,7 +19,7 @@ from tests.oracles.text_problems import random_texts
 from tests.oracles.text_samples import samples
 from valor_cli.errors import DataError
 from valor_cli.evaluators.embedding.metrics.bertscore import BERTSCORE, baselines_in
-from valor_cli.evaluators.samples import Outcome
+from valor_cli.evaluators.samples.outcomes import Outcome
 from valor_cli.metric import Call, MissingConfig
 from valor_cli.models.protocols.identity import ModelIdentity
 from valor_cli.models.protocols.token_encoder import TokenStates

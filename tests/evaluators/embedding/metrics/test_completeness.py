@@ -16,7 +16,7 @@ from valor_cli.errors import MissingExtraError
 from valor_cli.evaluators.embedding.metrics import completeness as module
 from valor_cli.evaluators.embedding.metrics.completeness import COMPLETENESS
 from valor_cli.evaluators.model_metrics import ModelTexts
-from valor_cli.evaluators.samples import Outcome
+from valor_cli.evaluators.samples.outcomes import Outcome
 from valor_cli.models.embedders.reduction import Cloud, UmapReduction, dimensions_of
 from valor_cli.models.scheduler.stop import Stop
 from valor_cli.models.settings.models import EmbedderSettings

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from msgspec.structs import replace
 
 from tests.oracles.measured_by_models import each_outcome, findings_by
 from tests.oracles.text_models import ScriptedModels, ScriptedSession
@@ -15,7 +14,7 @@ from tests.oracles.text_samples import samples
 from valor_cli.data.shapes.samples.dataset import TextDataset
 from valor_cli.evaluators.embedding.metrics.questions_drift import QUESTIONS_DRIFT
 from valor_cli.evaluators.model_metrics import gather, measured_evidence
-from valor_cli.evaluators.samples import SampleEvidence
+from valor_cli.evaluators.samples.evidence import SampleEvidence
 from valor_cli.metric import Call
 from valor_cli.results import Findings
 
@@ -187,18 +186,6 @@ def test_a_slice_is_split_anew() -> None:
     assert isinstance(cut, Findings)
     assert values(cut)["value"] == pytest.approx(1, abs=1e-9)
     assert cut.values[0].n == 10
-
-
-def test_weights_are_repetitions() -> None:
-    data = asked("sum", "king", None, "sums", "anti", "king")
-    call, evidence = evidence_of(data, min_test_cases=2)
-    weights = np.array([2, 1, 5, 0, 1, 3])
-    found = call.findings(replace(evidence, weights=weights))
-    same = call.findings(evidence._taken(np.repeat(np.arange(6), weights)))
-    assert isinstance(found, Findings)
-    assert isinstance(same, Findings)
-    assert values(found) == pytest.approx(values(same), abs=1e-12)
-    assert found.samples is None
 
 
 def test_the_same_twice() -> None:

@@ -16,7 +16,7 @@ from tests.oracles.text_samples import samples
 from valor_cli.data.shapes.samples.dataset import TextDataset
 from valor_cli.evaluators.embedding.metrics import step_alignment
 from valor_cli.evaluators.embedding.metrics.step_alignment import STEP_ALIGNMENT
-from valor_cli.evaluators.samples import Outcome
+from valor_cli.evaluators.samples.outcomes import Outcome
 from valor_cli.metric import Call
 from valor_cli.results import Mark
 

@@ -12,7 +12,7 @@ from valor_cli.evaluators.judge.metrics.bias import BIAS
 from valor_cli.evaluators.judge.metrics.custom_judge import CUSTOM_JUDGE
 from valor_cli.evaluators.judge.metrics.faithfulness import FAITHFULNESS
 from valor_cli.evaluators.judge.metrics.sexism import SEXISM
-from valor_cli.evaluators.samples import Outcome
+from valor_cli.evaluators.samples.outcomes import Outcome
 from valor_cli.evaluators.verdicts import unreadable, verdict
 from valor_cli.metric import Metric
 from valor_cli.models.settings.judges import Combine

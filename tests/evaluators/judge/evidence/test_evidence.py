@@ -15,7 +15,7 @@ from valor_cli.evaluators.judge.evidence.evidence import gather
 from valor_cli.evaluators.judge.metrics.contact_information import CONTACT_INFORMATION
 from valor_cli.evaluators.judge.metrics.faithfulness import FAITHFULNESS
 from valor_cli.evaluators.model_metrics import measured_evidence
-from valor_cli.evaluators.samples import Outcomes
+from valor_cli.evaluators.samples.outcomes import Outcomes
 from valor_cli.models.protocols.judge import NoAnswer, Stopped
 from valor_cli.results import STATUSES
 

@@ -9,7 +9,8 @@ from tests.oracles.judges import call, judged
 from tests.oracles.reply_kinds import enclosed, no_rating, rating, without_marks
 from tests.oracles.text_samples import samples
 from valor_cli.evaluators.judge.metrics.stereotypes import STEREOTYPES
-from valor_cli.evaluators.samples import Outcome, Outcomes, Sampled
+from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes
+from valor_cli.evaluators.samples.sampled import Sampled
 from valor_cli.models.protocols.judge import Reply
 from valor_cli.results import Verdict
 
@@ -87,7 +88,7 @@ def test_resamples_weigh_rates_and_rating_alike() -> None:
     # Ratings 2 (three times) and 8 (once): pass 3/4, mean (6 + 8) / 4 = 3.5.
     data = samples(["a", "b"], user_input=["?", "?"])
     outcomes = judged(STEREOTYPES, data, ["2", "8"]).outcomes[0]
-    again = Sampled(call(STEREOTYPES, {}), data.sample_ids, outcomes, np.array([3, 1]))
+    again = Sampled(call(STEREOTYPES, {}), data.sample_ids, outcomes, np.array([[3.0, 1.0]]))
     found = {row.output: row.value for row in STEREOTYPES.compute(again).values}  # type: ignore[union-attr]
     assert (found["pass"], found["rating"]) == (0.75, 3.5)
 

@@ -20,7 +20,8 @@ from tests.oracles.text_rows import Rows, e2e, lines, summaries
 from tests.oracles.text_samples import found, measured, of_rows, outcome, samples, values
 from valor_cli.evaluators.overlap import bleu_matches
 from valor_cli.evaluators.overlap.metrics.bleu import BLEU, BLEU_1, BLEU_2, BLEU_3, BLEU_4, Weights
-from valor_cli.evaluators.samples import Texts, measure_samples
+from valor_cli.evaluators.samples.evidence import measure_samples
+from valor_cli.evaluators.samples.outcomes import Texts
 from valor_cli.metric import Call, Metric
 
 TOKENIZERS = {

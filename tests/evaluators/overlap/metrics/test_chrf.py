@@ -14,7 +14,7 @@ from tests.oracles.sacrebleu_corpus import cases, check_case, ours, resampled, s
 from tests.oracles.text_rows import e2e
 from tests.oracles.text_samples import found, measured, of_rows, outcome, samples, values
 from valor_cli.evaluators.overlap.metrics import chrf
-from valor_cli.evaluators.overlap.metrics.chrf import CHRF
+from valor_cli.evaluators.overlap.metrics.chrf import CHRF, f_scores
 
 TEXT = st.text("aaB ('.,é\n", max_size=9)
 ROWS = st.lists(
@@ -56,7 +56,7 @@ def test_real_rows_and_parts_of_them(asked: dict[str, Any]) -> None:
 @given(ROWS, st.sampled_from(ASKED))
 def test_any_rows(rows: list[tuple[str, tuple[str, ...]]], asked: dict[str, Any]) -> None:
     assert ours(CHRF, rows, **asked) == told(SACREBLEU(**asked), rows)
-    counts = measured(CHRF, of_rows(rows), **asked).counts
+    counts = measured(CHRF, of_rows(rows), **asked).numbers
     responses, references = [row[0] for row in rows], [row[1] for row in rows]
     theirs = SACREBLEU(**asked)._extract_corpus_statistics(responses, streams(references))
     assert counts["statistics"].tolist() == theirs
@@ -64,9 +64,21 @@ def test_any_rows(rows: list[tuple[str, tuple[str, ...]]], asked: dict[str, Any]
 
 def test_counting_in_portions(monkeypatch: pytest.MonkeyPatch) -> None:
     data = of_rows(e2e())
-    whole = measured(CHRF, data).counts["statistics"]
+    whole = measured(CHRF, data).numbers["statistics"]
     monkeypatch.setattr(chrf, "AT_ONCE", 300)
-    assert np.array_equal(measured(CHRF, data).counts["statistics"], whole)
+    assert np.array_equal(measured(CHRF, data).numbers["statistics"], whole)
+
+
+@pytest.mark.parametrize("beta", [1, 2, 3])
+@pytest.mark.parametrize("eps_smoothing", [False, True])
+def test_scores_of_counts_are_those_of_sacrebleu(beta: int, eps_smoothing: bool) -> None:
+    rng = np.random.default_rng(beta)
+    sides = rng.integers(0, 40, (300, 6, 2)) * rng.integers(0, 2, (300, 6, 1))
+    shared = (sides.min(axis=2) * rng.random((300, 6))).astype(np.int64)
+    counts = np.concatenate([sides, shared[..., None]], axis=2).reshape(300, -1)
+    theirs = SACREBLEU(beta=beta, eps_smoothing=eps_smoothing)
+    expected = [theirs._compute_score_from_stats(row).score / 100 for row in counts.tolist()]
+    assert f_scores(counts, beta, eps_smoothing=eps_smoothing).tolist() == expected
 
 
 def test_resamples_count_rows_as_often_as_they_stand() -> None:

@@ -15,7 +15,7 @@ from sklearn.metrics import accuracy_score, confusion_matrix, precision_recall_f
 from tests.oracles.text_samples import found, measured, outcome, samples, values
 from valor_cli.data.shapes.samples.dataset import TextDataset
 from valor_cli.evaluators.overlap.metrics.llm_classification import LLM_CLASSIFICATION, pooled
-from valor_cli.evaluators.samples import measure_samples
+from valor_cli.evaluators.samples.evidence import measure_samples
 from valor_cli.metric import Call
 from valor_cli.results import MetricTable
 
@@ -69,7 +69,7 @@ def test_table_and_samples() -> None:
     findings = found(LLM_CLASSIFICATION, answered(TRUTH, ANSWERS))
     names = ("bird", "cat", "cow", "dog")
     matrix = [[0, 0, 0, 0], [0, 2, 0, 1], [0, 1, 0, 0], [1, 0, 0, 1]]
-    assert findings.tables == [MetricTable(names, matrix, [0] * 4, [0] * 4)]
+    assert findings.tables == (MetricTable(names, matrix, [0] * 4, [0] * 4),)
     assert findings.samples is not None
     assert findings.samples.details[2] == {"predicted": "dog", "expected": "cat"}
     assert [row.n for row in findings.values if row.output == "recall"] == [6, 0, 3, 1, 2]
@@ -197,15 +197,15 @@ def test_resamples_are_like_repeated_samples() -> None:
     )
     weights = rng.multinomial(40, [1 / 40] * 40, size=3)
     whole = measure_samples(answered(truth, answers), (call,))
-    for row, again in zip(weights, whole.resamples(weights), strict=True):
+    (again,) = whole.resamples(weights)
+    findings = pooled(again.of(call))
+    assert not findings.tables
+    columns = np.array([each.replicas for each in findings.values])
+    for replica, row in enumerate(weights):
         repeated = np.repeat(np.arange(40), row).tolist()
         one_by_one = answered([truth[at] for at in repeated], [answers[at] for at in repeated])
         expected = found(LLM_CLASSIFICATION, one_by_one).values
-        findings = pooled(again.of(call))
-        assert [each.value for each in findings.values] == pytest.approx(
-            [each.value for each in expected]
-        )
-        assert not findings.tables
+        assert columns[:, replica].tolist() == pytest.approx([each.value for each in expected])
 
 
 def test_very_many_labels() -> None:

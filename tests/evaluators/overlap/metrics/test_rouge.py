@@ -15,7 +15,7 @@ from tests.oracles.text_rows import SYSTEMS, lines, summaries
 from tests.oracles.text_samples import found, measured, of_rows, outcome, samples, values
 from valor_cli.evaluators.overlap.metrics import rouge
 from valor_cli.evaluators.overlap.metrics.rouge import ROUGE_1, ROUGE_2, ROUGE_L, ROUGE_LSUM
-from valor_cli.evaluators.samples import Outcome, Texts
+from valor_cli.evaluators.samples.outcomes import Outcome, Texts
 from valor_cli.metric import Metric
 
 ORIGINAL: dict[str, Metric[Any]] = {

@@ -13,7 +13,7 @@ from tests.oracles.text_rows import SYSTEMS, lines
 from tests.oracles.text_samples import found, measured, outcome, samples, values
 from valor_cli.evaluators.overlap.metrics import self_consistency
 from valor_cli.evaluators.overlap.metrics.self_consistency import SELF_CONSISTENCY
-from valor_cli.evaluators.samples import Outcome, Outcomes
+from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes
 from valor_cli.results import STATUSES
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.oracles.text_samples import measured, outcome, sampled, samples, values
 from valor_cli.evaluators.rules.metrics.encoding_guardrail import ENCODING_GUARDRAIL
-from valor_cli.evaluators.samples import Outcome
+from valor_cli.evaluators.samples.outcomes import Outcome
 from valor_cli.results import Mark
 
 SECRET = "Her number is 123-45-6789, keep it"

@@ -13,7 +13,7 @@ from valor_cli.evaluators.rules.metrics.language_consistency import (
     LANGUAGE_CONSISTENCY,
     LanguageCode,
 )
-from valor_cli.evaluators.samples import Outcome
+from valor_cli.evaluators.samples.outcomes import Outcome
 from valor_cli.kernels.text.languages import one_language
 
 DATA = Path(__file__).parents[3] / "real_data" / "safety" / "language-id" / "sentences.jsonl"

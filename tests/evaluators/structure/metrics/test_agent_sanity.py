@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from PIL import Image
 
 from tests.oracles.text_samples import found, measured, outcome, samples, values
-from valor_cli.evaluators.samples import Outcome
+from valor_cli.evaluators.samples.outcomes import Outcome
 from valor_cli.evaluators.structure import artifact_files
 from valor_cli.evaluators.structure.checks import check_of
 from valor_cli.evaluators.structure.metrics import agent_sanity

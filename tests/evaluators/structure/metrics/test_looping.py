@@ -107,7 +107,7 @@ def test_means_are_of_the_samples_that_have_the_output() -> None:
 
 def test_resamples_weigh_samples() -> None:
     data = sampled(LOOPING, samples([SORRY * 4, "Something else was said here."]))
-    rows = looping.looping_values(replace(data, weights=np.array([3, 1]))).values
+    rows = looping.looping_values(replace(data, weights=np.array([[3.0, 1.0]]))).values
     assert rows[0].value == pytest.approx((3 * 0.25 + 1) / 4, abs=1e-15)
 
 

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from valor_cli.evaluators.classifier.labels import biased_label as position_of
 from valor_cli.evaluators.missing_inputs import missing_input
 from valor_cli.evaluators.model_metrics import ModelTexts
-from valor_cli.evaluators.samples import Outcome, Outcomes, mean_of_samples
+from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes
+from valor_cli.evaluators.samples.sampled import mean_of_samples
 from valor_cli.metric import Metric, Output
 from valor_cli.models.settings.models import ModelName
 

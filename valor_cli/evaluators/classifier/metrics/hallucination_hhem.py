@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from valor_cli.evaluators.missing_inputs import missing_input
 from valor_cli.evaluators.model_metrics import ModelTexts
-from valor_cli.evaluators.samples import Outcome, Outcomes, mean_of_samples
+from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes
+from valor_cli.evaluators.samples.sampled import mean_of_samples
 from valor_cli.metric import Metric
 from valor_cli.models.protocols.classifier import Pair
 from valor_cli.models.settings.models import ModelName

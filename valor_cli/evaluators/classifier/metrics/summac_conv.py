@@ -15,7 +15,7 @@ from valor_cli.evaluators.classifier.summary_sentences import (
 )
 from valor_cli.evaluators.model_metrics import ModelTexts
 from valor_cli.evaluators.parameters import readable_by
-from valor_cli.evaluators.samples import Outcome, Outcomes
+from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes
 from valor_cli.kernels.text.sentences import SPLITTER
 from valor_cli.kernels.vectors.summac import Layers
 from valor_cli.metric import ByParameters, Metric, MissingConfig

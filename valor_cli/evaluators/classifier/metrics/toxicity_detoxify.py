@@ -11,7 +11,8 @@ from valor_cli.evaluators.classifier.labels import TOXICITY, toxicity_labels
 from valor_cli.evaluators.classifier.sentence_spans import Place, sentence_places
 from valor_cli.evaluators.missing_inputs import missing_input
 from valor_cli.evaluators.model_metrics import ModelTexts
-from valor_cli.evaluators.samples import Outcome, Outcomes, mean_of_samples
+from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes
+from valor_cli.evaluators.samples.sampled import mean_of_samples
 from valor_cli.kernels.text.sentences import SPLITTER
 from valor_cli.metric import Metric, Output
 from valor_cli.models.settings.models import ModelName

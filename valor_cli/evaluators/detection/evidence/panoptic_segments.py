@@ -33,7 +33,7 @@ MATCHED_ABOVE = 0.5
 
 
 class Sums(NamedTuple):
-    """(labels,) matches, errors, and summed IoUs of the matches."""
+    """(replicas, labels) matches, errors, and summed IoUs of the matches."""
 
     tp: Ints
     fp: Ints
@@ -52,7 +52,7 @@ class Segments(Struct, frozen=True):
         wrong_image, wrong_label: (w,) of the predictions that are mistakes.
         things: By label, whether it is of things, or of stuff; None where the ground truth does not
             say, or says both.
-        weights: (units,) how often each image counts; None for once each.
+        weights: (replicas, units) how often each image counts; None for once each, in one replica.
     """
 
     image_ids: NDArray[np.generic]
@@ -70,6 +70,13 @@ class Segments(Struct, frozen=True):
         """Number of images."""
         return len(self.image_ids)
 
+    @property
+    def unit_weights(self) -> Ints:
+        """(replicas, units) weight of each image."""
+        if self.weights is None:
+            return np.ones((1, self.unit_count), np.int64)
+        return self.weights
+
     def select(self, units: NDArray[np.bool_]) -> Segments:
         """Select images."""
         number = np.cumsum(units) - 1
@@ -85,9 +92,8 @@ class Segments(Struct, frozen=True):
         )
 
     def resamples(self, weights: Ints) -> Iterator[Segments]:
-        """For each b, the evidence in which image i counts weights[b, i] times."""
-        for row in weights:
-            yield replace(self, weights=row)
+        """The evidence whose replica b has image i weights[b, i] times."""
+        yield replace(self, weights=weights)
 
     def sums(self) -> Sums:
         """Weighted counts and IoUs by label."""
@@ -102,12 +108,10 @@ class Segments(Struct, frozen=True):
         )
 
     def _tally(self, image: Ints, label: Ints, amount: Floats | None = None) -> Floats:
-        """(labels,) sums of amounts, 1 each if none, added row after row: always in one order."""
-        counts = np.ones(len(image)) if self.weights is None else self.weights[image]
-        return np.asarray(
-            np.bincount(label, counts if amount is None else counts * amount, len(self.labels)),
-            np.float64,
-        )
+        """(replicas, labels) sums of amounts, 1 each if none, added row after row: in one order."""
+        each = np.ones(len(image)) if amount is None else amount
+        count = len(self.labels)
+        return np.array([np.bincount(label, own[image] * each, count) for own in self.unit_weights])
 
 
 def plan_segments(calls: Sequence[Call], slices: Sequence[str]) -> None:

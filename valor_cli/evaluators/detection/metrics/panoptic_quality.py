@@ -21,9 +21,10 @@ from valor_cli.evaluators.detection.evidence.panoptic_segments import (
     plan_segments,
 )
 from valor_cli.evaluators.ratios import NO_GROUND_TRUTH, NO_LABEL
-from valor_cli.kernels.columns.grouping import quotient
+from valor_cli.kernels.columns.grouping import nulls, quotient
 from valor_cli.metric import Metric, Output, Wing
 from valor_cli.results import Findings, LabelMean, MetricValue
+from valor_cli.statistics.label_means import by_replica, first_and_all
 
 Floats = NDArray[np.float64]
 
@@ -72,7 +73,7 @@ def panoptic_quality(segments: Segments) -> Findings:
         for value in _per_label(segments, name, column, tp, truths)
     ]
     for name, column in by_name.items():
-        values.append(_mean(name, column, truths, np.ones(len(truths), bool)))
+        values.append(_mean(name, column, truths, np.ones(len(segments.labels), bool)))
         for group, is_thing in GROUPS.items():
             inside = np.array([thing is is_thing for thing in segments.things], bool)
             if inside.any():
@@ -83,14 +84,20 @@ def panoptic_quality(segments: Segments) -> Findings:
 def _per_label(
     segments: Segments, name: str, column: Floats, tp: NDArray[np.int64], truths: NDArray[np.int64]
 ) -> Iterator[MetricValue]:
-    for label, value, matched, n in zip(
-        segments.labels, column.tolist(), tp.tolist(), truths.tolist(), strict=True
-    ):
-        if not n:
-            yield MetricValue(None, NO_GROUND_TRUTH, name, label, n)
-        else:
-            why = NO_MATCH if name == "sq" and not matched else None
-            yield MetricValue(value, why, name, label, n)
+    values = np.where(truths > 0, column, np.nan)
+    rows = zip(
+        segments.labels,
+        nulls(values[0]),
+        tp[0].tolist(),
+        truths[0].tolist(),
+        by_replica(values),
+        strict=True,
+    )
+    for label, value, matched, n, replicas in rows:
+        why = NO_MATCH if name == "sq" and not matched else None
+        if value is None:
+            why = NO_GROUND_TRUTH
+        yield MetricValue(value, why, name, label, n, replicas=replicas)
 
 
 def _mean(
@@ -98,11 +105,11 @@ def _mean(
 ) -> MetricValue:
     """The mean over labels with ground truth, added one after the other as panopticapi does."""
     seen = inside & (truths > 0)
-    if not seen.any():
-        return MetricValue(None, NO_LABEL, name, n=0)
-    mean = float(np.cumsum(column[seen])[-1] / seen.sum())
+    total = np.cumsum(np.where(seen, column, 0.0), axis=1)[:, -1]
+    value, why, replicas = first_and_all(quotient(total, seen.sum(axis=1), np.nan), NO_LABEL)
+    n = int(truths[0, seen[0]].sum())
     over = LabelMean(np.where(seen, column, np.nan), seen)
-    return MetricValue(mean, output=name, n=int(truths[seen].sum()), over=over)
+    return MetricValue(value, why, name, n=n, over=over, replicas=replicas)
 
 
 PANOPTIC_QUALITY = Metric(

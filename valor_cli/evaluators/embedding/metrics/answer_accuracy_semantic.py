@@ -21,7 +21,8 @@ from valor_cli.evaluators.embedding.worst_sentence import (
     with_worst_sentence,
 )
 from valor_cli.evaluators.model_metrics import ModelTexts
-from valor_cli.evaluators.samples import Outcome, Outcomes, Sampled
+from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes
+from valor_cli.evaluators.samples.sampled import Sampled
 from valor_cli.metric import Metric, Output
 from valor_cli.results import Findings
 

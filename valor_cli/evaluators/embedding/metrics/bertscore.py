@@ -24,7 +24,8 @@ from valor_cli.evaluators.embedding.token_matches import Match, Weights, matched
 from valor_cli.evaluators.missing_inputs import missing_input
 from valor_cli.evaluators.model_metrics import ModelTexts
 from valor_cli.evaluators.parameters import readable_by
-from valor_cli.evaluators.samples import Floats, Outcome, Outcomes, Sampled
+from valor_cli.evaluators.samples.outcomes import Floats, Outcome, Outcomes
+from valor_cli.evaluators.samples.sampled import Sampled
 from valor_cli.kernels.vectors.greedy_matching import harmonic_mean, weighted_mean
 from valor_cli.metric import ByParameters, Metric, MissingConfig, ModelKind, Output
 from valor_cli.models.protocols.token_encoder import TokenEncoder
@@ -144,15 +145,16 @@ def bertscore(
 
 def means_of_matches(sampled: Sampled) -> Findings:
     """The mean of every output, and the number of samples compared only in part."""
-    values = [sampled.mean(output.name) for output in OUTPUTS]
-    cut = int((sampled.scored & (sampled.outcomes.counts.get(CUT, np.zeros(1)) > 0)).sum())
-    warnings = []
-    if cut and sampled.weights is None:
-        warnings.append(
+    return sampled.findings(sampled.means(), warnings=_warnings(sampled))
+
+
+def _warnings(sampled: Sampled) -> Iterator[str]:
+    cut = int((sampled.scored & (sampled.outcomes.numbers.get(CUT, np.zeros(1)) > 0)).sum())
+    if cut:
+        yield (
             f"{cut:,} of {int(sampled.scored.sum()):,} samples have texts that are longer than "
             f"{sampled.outcomes.beside.get('model')} sees: only their beginnings are compared"
         )
-    return sampled.findings(values, warnings=warnings)
 
 
 def _pairs(data: TextDataset, rows: Sequence[int]) -> Iterator[_Pair]:

@@ -16,7 +16,8 @@ import numpy as np
 
 from valor_cli.evaluators.missing_inputs import missing_input
 from valor_cli.evaluators.model_metrics import ModelTexts
-from valor_cli.evaluators.samples import Ints, Outcome, Outcomes, mean_of_samples
+from valor_cli.evaluators.samples.outcomes import Ints, Outcome, Outcomes
+from valor_cli.evaluators.samples.sampled import mean_of_samples
 from valor_cli.kernels.text.sentences import SPLITTER
 from valor_cli.kernels.vectors.segment_distances import (
     distances,

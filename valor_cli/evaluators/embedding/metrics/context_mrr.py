@@ -12,7 +12,8 @@ from msgspec.structs import replace
 from valor_cli.evaluators.embedding.calibrated_thresholds import CALIBRATED, SEEDS_MODEL
 from valor_cli.evaluators.embedding.sentence_pairs import Compared, by_sentences, paired
 from valor_cli.evaluators.model_metrics import ModelTexts
-from valor_cli.evaluators.samples import Outcome, Outcomes, Sampled
+from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes
+from valor_cli.evaluators.samples.sampled import Sampled
 from valor_cli.metric import Metric, Output
 from valor_cli.results import Findings
 
@@ -79,8 +80,8 @@ def _outcome(threshold: float, last: int, found: Compared) -> Outcome:
 
 def mean_rank_and_hits(sampled: Sampled) -> Findings:
     """The mean reciprocal rank, and the share of questions with a hit."""
-    hits = replace(sampled.mean("hit"), proportion=True)
-    return sampled.findings([sampled.mean("value"), hits])
+    ranks, hits = sampled.means()
+    return sampled.findings([ranks, replace(hits, proportion=True)])
 
 
 CONTEXT_MRR = Metric(

@@ -17,7 +17,8 @@ from msgspec.structs import replace
 
 from valor_cli.evaluators.missing_inputs import missing_input
 from valor_cli.evaluators.model_metrics import ModelTexts
-from valor_cli.evaluators.samples import Ints, Outcome, Outcomes, Sampled
+from valor_cli.evaluators.samples.outcomes import Ints, Outcome, Outcomes
+from valor_cli.evaluators.samples.sampled import Sampled
 from valor_cli.kernels.vectors.centroid_drift import (
     centroid,
     centroid_drift,
@@ -85,13 +86,12 @@ def questions_drift(
         (units,) = texts.unit_vectors([[asked[at] or "" for at in rows]])
         vectors[QUESTIONS] = np.zeros((len(found), units.shape[1]))
         vectors[QUESTIONS][rows] = units
-    return Outcomes.of(found, ["value"], vectors=vectors, beside=texts.models.embedder.beside)
+    return Outcomes.of(found, ["value"], vectors, beside=texts.models.embedder.beside)
 
 
 def drift_of_questions(sampled: Sampled) -> Findings:
     """The drift of questions, its p-value, and an explanation."""
-    scored = sampled.scored
-    rows = np.repeat(np.flatnonzero(scored), sampled.times()[scored])
+    rows = np.flatnonzero(sampled.scored)
     if not len(rows):
         return _undefined(sampled, sampled.why_none(), 0)
     asked = sampled.parameters
@@ -103,7 +103,7 @@ def drift_of_questions(sampled: Sampled) -> Findings:
     if not first:
         why = f"{asked['split_ratio']:g} of {len(rows):,} questions are none"
         return _undefined(sampled, why, len(rows))
-    vectors = sampled.outcomes.vectors[QUESTIONS][rows]
+    vectors = sampled.outcomes.numbers[QUESTIONS][rows]
     value = centroid_drift(vectors, first)
     if value is None:
         why = "the vectors of a group are zeros, or cancel each other out"
@@ -111,8 +111,6 @@ def drift_of_questions(sampled: Sampled) -> Findings:
     by_chance = permuted_drifts(vectors, first, asked["permutations"], asked["seed"])
     p = permutation_p(value, by_chance)
     values = [MetricValue(value, n=len(rows)), MetricValue(p, output="p_value", n=len(rows))]
-    if sampled.weights is not None:
-        return sampled.findings(values)
     told = replace(sampled, outcomes=_with_distances(sampled.outcomes, rows, first))
     return told.findings(values, insights=[_insight(sampled, value, p)])
 
@@ -132,7 +130,7 @@ def _undefined(sampled: Sampled, why: str, n: int) -> Findings:
 
 def _with_distances(found: Outcomes, rows: Ints, first: int) -> Outcomes:
     """Details of single questions: their group, and distance from the first group."""
-    vectors = found.vectors[QUESTIONS][rows]
+    vectors = found.numbers[QUESTIONS][rows]
     middle = centroid(vectors[:first])
     column = np.full(len(found.status), np.nan)
     details: list[Any] = list(found.details)

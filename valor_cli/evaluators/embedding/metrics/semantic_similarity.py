@@ -10,7 +10,8 @@ import numpy as np
 from valor_cli.errors import ConfigError, Problem
 from valor_cli.evaluators.embedding.sentence_pairs import Compared, Pair, compared, paired
 from valor_cli.evaluators.model_metrics import ModelTexts
-from valor_cli.evaluators.samples import Outcome, Outcomes, mean_of_samples
+from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes
+from valor_cli.evaluators.samples.sampled import mean_of_samples
 from valor_cli.metric import ByParameters, Metric, ModelKind, Output
 from valor_cli.models.protocols.classifier import Classifier
 from valor_cli.models.protocols.classifier import Pair as Asked

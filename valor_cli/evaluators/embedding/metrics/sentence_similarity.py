@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from valor_cli.evaluators.embedding.sentence_pairs import Compared, by_sentences, paired
 from valor_cli.evaluators.model_metrics import ModelTexts
-from valor_cli.evaluators.samples import Outcome, Outcomes, mean_of_samples
+from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes
+from valor_cli.evaluators.samples.sampled import mean_of_samples
 from valor_cli.metric import Metric, Output
 
 OUTPUTS = (

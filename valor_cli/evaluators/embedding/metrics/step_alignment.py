@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from valor_cli.evaluators.missing_inputs import ABSENT
 from valor_cli.evaluators.model_metrics import ModelTexts
-from valor_cli.evaluators.samples import Outcome, Outcomes, mean_of_samples, missing
+from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes, missing
+from valor_cli.evaluators.samples.sampled import mean_of_samples
 from valor_cli.kernels.text.steps import Pairing, align, find_steps, words_of
 from valor_cli.kernels.vectors.cosines import similarities
 from valor_cli.metric import ByParameters, Metric, ModelKind, Output

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from math import fsum
 from typing import Any
 
-from valor_cli.evaluators.samples import Outcome
+from valor_cli.evaluators.samples.outcomes import Outcome
 from valor_cli.evaluators.verdicts import RATES, is_verdict
 from valor_cli.metric import Metric, Output
 from valor_cli.models.settings.judges import Combine

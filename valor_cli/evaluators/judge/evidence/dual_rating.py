@@ -14,7 +14,7 @@ from msgspec import Struct
 from valor_cli.evaluators.judge.evidence.conversation import Conversation, ParseFailure, shortened
 from valor_cli.evaluators.judge.evidence.parameters import JudgeRetries
 from valor_cli.evaluators.judge.evidence.reply_readings import rating
-from valor_cli.evaluators.samples import Outcome
+from valor_cli.evaluators.samples.outcomes import Outcome
 from valor_cli.models.judge.prompts import Field
 from valor_cli.results import Verdict
 

@@ -18,7 +18,8 @@ from valor_cli.evaluators.judge.evidence.conversation import Conversation, Parse
 from valor_cli.evaluators.judge.evidence.one_word import RATING
 from valor_cli.evaluators.judge.evidence.sample import Missing, Sample
 from valor_cli.evaluators.model_metrics import ModelOutcomes, asking_wing
-from valor_cli.evaluators.samples import Outcome, Outcomes, SampleEvidence, missing
+from valor_cli.evaluators.samples.evidence import SampleEvidence
+from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes, missing
 from valor_cli.evaluators.verdicts import is_verdict, unreadable
 from valor_cli.metric import Call, Metric, Wing
 from valor_cli.models.protocols.identity import Unavailable

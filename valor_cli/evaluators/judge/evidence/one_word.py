@@ -8,7 +8,8 @@ from typing import Any
 from valor_cli.evaluators.judge.evidence.conversation import Conversation, shortened
 from valor_cli.evaluators.judge.evidence.parameters import JudgeRetries
 from valor_cli.evaluators.judge.evidence.reply_readings import word
-from valor_cli.evaluators.samples import Outcome, Sampled
+from valor_cli.evaluators.samples.outcomes import Outcome
+from valor_cli.evaluators.samples.sampled import Sampled
 from valor_cli.evaluators.verdicts import RATES, verdict
 from valor_cli.models.judge.prompts import Field
 from valor_cli.results import Findings, Verdict
@@ -61,4 +62,4 @@ def rating_outcome(
 def rates_and_rating(sampled: Sampled) -> Findings:
     """The pass rates of samples with input, and the mean of the ratings that could be parsed."""
     rates = [sampled.rate(output.name) for output in RATES]
-    return sampled.findings([*rates, sampled.mean(RATING)])
+    return sampled.findings([*rates, *sampled.means(RATING)])

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from valor_cli.evaluators.judge.evidence.conversation import Conversation
 from valor_cli.evaluators.judge.evidence.reply_readings import Judged, statements, verdicts
-from valor_cli.evaluators.samples import Outcome
+from valor_cli.evaluators.samples.outcomes import Outcome
 from valor_cli.models.judge.prompts import Numbered, UntrustedText
 from valor_cli.results import Verdict
 

@@ -17,7 +17,8 @@ from valor_cli.evaluators.judge.evidence.conversation import Conversation
 from valor_cli.evaluators.judge.evidence.parameters import JudgeRetries
 from valor_cli.evaluators.judge.evidence.reply_readings import Correctness, correctness
 from valor_cli.evaluators.judge.evidence.shares import statements_of
-from valor_cli.evaluators.samples import Outcome, mean_of_samples
+from valor_cli.evaluators.samples.outcomes import Outcome
+from valor_cli.evaluators.samples.sampled import mean_of_samples
 from valor_cli.kernels.vectors.cosines import cosines
 from valor_cli.metric import ByParameters, Metric, ModelKind
 from valor_cli.models.judge.prompts import Numbered, UntrustedText

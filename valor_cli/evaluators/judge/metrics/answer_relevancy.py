@@ -10,7 +10,8 @@ from valor_cli.evaluators.judge.evidence.parameters import JudgeRetries, Questio
 from valor_cli.evaluators.judge.evidence.reply_readings import Question, question
 from valor_cli.evaluators.judge.evidence.sample import Missing, Sample
 from valor_cli.evaluators.missing_inputs import BLANK
-from valor_cli.evaluators.samples import Outcome, mean_of_samples
+from valor_cli.evaluators.samples.outcomes import Outcome
+from valor_cli.evaluators.samples.sampled import mean_of_samples
 from valor_cli.kernels.vectors.cosines import cosines
 from valor_cli.metric import Metric, Output
 from valor_cli.models.judge.prompts import TrustedText, UntrustedText

@@ -5,7 +5,8 @@ from __future__ import annotations
 from valor_cli.evaluators.judge.evidence.conversation import Conversation
 from valor_cli.evaluators.judge.evidence.one_word import ask_one_word
 from valor_cli.evaluators.judge.evidence.parameters import JudgeRetries
-from valor_cli.evaluators.samples import Outcome, rate_of_samples
+from valor_cli.evaluators.samples.outcomes import Outcome
+from valor_cli.evaluators.samples.sampled import rate_of_samples
 from valor_cli.evaluators.verdicts import RATES
 from valor_cli.metric import Metric
 from valor_cli.models.judge.prompts import UntrustedText

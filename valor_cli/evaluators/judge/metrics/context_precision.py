@@ -10,7 +10,8 @@ from valor_cli.evaluators.judge.evidence.parameters import FirstContexts, JudgeR
 from valor_cli.evaluators.judge.evidence.reply_readings import verdict
 from valor_cli.evaluators.judge.evidence.sample import Missing, Sample
 from valor_cli.evaluators.judge.evidence.shares import Trait, share
-from valor_cli.evaluators.samples import Outcome, mean_of_samples
+from valor_cli.evaluators.samples.outcomes import Outcome
+from valor_cli.evaluators.samples.sampled import mean_of_samples
 from valor_cli.metric import Metric
 from valor_cli.models.judge.prompts import Numbered, UntrustedText
 

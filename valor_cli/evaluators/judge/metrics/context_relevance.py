@@ -6,7 +6,8 @@ from valor_cli.evaluators.judge.evidence.conversation import Conversation
 from valor_cli.evaluators.judge.evidence.parameters import JudgeRetries
 from valor_cli.evaluators.judge.evidence.reply_readings import verdicts
 from valor_cli.evaluators.judge.evidence.shares import Trait, share
-from valor_cli.evaluators.samples import Outcome, mean_of_samples
+from valor_cli.evaluators.samples.outcomes import Outcome
+from valor_cli.evaluators.samples.sampled import mean_of_samples
 from valor_cli.metric import Metric
 from valor_cli.models.judge.prompts import Passages, UntrustedText
 

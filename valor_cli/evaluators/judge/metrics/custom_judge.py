@@ -22,7 +22,8 @@ from valor_cli.evaluators.judge.evidence.one_word import (
 from valor_cli.evaluators.judge.evidence.parameters import JudgeRetries
 from valor_cli.evaluators.judge.evidence.reply_readings import Reading, plain_rating, plain_word
 from valor_cli.evaluators.judge.evidence.sample import Sample
-from valor_cli.evaluators.samples import Outcome, Sampled
+from valor_cli.evaluators.samples.outcomes import Outcome
+from valor_cli.evaluators.samples.sampled import Sampled
 from valor_cli.evaluators.verdicts import RATES
 from valor_cli.metric import ByParameters, Metric, Output
 from valor_cli.models.judge.delimiters import braced

@@ -9,7 +9,8 @@ from annotated_types import Interval
 from valor_cli.evaluators.judge.evidence.conversation import Conversation, shortened
 from valor_cli.evaluators.judge.evidence.parameters import JudgeRetries
 from valor_cli.evaluators.judge.evidence.reply_readings import evaluation_score
-from valor_cli.evaluators.samples import Outcome, Sampled
+from valor_cli.evaluators.samples.outcomes import Outcome
+from valor_cli.evaluators.samples.sampled import Sampled
 from valor_cli.metric import Metric
 from valor_cli.models.judge.prompts import UntrustedText
 from valor_cli.results import Findings, Verdict
@@ -72,7 +73,7 @@ async def fact_check(
 def mean_with_means(sampled: Sampled) -> Findings:
     """The mean over samples with a value, with a warning if the judge has no search tool."""
     told = () if sampled.parameters["tools"] else (_WITHOUT,)
-    return sampled.findings([sampled.mean("value")], warnings=told)
+    return sampled.findings(sampled.means(), warnings=told)
 
 
 _WITHOUT = "asked a plain judge, without a tool to search with: it checks facts from memory"

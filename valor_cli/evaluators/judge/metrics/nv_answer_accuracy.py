@@ -5,7 +5,8 @@ from __future__ import annotations
 from valor_cli.evaluators.judge.evidence.conversation import Conversation, ParseFailure
 from valor_cli.evaluators.judge.evidence.dual_rating import DualRating, dual_rating
 from valor_cli.evaluators.judge.evidence.parameters import JudgeRetries
-from valor_cli.evaluators.samples import Outcome, mean_of_samples
+from valor_cli.evaluators.samples.outcomes import Outcome
+from valor_cli.evaluators.samples.sampled import mean_of_samples
 from valor_cli.metric import Metric
 from valor_cli.models.judge.prompts import UntrustedText
 

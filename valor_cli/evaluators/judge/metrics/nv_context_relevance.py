@@ -7,7 +7,8 @@ from valor_cli.evaluators.judge.evidence.dual_rating import decided_by_texts, du
 from valor_cli.evaluators.judge.evidence.parameters import JudgeRetries
 from valor_cli.evaluators.judge.evidence.sample import Missing
 from valor_cli.evaluators.missing_inputs import ABSENT
-from valor_cli.evaluators.samples import Outcome, mean_of_samples
+from valor_cli.evaluators.samples.outcomes import Outcome
+from valor_cli.evaluators.samples.sampled import mean_of_samples
 from valor_cli.metric import Metric
 from valor_cli.models.judge.prompts import Passages, UntrustedText
 

@@ -26,7 +26,8 @@ from valor_cli.evaluators.judge.metrics.context_precision import (
 )
 from valor_cli.evaluators.judge.metrics.context_recall import CONTEXT_RECALL, context_recall
 from valor_cli.evaluators.judge.metrics.faithfulness import FAITHFULNESS, faithfulness
-from valor_cli.evaluators.samples import Outcome, mean_of_samples
+from valor_cli.evaluators.samples.outcomes import Outcome
+from valor_cli.evaluators.samples.sampled import mean_of_samples
 from valor_cli.metric import Metric, Output
 
 PARTS = (

@@ -10,7 +10,7 @@ from valor_cli.evaluators.judge.evidence.conversation import Conversation
 from valor_cli.evaluators.judge.evidence.one_word import RATING, rates_and_rating, rating_outcome
 from valor_cli.evaluators.judge.evidence.parameters import JudgeRetries
 from valor_cli.evaluators.judge.evidence.reply_readings import rating
-from valor_cli.evaluators.samples import Outcome
+from valor_cli.evaluators.samples.outcomes import Outcome
 from valor_cli.evaluators.verdicts import RATES
 from valor_cli.metric import Metric, Output
 from valor_cli.models.judge.prompts import UntrustedText

@@ -5,7 +5,8 @@ from __future__ import annotations
 from valor_cli.evaluators.judge.evidence.conversation import Conversation, shortened
 from valor_cli.evaluators.judge.evidence.parameters import JudgeRetries
 from valor_cli.evaluators.judge.evidence.reply_readings import rating
-from valor_cli.evaluators.samples import Outcome, mean_of_samples
+from valor_cli.evaluators.samples.outcomes import Outcome
+from valor_cli.evaluators.samples.sampled import mean_of_samples
 from valor_cli.metric import Metric, Output
 from valor_cli.models.judge.prompts import UntrustedText
 from valor_cli.results import Verdict

@@ -5,7 +5,8 @@ from __future__ import annotations
 from valor_cli.evaluators.judge.evidence.conversation import Conversation
 from valor_cli.evaluators.judge.evidence.parameters import JudgeRetries
 from valor_cli.evaluators.judge.evidence.shares import Trait, share_of_opinions
-from valor_cli.evaluators.samples import Outcome, mean_of_samples
+from valor_cli.evaluators.samples.outcomes import Outcome
+from valor_cli.evaluators.samples.sampled import mean_of_samples
 from valor_cli.metric import Metric, Output
 
 TOXIC = Trait("opinion", "opinions", "toxic", "not toxic", good=False)

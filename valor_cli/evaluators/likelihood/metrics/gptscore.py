@@ -17,7 +17,8 @@ from valor_cli.evaluators.likelihood.gptscore_templates import VERSION, Aspects,
 from valor_cli.evaluators.likelihood.requests import Stride, surprises
 from valor_cli.evaluators.missing_inputs import missing_input
 from valor_cli.evaluators.model_metrics import ModelTexts
-from valor_cli.evaluators.samples import Outcome, Outcomes, mean_of_samples
+from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes
+from valor_cli.evaluators.samples.sampled import mean_of_samples
 from valor_cli.kernels.text.likelihood import NegativeLogLikelihood
 from valor_cli.metric import Metric, Output
 from valor_cli.models.protocols.language_model import Passage

@@ -10,7 +10,7 @@ from valor_cli.evaluators.likelihood.metrics.gptscore import (
 )
 from valor_cli.evaluators.likelihood.requests import Stride
 from valor_cli.evaluators.model_metrics import ModelTexts
-from valor_cli.evaluators.samples import Outcomes
+from valor_cli.evaluators.samples.outcomes import Outcomes
 
 
 def gptscore_summarization(texts: ModelTexts, *, stride: Stride = None) -> Outcomes:

@@ -20,7 +20,9 @@ from valor_cli.errors import ConfigError, Problem
 from valor_cli.evaluators.likelihood.requests import Stride, surprises
 from valor_cli.evaluators.missing_inputs import missing_input
 from valor_cli.evaluators.model_metrics import ModelTexts
-from valor_cli.evaluators.samples import Outcome, Outcomes, Sampled, missing
+from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes, missing
+from valor_cli.evaluators.samples.sampled import Sampled
+from valor_cli.kernels.columns.grouping import quotient
 from valor_cli.kernels.text.likelihood import NegativeLogLikelihood, negative_log_likelihood
 from valor_cli.metric import ByParameters, Metric, ModelKind, Output
 from valor_cli.models.protocols.language_model import Passage
@@ -91,24 +93,21 @@ def perplexity(
 
 def perplexities(sampled: Sampled) -> Findings:
     """The means over samples, and the perplexity of all of them together."""
-    return sampled.findings([*map(sampled.mean, OF_SAMPLES), _of_corpus(sampled)])
+    return sampled.findings([*sampled.means(*OF_SAMPLES), _of_corpus(sampled)])
 
 
 def _outcomes(found: Sequence[Outcome], beside: Mapping[str, Scalar]) -> Outcomes:
     nats = [0.0 if one.details is None else float(one.details[NATS]) for one in found]
-    return Outcomes.of(found, OF_SAMPLES, vectors={NATS: np.array(nats, np.float64)}, beside=beside)
+    return Outcomes.of(found, OF_SAMPLES, {NATS: np.array(nats, np.float64)}, beside=beside)
 
 
 def _of_corpus(sampled: Sampled) -> MetricValue:
     """exp of the negative log-likelihood of all tokens, over their number."""
-    scored = sampled.scored
-    times = sampled.times()[scored]
-    n = int(times.sum())
-    if not n:
-        return MetricValue(None, sampled.why_none(), "corpus", n=0)
-    nats = sampled.total(NATS, sampled.outcomes.vectors[NATS], scored)
-    tokens = float(sampled.outcomes.columns["tokens"][scored] @ times)
-    return MetricValue(math.exp(nats / tokens), output="corpus", n=n)
+    scored, outcomes = sampled.scored, sampled.outcomes
+    of_each = (outcomes.numbers[NATS], outcomes.columns["tokens"])
+    nats, tokens, n = sampled.sums(*(np.where(scored, one, 0.0) for one in of_each), scored)
+    found = [math.exp(one) for one in quotient(nats, tokens, np.nan).tolist()]
+    return sampled.value(np.array(found), n, "corpus")
 
 
 def _causal(model: TransformersLanguageModel) -> TransformersLanguageModel:

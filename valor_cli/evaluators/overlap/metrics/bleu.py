@@ -21,7 +21,8 @@ from pydantic import AfterValidator
 
 from valor_cli.evaluators.overlap.bleu_matches import WORDS, Tokenizer, matches_of
 from valor_cli.evaluators.overlap.reference_texts import incomparable_outcomes
-from valor_cli.evaluators.samples import Outcome, Outcomes, Sampled, Texts, mean_of_samples
+from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes, Texts
+from valor_cli.evaluators.samples.sampled import Sampled, mean_of_samples
 from valor_cli.kernels.text.bleu import NgramMatches, Smoothing, bleu, brevity_penalty
 from valor_cli.metric import Metric
 

@@ -1,8 +1,8 @@
 """chrF: F-score of character n-grams.
 
 Popović, chrF: character n-gram F-score for automatic MT evaluation, WMT 2015; with `word_order: 2`
-chrF++ (WMT 2017). The n-grams are counted here; the value of the counts, and the signature, are
-sacrebleu's. The value is on 0..1.
+chrF++ (WMT 2017). Values are sacrebleu's, bit for bit, on 0..1; only the signature is
+made by sacrebleu itself.
 """
 
 from __future__ import annotations
@@ -16,19 +16,28 @@ import numpy as np
 from annotated_types import Interval
 
 from valor_cli.evaluators.overlap.reference_texts import comparable, incomparable_outcomes
-from valor_cli.evaluators.overlap.sacrebleu_settings import REFERENCES, of_corpus, reference_counts
-from valor_cli.evaluators.samples import Ints, Outcome, Outcomes, Sampled, Texts
+from valor_cli.evaluators.overlap.sacrebleu_settings import (
+    REFERENCES,
+    STATISTICS,
+    of_corpus,
+    reference_counts,
+)
+from valor_cli.evaluators.samples.outcomes import Floats, Ints, Outcome, Outcomes, Texts
+from valor_cli.evaluators.samples.sampled import Sampled
+from valor_cli.kernels.columns.grouping import quotient
 from valor_cli.metric import Metric
-from valor_cli.results import Findings, MetricValue
+from valor_cli.results import Findings
 
 if TYPE_CHECKING:
     from sacrebleu.metrics import chrf as sacrebleu_chrf
 
 OUTPUTS = ("value",)
-STATISTICS = "statistics"
 
 AT_ONCE = 1 << 17
 """Characters, about, that are counted together."""
+
+_EPSILON = 1e-16
+"""What sacrebleu puts in place of a 0/0."""
 
 _PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 
@@ -64,7 +73,6 @@ def chrf(
         = 0.639, R = 1, chrF = 5 · 0.639 / (4 · 0.639 + 1) = 0.898.
     """
     data = texts.data
-    metric = _settings(char_order, word_order, beta, lowercase, whitespace, eps_smoothing)
     chosen = comparable(data)
     form: Callable[[str], str] = str.lower if lowercase else str
     pairs = [
@@ -72,21 +80,47 @@ def chrf(
         for _, response, references in chosen
         for reference in references
     ]
-    rows = iter(chrf_counts(pairs, char_order, word_order, whitespace=whitespace).tolist())
+    counts = chrf_counts(pairs, char_order, word_order, whitespace=whitespace)
+    scores = f_scores(counts, beta, eps_smoothing=eps_smoothing)
+    rows = zip(scores.tolist(), counts.tolist(), strict=True)
     statistics = np.zeros((data.unit_count, 3 * (char_order + word_order)), np.int64)
     outcomes = incomparable_outcomes(data)
     for at, _, references in chosen:
-        own = list(islice(rows, len(references)))
-        value, row = max(((_value(metric, row), row) for row in own), key=itemgetter(0))
+        value, row = max(islice(rows, len(references)), key=itemgetter(0))
         statistics[at] = row
         outcomes[at] = Outcome({"value": value}, details=_told(row))
-    counts = {STATISTICS: statistics, REFERENCES: reference_counts(data)}
-    return Outcomes.of(outcomes, OUTPUTS, counts)
+    numbers = {STATISTICS: statistics, REFERENCES: reference_counts(data)}
+    return Outcomes.of(outcomes, OUTPUTS, numbers)
 
 
-def _value(metric: sacrebleu_chrf.CHRF, row: list[int]) -> float:
-    percent: float = metric._compute_score_from_stats(row).score
-    return percent / 100
+def f_scores(counts: Ints, beta: int, *, eps_smoothing: bool) -> Floats:
+    """(m,) F-scores, bit for bit those of sacrebleu's corpora with these counts.
+
+    Args:
+        counts: (m, 3 · orders) as from `chrf_counts`.
+        beta: How many times recall weighs as much as precision.
+        eps_smoothing: Whether the mean is over the F-scores of all orders, in place of that over
+            precision and recall of those that both sides have.
+    """
+    factor, orders = beta**2, counts.shape[1] // 3
+    scores, precisions, recalls, both = np.zeros((4, len(counts)))
+    for response, reference, shared in counts.reshape(len(counts), orders, 3).transpose(1, 2, 0):
+        precision = quotient(shared, response, _EPSILON)
+        recall = quotient(shared, reference, _EPSILON)
+        scores += _f_score(precision, recall, factor, _EPSILON)
+        known = (response > 0) & (reference > 0)
+        precisions += np.where(known, precision, 0.0)
+        recalls += np.where(known, recall, 0.0)
+        both += known
+    # In percent, as sacrebleu has it, and back.
+    if eps_smoothing:
+        return np.asarray(100 * scores / orders / 100)
+    precision, recall = (quotient(total, both, 0.0) for total in (precisions, recalls))
+    return np.asarray(100 * _f_score(precision, recall, factor, 0.0) / 100)
+
+
+def _f_score(precision: Floats, recall: Floats, factor: int, instead: float) -> Floats:
+    return quotient((1 + factor) * precision * recall, factor * precision + recall, instead)
 
 
 def _told(row: list[int]) -> dict[str, list[int]]:
@@ -96,12 +130,13 @@ def _told(row: list[int]) -> dict[str, list[int]]:
 
 def chrf_of_corpus(sampled: Sampled) -> Findings:
     """chrF from summed counts."""
-    metric = _settings(**sampled.parameters)
-
-    def value() -> list[MetricValue]:
-        return [MetricValue(_value(metric, sampled.summed(STATISTICS).tolist()))]
-
-    return of_corpus(sampled, lambda: metric, value)
+    asked = sampled.parameters
+    beta, eps_smoothing = asked["beta"], asked["eps_smoothing"]
+    return of_corpus(
+        sampled,
+        lambda: _settings(**asked),
+        lambda rows: [f_scores(rows, beta, eps_smoothing=eps_smoothing)],
+    )
 
 
 def _settings(

@@ -8,7 +8,8 @@ above 100: that is 1 here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,18 +23,23 @@ from valor_cli.errors import MissingExtraError, Problem
 from valor_cli.evaluators.overlap.bleu_matches import matches_of
 from valor_cli.evaluators.overlap.metrics.bleu import bleu_details
 from valor_cli.evaluators.overlap.reference_texts import incomparable_outcomes
-from valor_cli.evaluators.overlap.sacrebleu_settings import REFERENCES, of_corpus, reference_counts
-from valor_cli.evaluators.samples import Outcome, Outcomes, Sampled, Texts
+from valor_cli.evaluators.overlap.sacrebleu_settings import (
+    REFERENCES,
+    STATISTICS,
+    of_corpus,
+    reference_counts,
+)
+from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes, Texts
+from valor_cli.evaluators.samples.sampled import Sampled
 from valor_cli.kernels.text.bleu import NgramMatches
 from valor_cli.kernels.text.mteval import mteval_words
 from valor_cli.metric import Metric, Output
-from valor_cli.results import Findings, MetricValue
+from valor_cli.results import Findings
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.bleu import BLEU, BLEUScore
 
 OUTPUTS = ("value",)
-STATISTICS = "statistics"
 
 SmoothMethod = Literal["exp", "floor", "add-k", "none"]
 
@@ -126,26 +132,23 @@ def bleu_of_corpus(sampled: Sampled) -> Findings:
     """BLEU, brevity penalty and length ratio from summed counts."""
     asked = sampled.parameters
 
-    def values() -> Sequence[MetricValue]:
+    def values(row: list[int]) -> tuple[float, float, float]:
         score = _score(
-            sampled.summed(STATISTICS).tolist(),
+            row,
             asked["smooth_method"],
             asked["smooth_value"],
             asked["max_ngram_order"],
             effective_order=asked["effective_order"],
         )
-        ratio = (
-            MetricValue(score.sys_len / score.ref_len, output="length_ratio")
-            if score.ref_len
-            else MetricValue(None, "no words in the references", "length_ratio")
-        )
-        return [
-            MetricValue(_fraction(score)),
-            MetricValue(score.bp, output="brevity_penalty"),
-            ratio,
-        ]
+        ratio = score.sys_len / score.ref_len if score.ref_len else math.nan
+        return _fraction(score), score.bp, ratio
 
-    return of_corpus(sampled, lambda: _settings(**asked), values)
+    # sacrebleu sees one corpus at a time.
+    return of_corpus(
+        sampled,
+        lambda: _settings(**asked),
+        lambda rows: np.array([values(row) for row in rows.tolist()]).T,
+    )
 
 
 def _row(found: NgramMatches, order: int) -> list[int]:

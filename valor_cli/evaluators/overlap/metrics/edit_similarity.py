@@ -7,7 +7,8 @@ from functools import partial
 from typing import Final
 
 from valor_cli.evaluators.overlap.reference_texts import compared
-from valor_cli.evaluators.samples import Outcome, Outcomes, Texts, mean_of_samples
+from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes, Texts
+from valor_cli.evaluators.samples.sampled import mean_of_samples
 from valor_cli.metric import Metric
 
 MOST_PAIRS: Final = 40_000_000_000

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from valor_cli.evaluators.overlap.reference_texts import compared
-from valor_cli.evaluators.samples import Outcome, Outcomes, Texts, rate_of_samples
+from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes, Texts
+from valor_cli.evaluators.samples.sampled import rate_of_samples
 from valor_cli.kernels.text.squad import normalised
 from valor_cli.metric import Metric
 

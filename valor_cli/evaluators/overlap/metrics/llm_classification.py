@@ -17,7 +17,6 @@ from typing import Annotated, Final, NamedTuple
 import numpy as np
 from annotated_types import MinLen
 from msgspec.structs import replace
-from numpy.typing import NDArray
 
 from valor_cli.evaluators.overlap.reference_texts import compared
 from valor_cli.evaluators.ratios import (
@@ -29,8 +28,9 @@ from valor_cli.evaluators.ratios import (
     over_labels,
     per_label,
 )
-from valor_cli.evaluators.samples import Ints, Outcome, Outcomes, Sampled, Texts
-from valor_cli.kernels.columns.grouping import summed
+from valor_cli.evaluators.samples.outcomes import Floats, Ints, Outcome, Outcomes, Texts
+from valor_cli.evaluators.samples.sampled import Sampled
+from valor_cli.kernels.columns.grouping import tallies
 from valor_cli.kernels.secrets.spans import Span, masked
 from valor_cli.metric import Metric, Output
 from valor_cli.results import Findings, MetricTable, MetricValue
@@ -164,12 +164,12 @@ def _named(labels: Labels | None, positive_label: str | None) -> tuple[str, ...]
 
 
 class Coded(NamedTuple):
-    """Labels of all samples as codes; other or missing labels have the code `len(labels)`.
+    """Labels of all samples as codes; other or missing labels have the code `len(names)`.
 
     Attributes:
         names: The labels, those that parameters list in their order, else in alphabetical order.
-        truth, predicted: (n,) positions in `names`.
-        right: (n,) whether the response is right.
+        truth, predicted: (p,) positions in `names`, of each pair that occurs.
+        pair: (n,) the pair of each sample.
         positive: The position of the positive label.
         warnings: What to tell of them.
     """
@@ -177,23 +177,30 @@ class Coded(NamedTuple):
     names: tuple[str, ...]
     truth: Ints
     predicted: Ints
-    right: NDArray[np.bool_]
+    pair: Ints
     positive: int | None
     warnings: tuple[str, ...]
 
-    def margins(self, weights: Ints) -> Margins:
-        """Counts of each label, with samples weighted."""
+    def counts(self, weights: Floats) -> Ints:
+        """(replicas, p) how often each pair occurs."""
+        return tallies(self.pair, len(self.truth), weights)
+
+    def margins(self, counts: Ints) -> Margins:
+        """Counts of each label."""
         right, predicted, truth = (
-            summed(codes, weights * counted, len(self.names) + 1)[:-1]
-            for codes, counted in ((self.truth, self.right), (self.predicted, 1), (self.truth, 1))
+            tallies(codes, len(self.names) + 1, counts * counted)[:, :-1]
+            for codes, counted in (
+                (self.truth, self.truth == self.predicted),
+                (self.predicted, 1),
+                (self.truth, 1),
+            )
         )
         return Margins(right, predicted, truth, predicted + truth > 0)
 
-    def table(self, weights: Ints) -> MetricTable:
-        """Counts of true labels by answered label."""
-        count = len(self.names)
-        cells = self.truth * (count + 1) + self.predicted
-        matrix = summed(cells, weights, (count + 1) ** 2).reshape(count + 1, count + 1)
+    def table(self, counts: Ints) -> MetricTable:
+        """Counts of true labels by answered label, in the first replica."""
+        matrix = np.zeros((len(self.names) + 1,) * 2, np.int64)
+        matrix[self.truth, self.predicted] = counts[0]
         return MetricTable(
             self.names,
             matrix[:-1, :-1].tolist(),
@@ -204,22 +211,24 @@ class Coded(NamedTuple):
 
 def pooled(sampled: Sampled) -> Findings:
     """Accuracy, the averages or the positive label's values, each label's, and the table."""
-    coded = sampled.memo.once("labels", lambda: _coded(sampled))
-    weights = sampled.times() * sampled.scored
-    margins = coded.margins(weights)
+    coded = sampled.outcomes.once("labels", lambda: _coded(sampled))
+    counts = coded.counts(sampled.weights)
+    margins = coded.margins(counts)
     instead: float = sampled.parameters["zero_division"]
     by_output = {
         "precision": margins.precision(instead),
         "recall": margins.recall(),
         "f1": margins.f1(instead),
     }
-    values = [replace(sampled.mean("accuracy"), proportion=True)]
+    values = [replace(one, proportion=True) for one in sampled.means("accuracy")]
     for output, ratios in by_output.items():
         values += [replace(one, output=output) for one in _values(sampled, coded, ratios)]
-    told = sampled.weights is None and 0 < len(coded.names) <= MOST_TABULATED
-    return sampled.findings(
-        values, tables=[coded.table(weights)] if told else (), warnings=coded.warnings
-    )
+    return sampled.findings(values, tables=_tables(coded, counts), warnings=coded.warnings)
+
+
+def _tables(coded: Coded, counts: Ints) -> Iterator[MetricTable]:
+    if 0 < len(coded.names) <= MOST_TABULATED:
+        yield coded.table(counts)
 
 
 def _values(sampled: Sampled, coded: Coded, ratios: Ratios) -> Iterator[MetricValue]:
@@ -253,13 +262,15 @@ def _coded(sampled: Sampled) -> Coded:
     codes = np.array(
         [[number.get(label, len(names)) for label in pair] for pair in pairs], np.int64
     ).reshape(-1, 2)
+    cells, pair = np.unique(codes @ (len(names) + 1, 1), return_inverse=True)
+    truth, predicted = np.divmod(cells, len(names) + 1)
     at = None if positive is None else number[label_name(read(positive))]
     absent = at is not None and names[at] not in seen
     return Coded(
         names,
-        codes[:, 0],
-        codes[:, 1],
-        sampled.outcomes.columns["accuracy"] == 1,
+        truth,
+        predicted,
+        pair,
         at,
         tuple(_warnings(positive if absent else None, sorted(seen), len(names))),
     )

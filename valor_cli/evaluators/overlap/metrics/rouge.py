@@ -21,7 +21,8 @@ from valor_cli.evaluators.overlap.answer_overlap import (
     word_codes,
 )
 from valor_cli.evaluators.overlap.reference_texts import comparable, incomparable_outcomes
-from valor_cli.evaluators.samples import Outcomes, Sampled, Texts
+from valor_cli.evaluators.samples.outcomes import Outcomes, Texts
+from valor_cli.evaluators.samples.sampled import Sampled
 from valor_cli.kernels.ranking.f_measure import overlap_rates
 from valor_cli.kernels.text.common_subsequence import common_lengths
 from valor_cli.kernels.text.line_subsequences import union_words
@@ -183,8 +184,7 @@ def rouge_lsum(
 
 def mean_rouge(sampled: Sampled) -> Findings:
     """Mean of every output over the samples that have a value."""
-    values = [sampled.mean(output.name) for output in OUTPUTS]
-    return sampled.findings(values, warnings=lost_warning(sampled))
+    return sampled.findings(sampled.means(), warnings=lost_warning(sampled))
 
 
 def _grams(texts: Texts, order: int, use_stemmer: bool, tokenizer: Tokenizer) -> Outcomes:

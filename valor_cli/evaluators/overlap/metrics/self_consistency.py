@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Annotated, Final, NamedTuple
 
 import numpy as np
@@ -24,7 +24,8 @@ from valor_cli.evaluators.overlap.answer_overlap import (
     lost_warning,
     word_codes,
 )
-from valor_cli.evaluators.samples import Outcome, Outcomes, Sampled, Texts, missing
+from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes, Texts, missing
+from valor_cli.evaluators.samples.sampled import Sampled
 from valor_cli.kernels.ranking.f_measure import Floats, overlap_rates
 from valor_cli.kernels.text.common_subsequence import common_lengths
 from valor_cli.kernels.text.token_codes import Ints
@@ -117,13 +118,14 @@ def self_consistency(
 
 def mean_consistency(sampled: Sampled) -> Findings:
     """Mean of every output over the answers that have a value."""
-    values = [sampled.mean(output.name) for output in OUTPUTS]
-    warnings = [] if sampled.weights is not None else [*_remarks(sampled), *lost_warning(sampled)]
-    return sampled.findings(values, warnings=warnings)
+    return sampled.findings(
+        sampled.means(), warnings=chain(_remarks(sampled), lost_warning(sampled))
+    )
 
 
 def _remarks(sampled: Sampled) -> Iterator[str]:
-    lone, skipped = int(sampled.summed(LONE)), int((sampled.outcomes.status == _SKIPPED).sum())
+    lone = int(sampled.outcomes.numbers[LONE][sampled.scored].sum())
+    skipped = int((sampled.outcomes.status == _SKIPPED).sum())
     answers, least = int(sampled.scored.sum()) + skipped, sampled.parameters["min_test_cases"]
     if answers < least:
         yield f"{answers:,} answers are fewer than min_test_cases, {least:,}"

@@ -14,19 +14,21 @@ import numpy as np
 from annotated_types import Interval
 
 from valor_cli.evaluators.overlap.reference_texts import comparable, incomparable_outcomes
-from valor_cli.evaluators.overlap.sacrebleu_settings import REFERENCES, of_corpus, reference_counts
-from valor_cli.evaluators.samples import Outcome, Outcomes, Sampled, Texts
+from valor_cli.evaluators.overlap.sacrebleu_settings import (
+    REFERENCES,
+    STATISTICS,
+    of_corpus,
+    reference_counts,
+)
+from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes, Texts
+from valor_cli.evaluators.samples.sampled import Sampled
 from valor_cli.metric import Metric, Output
-from valor_cli.results import Findings, MetricValue
+from valor_cli.results import Findings
 
 if TYPE_CHECKING:
     from sacrebleu.metrics import ter as sacrebleu_ter
 
 OUTPUTS = ("value",)
-EDITS, WORDS = "edits", "reference_words"
-
-WORD = 5_354_228_880
-"""Parts that a word is counted in: a mean over up to 24 references is a whole number of them."""
 
 
 def ter(
@@ -60,7 +62,7 @@ def ter(
     """
     data = texts.data
     metric = _settings(normalized, no_punct, asian_support, case_sensitive)
-    edits, words = np.zeros((2, data.unit_count), np.int64)
+    statistics = np.zeros((data.unit_count, 2))
     outcomes = incomparable_outcomes(data)
     for at, response, references in comparable(data):
         if _longest(metric, (response, *references)) > max_words:
@@ -70,10 +72,10 @@ def ter(
         ((count, length),) = metric._extract_corpus_statistics(
             [response], [[reference] for reference in references]
         )
-        edits[at], words[at] = count, round(length * len(references)) * WORD // len(references)
+        statistics[at] = count, length
         details = {"edits": count, "reference_words": length}
         outcomes[at] = Outcome({"value": _value(metric, count, length)}, details=details)
-    counts = {EDITS: edits, WORDS: words, REFERENCES: reference_counts(data)}
+    counts = {STATISTICS: statistics, REFERENCES: reference_counts(data)}
     return Outcomes.of(outcomes, OUTPUTS, counts)
 
 
@@ -93,11 +95,11 @@ def ter_of_corpus(sampled: Sampled) -> Findings:
     names = ("normalized", "no_punct", "asian_support", "case_sensitive")
     metric = _settings(*(asked[name] for name in names))
 
-    def value() -> list[MetricValue]:
-        edits, words = int(sampled.summed(EDITS)), int(sampled.summed(WORDS)) / WORD
-        return [MetricValue(_value(metric, edits, words))]
-
-    return of_corpus(sampled, lambda: metric, value)
+    return of_corpus(
+        sampled,
+        lambda: metric,
+        lambda rows: [[_value(metric, *row) for row in rows.tolist()]],
+    )
 
 
 def _settings(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from valor_cli.evaluators.overlap.reference_texts import compared
-from valor_cli.evaluators.samples import Outcome, Outcomes, Texts, mean_of_samples
+from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes, Texts
+from valor_cli.evaluators.samples.sampled import mean_of_samples
 from valor_cli.kernels.text.squad import normalised, word_overlap
 from valor_cli.metric import Metric, Output
 

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 from valor_cli.errors import printable
 from valor_cli.evaluators.rules.leaks import MOST_TOLD, fields_of, place, secret_mark, summary
 from valor_cli.evaluators.rules.metrics.text_matching import ConditionText
-from valor_cli.evaluators.samples import Outcome, Outcomes, Texts, missing, rate_of_samples
+from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes, Texts, missing
+from valor_cli.evaluators.samples.sampled import rate_of_samples
 from valor_cli.evaluators.verdicts import OUTPUTS, RATES, unreadable, verdict
 from valor_cli.kernels.patterns.conditions import Condition, ConditionError, parse_condition
 from valor_cli.kernels.patterns.regex import Patience, PatternTimeout

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from valor_cli.errors import printable
 from valor_cli.evaluators.bounded_keywords import TooManyStepsError
-from valor_cli.evaluators.samples import Outcome, Outcomes, Texts, missing, rate_of_samples
+from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes, Texts, missing
+from valor_cli.evaluators.samples.sampled import rate_of_samples
 from valor_cli.evaluators.schema_documents import (
     LONGEST,
     Document,

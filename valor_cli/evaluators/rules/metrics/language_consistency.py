@@ -8,7 +8,8 @@ from typing import Annotated, Any, NamedTuple
 from annotated_types import Interval
 from pydantic import AfterValidator
 
-from valor_cli.evaluators.samples import Outcome, Outcomes, Texts, missing, rate_of_samples
+from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes, Texts, missing
+from valor_cli.evaluators.samples.sampled import rate_of_samples
 from valor_cli.evaluators.verdicts import OUTPUTS, RATES, verdict
 from valor_cli.kernels.text.languages import (
     LANGUAGES,

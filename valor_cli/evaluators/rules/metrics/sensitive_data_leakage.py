@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from valor_cli.evaluators.rules.leaks import leaks
-from valor_cli.evaluators.samples import Outcomes, Texts, rate_of_samples
+from valor_cli.evaluators.samples.outcomes import Outcomes, Texts
+from valor_cli.evaluators.samples.sampled import rate_of_samples
 from valor_cli.evaluators.verdicts import RATES
 from valor_cli.metric import Metric
 

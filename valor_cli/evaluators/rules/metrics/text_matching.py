@@ -9,7 +9,8 @@ from typing import Annotated, Any
 from pydantic import AfterValidator
 
 from valor_cli.errors import printable
-from valor_cli.evaluators.samples import Outcome, Outcomes, Texts, missing, rate_of_samples
+from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes, Texts, missing
+from valor_cli.evaluators.samples.sampled import rate_of_samples
 from valor_cli.evaluators.verdicts import OUTPUTS, RATES, unreadable, verdict
 from valor_cli.kernels.patterns.conditions import ConditionError, ConditionResult, parse_condition
 from valor_cli.kernels.patterns.regex import Patience, PatternTimeout

@@ -7,18 +7,12 @@ each. H2O Eval Studio describes the kinds of checks; the config says which are m
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from valor_cli.errors import printable
-from valor_cli.evaluators.samples import (
-    Outcome,
-    Outcomes,
-    Sampled,
-    Texts,
-    mean_of_samples,
-    missing,
-)
+from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes, Texts, missing
+from valor_cli.evaluators.samples.sampled import Sampled
 from valor_cli.evaluators.structure.artifact_checks import CheckResult, results_of
 from valor_cli.evaluators.structure.artifact_files import Artifacts, TooMuchError
 from valor_cli.evaluators.structure.checks import Check, Checks, check_of
@@ -79,21 +73,16 @@ def agent_sanity(texts: Texts, *, checks: Checks = SANE) -> Outcomes:  # type: i
 
 def agent_sanity_values(sampled: Sampled) -> Findings:
     """The mean over samples, with a warning if no artifacts folder exists."""
-    found = mean_of_samples(sampled)
+    return sampled.findings(sampled.means(), warnings=_warnings(sampled))
+
+
+def _warnings(sampled: Sampled) -> Iterator[str]:
     there = [reason for reason in sampled.outcomes.reasons if reason != "no artifacts folder"]
-    if sampled.weights is None and there and set(there) == {NO_FOLDER}:
-        warning = (
+    if there and set(there) == {NO_FOLDER}:
+        yield (
             f"agent_sanity: none of {len(there):,} artifacts folders exists; paths under "
             "`artifacts` start from the folder of the samples' file, or from `data.artifacts`"
         )
-        return Findings(
-            found.values,
-            examples=found.examples,
-            samples=found.samples,
-            warnings=(warning,),
-            statuses=found.statuses,
-        )
-    return found
 
 
 AGENT_SANITY = Metric(

@@ -18,7 +18,8 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator
 
-from valor_cli.evaluators.samples import Outcome, Outcomes, Sampled, Texts, missing
+from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes, Texts, missing
+from valor_cli.evaluators.samples.sampled import Sampled
 from valor_cli.kernels.text.repeats import Repeat, most_repeated
 from valor_cli.kernels.text.sentences import SPLITTER, split_sentences
 from valor_cli.metric import Metric, Output
@@ -88,7 +89,7 @@ def looping(texts: Texts, *, language: Language = "en") -> Outcomes:
 def looping_values(sampled: Sampled) -> Findings:
     """Mean of every output over the samples that have it."""
     everywhere = sampled.outcomes.status >= 0
-    return sampled.findings([sampled.mean(output.name, within=everywhere) for output in OUTPUTS])
+    return sampled.findings(sampled.means(within=everywhere))
 
 
 LOOPING = Metric(

@@ -9,19 +9,15 @@ import numpy as np
 import pytest
 
 from tests.oracles.text_samples import samples
-from valor_cli.evaluators.samples import (
-    Outcome,
-    Outcomes,
-    Sampled,
+from valor_cli.evaluators.samples import evidence as of_samples
+from valor_cli.evaluators.samples.evidence import (
     SampleEvidence,
-    Texts,
-    mean_of_samples,
     measure_samples,
     merge_samples,
-    missing,
-    rate_of_samples,
     sample_wing,
 )
+from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes, Texts, missing
+from valor_cli.evaluators.samples.sampled import Sampled, mean_of_samples, rate_of_samples
 from valor_cli.evaluators.verdicts import OUTPUTS, RATES, unreadable, verdict
 from valor_cli.metric import Call, Metric, Output
 from valor_cli.results import Findings, Mark
@@ -206,17 +202,60 @@ def test_contexts_that_nobody_judges_have_no_rate() -> None:
 def test_resamples_weigh_samples_and_tell_nothing_of_single_ones() -> None:
     given = evidence(["ab", "abcd", None], MEASURED)
     weights = np.array([[1, 1, 1], [0, 3, 0], [2, 1, 5]])
-    found = [findings(one.of(MEASURED)) for one in given.resamples(weights)]
-    assert [one.values[0].value for one in found] == [3.0, 4.0, 8 / 3]
-    assert [one.values[0].n for one in found] == [2, 3, 3]
-    assert all(one.samples is None and not one.examples and not one.statuses for one in found)
+    (again,) = given.resamples(weights)
+    found = findings(again.of(MEASURED))
+    characters, spaces = found.values
+    assert characters.replicas is not None
+    assert characters.replicas.tolist() == [3.0, 4.0, 8 / 3]
+    assert (characters.value, characters.n) == (3.0, 2)
+    assert spaces.replicas is not None
+    assert np.isnan(spaces.replicas).all()
+    assert (spaces.value, spaces.n) == (None, 0)
+    assert found.samples is None
+    assert not found.examples
+    assert not found.statuses
 
 
-def test_counts_add_up_over_the_samples_that_are_scored() -> None:
-    given = evidence(["ab", "x", "abcd"], MEASURED).of(MEASURED)
-    assert given.summed("characters") == 6
-    (again,) = evidence(["ab", "x", "abcd"], MEASURED).resamples(np.array([[3, 1, 0]]))
-    assert again.of(MEASURED).summed("characters") == 6
+def test_many_samples_are_resampled_some_replicas_at_a_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    given = evidence(["ab", "abcd", None], MEASURED)
+    weights = np.array([[1, 1, 1], [0, 3, 0], [2, 1, 5]])
+    monkeypatch.setattr(of_samples, "_WEIGHTS_AT_ONCE", 6)
+    found = [one.of(MEASURED).means("characters")[0] for one in given.resamples(weights)]
+    assert [one.value for one in found] == [3.0, 8 / 3]
+    assert found[0].replicas is not None
+    assert found[0].replicas.tolist() == [3.0, 4.0]
+    assert found[1].replicas is None
+
+
+def test_rates_of_replicas_are_those_of_repeated_samples() -> None:
+    call = Call(AGREEMENT, {})
+    responses, contexts = ["yes", "no", "?", None], [["yes"], None, None, ["no"]]
+    given = evidence(responses, call, retrieved_contexts=contexts)
+    weights = np.array([[1, 2, 0, 1], [0, 0, 2, 1], [0, 0, 0, 3], [0, 1, 1, 0]])
+    (again,) = given.resamples(weights)
+    for row in findings(again.of(call)).values:
+        assert row.replicas is not None
+        for own, value in zip(weights, row.replicas.tolist(), strict=True):
+            at = np.repeat(np.arange(4), own).tolist()
+            drawn = evidence(
+                [responses[one] for one in at],
+                call,
+                retrieved_contexts=[contexts[one] for one in at],
+            )
+            (alone,) = (one for one in findings(drawn.of(call)).values if one.output == row.output)
+            assert (None if np.isnan(value) else value) == alone.value
+
+
+def test_sums_are_exact_in_each_replica() -> None:
+    tenths = np.array([0.1, 1e16, 1.0])
+    (again,) = evidence(["ab", "x", "abcd"], MEASURED).resamples(
+        np.array([[1, 1, 1], [10, 0, 0], [1, 2, 0]])
+    )
+    sums = again.of(MEASURED).sums(tenths, tenths > 1)
+    # 1e16 + 1.1 lies between 1e16 and 1e16 + 2, which is the nearest float.
+    assert sums.tolist() == [[1e16 + 2, 1.0, 2e16], [1.0, 0.0, 2.0]]
 
 
 @pytest.mark.parametrize("cut", [1, 2, 3])

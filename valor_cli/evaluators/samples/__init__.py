@@ -1,0 +1,1 @@
+"""Evidence of text metrics: the outcome of each metric on each sample."""
