@@ -141,23 +141,21 @@ def _true_scores(scored: Scored, samples: Ints) -> Iterator[Floats]:
 
 def _weighed(scored: Scored) -> tuple[Floats, Floats]:
     """(replicas, labels) both areas where samples count as often as they weigh."""
-    positives = truths_of_replicas(scored)
-    negatives = rows_of_replicas(scored)[:, None] - positives
+    truths, rows = truths_of_replicas(scored), rows_of_replicas(scored)
+    replicas, labels = truths.shape
+    # The last replicas may be fewer than are added up at once.
+    positives, negatives = np.zeros((2, len(scored.lanes) * LANES, labels), np.int64)
+    positives[:replicas], negatives[:replicas] = truths, rows[:, None] - truths
+    roc, precision = np.empty((2, *positives.shape))
     problems = scored.once("ranked labels", lambda: list(_ranked(scored)))
-    roc, precision = np.full((2, *positives.shape), np.nan)
-    for first, weights in zip(range(0, len(positives), LANES), scored.lanes, strict=True):
-        some = slice(first, first + LANES)
+    for block, weights in enumerate(scored.lanes):
+        some = slice(block * LANES, (block + 1) * LANES)
         for label, one in enumerate(problems):
-            # The last replicas may be fewer than are added up at once.
-            counts = np.zeros((2, LANES), np.int64)
-            counts[:, : len(positives[some])] = positives[some, label], negatives[some, label]
             ranking = one.weighed(weights)
-            for areas, found in (
-                (roc, area_under_roc(ranking, *counts)),
-                (precision, average_precision(ranking, *counts)),
-            ):
-                areas[some, label] = found[: len(areas[some])]
-    return roc, precision
+            counts = positives[some, label], negatives[some, label]
+            roc[some, label] = area_under_roc(ranking, *counts)
+            precision[some, label] = average_precision(ranking, *counts)
+    return roc[:replicas], precision[:replicas]
 
 
 def _ranked(scored: Scored) -> Iterator[RankedRows]:
