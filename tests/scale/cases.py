@@ -112,7 +112,8 @@ CLASSIFIED = [
     *(
         f"{{{one.name}: {{normalize: true}}}}" if one.name in PROBABILITIES else one.name
         for one in catalogue.task("classification").metrics
-        if one.name not in ("top_k_accuracy", "f1", "subset_accuracy", "hamming_loss")
+        if one.name
+        not in ("top_k_accuracy", "f1", "subset_accuracy", "hamming_loss", "label_set_scores")
     ),
 ]
 BRIEF = [one for one in CLASSIFIED if one != "detailed_pr_curve"]

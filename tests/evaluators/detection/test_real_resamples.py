@@ -78,9 +78,9 @@ def held_to(
     """The value over the labels of all data; those of the files stand `at` these of them."""
     over = None
     if found.over is not None and whole.over is not None:
-        values = np.full(len(whole.over.values), np.nan)
-        present = np.zeros(len(values), bool)
-        values[at], present[at] = found.over.values, found.over.present
+        values = np.full(whole.over.values.shape, np.nan)
+        present = np.zeros(values.shape, bool)
+        values[..., at], present[..., at] = found.over.values, found.over.present
         over = LabelMean(values, present)
     value = np.array([np.nan if found.value is None else found.value])
     (one,), (shift,) = shifted(value, over, whole.over)
