@@ -13,7 +13,8 @@ PARALLEL := --numprocesses auto --dist worksteal
 # The files with tests of a mark: to read all others takes 20 s.
 marked = $(sort $(shell grep -rlE 'mark\.$(1)\b' tests --include='test_*.py'))
 # What the compiled kernel has a part in.
-KERNEL_TESTS := tests/kernels/geometry tests/kernels/columns tests/kernels/ranking/test_matching.py \
+KERNEL_TESTS := tests/kernels/geometry tests/kernels/columns \
+    $(patsubst %,tests/kernels/ranking/test_%.py,matching precision_recall resamples binary_ranking) \
     tests/data/test_tape.py tests/data/corpus \
     $(wildcard tests/kernels/test_compiled*.py tests/kernels/test_engine.py tests/kernels/test_merged*.py)
 
