@@ -11,13 +11,14 @@ from msgspec.structs import replace
 
 from tests.oracles.text_models import ScriptedModels, ScriptedSession
 from tests.oracles.text_samples import samples
+from valor_cli import catalogue
 from valor_cli.evaluators.model_metrics import ModelTexts, gather, measured_evidence, model_wing
 from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes
 from valor_cli.evaluators.samples.sampled import mean_of_samples
-from valor_cli.metric import Call, Metric, Output
+from valor_cli.metric import Call, Metric, Output, Wing
 from valor_cli.models.protocols.identity import ModelIdentity, Unavailable
 from valor_cli.models.protocols.judge import NoAnswer, Stopped
-from valor_cli.results import Findings
+from valor_cli.results import Findings, MetricValue
 
 DATA = samples(response=["one. two.", "", "key AKIAIOSFODNN7EXAMPLE"])
 
@@ -105,3 +106,30 @@ def test_sentences_are_split_once() -> None:
 def test_a_model_that_is_not_there_is_named_all_the_same() -> None:
     (one,) = found(replace(call(fails="absent"), model="x"), session=ScriptedSession())
     assert one.values[0].at == {"model": "x"}
+
+
+ASKING = [
+    (wing, metric)
+    for wing in catalogue.task("text_generation").wings
+    if wing.gather is not None
+    for metric in wing.metrics
+]
+
+
+@pytest.mark.parametrize(("wing", "metric"), ASKING, ids=[one.name for _, one in ASKING])
+def test_a_metric_whose_model_nobody_asks_has_no_value_and_a_reason(
+    wing: Wing[Any, Any], metric: Metric[Any]
+) -> None:
+    # The same holds of one whose model is missing.
+    asked = Call(metric, {one.name: one.default for one in metric.parameters})
+    plan = wing.plan((asked,), [])
+    assert wing.gather is not None
+    evidence = wing.evidence(DATA, wing.gather({"m": DATA}, plan, None)["m"])
+    two = np.ones((2, evidence.unit_count), np.int64)
+    for some in (evidence, *evidence.resamples(two)):
+        found = asked.findings(some)
+        values = [found] if isinstance(found, MetricValue) else found.values
+        assert values
+        assert {one.value for one in values} == {None}
+        assert all(one.undefined for one in values)
+        assert all(one.replicas is None or np.isnan(one.replicas).all() for one in values)

@@ -104,7 +104,8 @@ def _outcomes(found: Sequence[Outcome], beside: Mapping[str, Scalar]) -> Outcome
 def _of_corpus(sampled: Sampled) -> MetricValue:
     """exp of the negative log-likelihood of all tokens, over their number."""
     scored, outcomes = sampled.scored, sampled.outcomes
-    of_each = (outcomes.numbers[NATS], outcomes.columns["tokens"])
+    # Where the model is missing there are no numbers at all.
+    of_each = (outcomes.numbers.get(NATS, np.zeros(1)), outcomes.columns["tokens"])
     nats, tokens, n = sampled.sums(*(np.where(scored, one, 0.0) for one in of_each), scored)
     found = [math.exp(one) for one in quotient(nats, tokens, np.nan).tolist()]
     return sampled.value(np.array(found), n, "corpus")
