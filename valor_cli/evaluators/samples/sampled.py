@@ -87,7 +87,7 @@ class Sampled(Struct, frozen=True):
 
         Args:
             outputs: Their names; none: all of the metric.
-            within: (n,) the samples to count, in place of those that are "ok".
+            within: (n,) the samples to count; None for those with status "ok".
         """
         names = outputs or tuple(one.name for one in self.metric.outputs)
         columns = np.array([self.outcomes.columns[name] for name in names])

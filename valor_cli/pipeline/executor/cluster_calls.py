@@ -82,16 +82,12 @@ class Calls(Struct, frozen=True):
 
     def _given(self, send: Callable[[T], Future], task: T, future: Future) -> Boxed:
         """What a call gave; its data may have to be sent more than once."""
-        for _ in range(SENT - 1):
-            found = self.result(future)
+        for attempt in range(SENT):
+            found = self.result(send(task) if attempt else future)
             if found is not None:
                 return found
-            future = send(task)
-        found = self.result(future)
-        if found is None:
-            message = f"data of a task was lost with its worker {SENT} times"
-            raise self._ended(message, "the workers may be out of memory")
-        return found
+        message = f"data of a task was lost with its worker {SENT} times"
+        raise self._ended(message, "the workers may be out of memory")
 
     def result(self, future: Future) -> Boxed | None:
         """What a call gave; None: what the client had sent for it is lost. Raises as `results`."""

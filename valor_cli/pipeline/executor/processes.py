@@ -1,4 +1,4 @@
-"""Start processes of this machine, and replace those that are ended from outside."""
+"""Start worker processes on this machine, and replace those that are killed."""
 
 from __future__ import annotations
 

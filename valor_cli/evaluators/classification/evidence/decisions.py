@@ -180,8 +180,8 @@ def hashable(score_threshold: ScoreThreshold | None) -> Hashable:
 def _pairs(scored: Scored, score_threshold: ScoreThreshold | None, *, hardmax: bool) -> Pairs:
     found = decide(scored, score_threshold, hardmax=hardmax)
     name = ("pairs", hashable(score_threshold), hardmax)
-    rows = scored.counted(name, found.pair, found.row, len(found.truth))
-    return Pairs(found.truth, found.positive, rows)
+    rows = scored.counts(name, found.pair, found.row, len(found.truth))
+    return Pairs(found.truth, found.positive, rows[scored.replica])
 
 
 def label_counts(
@@ -311,8 +311,8 @@ def _paired(scored: Scored, row: RowNumbers, label: RowNumbers, score: Floats) -
 def _counts_of_sets(scored: Scored, score_threshold: ScoreThreshold) -> LabelCounts:
     row, label, right = answers(scored, score_threshold)
     width, name = len(scored.labels), hashable(score_threshold)
-    positive = scored.counted(("positive", name), label, row, width)
-    tp = scored.counted(("right", name), label[right], row[right], width)
+    positive = scored.counts(("positive", name), label, row, width)[scored.replica]
+    tp = scored.counts(("right", name), label[right], row[right], width)[scored.replica]
     truths, total = _truth_counts(scored)
     return LabelCounts(tp, positive - tp, truths - tp, total - truths - positive + tp)
 

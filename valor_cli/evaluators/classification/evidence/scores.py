@@ -96,13 +96,6 @@ class Scored(Struct, frozen=True):
         weights: Ints = self.weights[self.replica]
         return self.known("row weights", lambda: weights[self.unit])
 
-    @property
-    def weights_of_replicas(self) -> Ints:
-        """(replicas, units) how often each sample counts in each replica."""
-        if self.weights is None:
-            return np.ones((1, self.unit_count), np.int64)
-        return self.weights
-
     def counts(
         self,
         name: Hashable,
@@ -127,24 +120,14 @@ class Scored(Struct, frozen=True):
 
         return self.together(("counts", name), found)
 
-    def counted(
-        self,
-        name: Hashable,
-        group: NDArray[np.integer[Any]],
-        row: NDArray[np.integer[Any]] | None,
-        length: int,
-    ) -> Ints:
-        """(length,) those of the replica that metrics read."""
-        counts: Ints = self.counts(name, group, row, length)[self.replica]
-        return counts
-
     @property
     def lanes(self) -> Sequence[NDArray[np.int32]]:
         """(n, LANES) weights of each row in the next replicas, and so on; 0 behind the last."""
         return self.together("lanes", self._lanes)
 
     def _lanes(self) -> list[NDArray[np.int32]]:
-        weights, found = self.weights_of_replicas, []
+        once = np.ones((1, self.unit_count), np.int64)
+        weights, found = once if self.weights is None else self.weights, []
         one_each = np.array_equal(self.unit, np.arange(self.unit_count))
         for first in range(0, len(weights), LANES):
             some = weights[first : first + LANES]

@@ -23,11 +23,11 @@ from valor_cli.evaluators.classification.metrics.accuracy import NO_SAMPLES
 from valor_cli.evaluators.classification.metrics.sample_scores import samples_of
 from valor_cli.evaluators.parameters import ScoreThreshold
 from valor_cli.evaluators.ratios import ZeroDivision
+from valor_cli.kernels.columns.grouping import quotient
 from valor_cli.metric import Metric, Output
 from valor_cli.results import Findings, MetricValue
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def label_set_scores(
@@ -77,15 +77,11 @@ def _columns(
     found, n = answers(scored, score_threshold), len(scored.unit)
     true, positive = np.diff(scored.sets.start), np.bincount(found.row, minlength=n)
     right = np.bincount(found.row[found.right], minlength=n)
-
-    def ratio(part: Ints, whole: Ints) -> Floats:
-        return np.where(whole > 0, part / np.maximum(whole, 1), zero_division)
-
     return {
-        "f1": ratio(2 * right, true + positive),
-        "precision": ratio(right, positive),
-        "recall": ratio(right, true),
-        "jaccard": ratio(right, true + positive - right),
+        "f1": quotient(2 * right, true + positive, zero_division),
+        "precision": quotient(right, positive, zero_division),
+        "recall": quotient(right, true, zero_division),
+        "jaccard": quotient(right, true + positive - right, zero_division),
     }
 
 
