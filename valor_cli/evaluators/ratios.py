@@ -26,6 +26,7 @@ ZeroDivision = Annotated[float, Interval(ge=0, le=1)]
 
 NO_GROUND_TRUTH = "no ground truth"
 NO_LABEL = "no label has ground truth"
+NO_SAMPLES = "no samples"
 
 
 class Words(NamedTuple):
@@ -187,6 +188,36 @@ def over_labels(ratios: Ratios, how: Average, words: Words) -> MetricValue:
     if how == "macro" and (n or replicas is not None):
         over = LabelMean(np.where(ratios.seen, ratios.values, np.nan), ratios.present)
     return MetricValue(value, why, n=n, over=over, replicas=replicas)
+
+
+def mean_over_samples(
+    means: NDArray[np.float64], n: Ints, output: str = "value", *, proportion: bool = False
+) -> MetricValue:
+    """A value of all samples.
+
+    Args:
+        means: (replicas,) what it is; NaN without samples.
+        n: (replicas,) how many samples there are.
+        output: Its name.
+        proportion: Whether it is a share of these samples.
+    """
+    value, why, replicas = first_and_all(means, NO_SAMPLES)
+    proportion = proportion and not why
+    return MetricValue(value, why, output, n=int(n[0]), proportion=proportion, replicas=replicas)
+
+
+def mean_over_labels(values: NDArray[np.float64], n: Ints, none: str) -> MetricValue:
+    """The mean over the labels that have a value.
+
+    Args:
+        values: (replicas, labels) of each; NaN for none.
+        n: (replicas,) how many samples there are.
+        none: Why there is no mean.
+    """
+    defined = ~np.isnan(values)
+    value, why, replicas = first_and_all(means_where(values, defined), none)
+    over = LabelMean(values, defined)
+    return MetricValue(value, why, n=int(n[0]), over=over, replicas=replicas)
 
 
 def _averages(ratios: Ratios, how: Average) -> NDArray[np.float64]:

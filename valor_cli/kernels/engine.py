@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     # Types alone: at run time the module itself is what has them.
     from valor_cli.kernels.kernel_functions import Kernel as Kernel
 
-REVISION: Final = 7
+REVISION: Final = 8
 """Of the functions below; those of another one are not called."""
 
 VARIABLE: Final = "VALOR_KERNEL"

@@ -129,9 +129,8 @@ class Kernel(Protocol):
     def tally_resamples(
         self,
         group: Column,
-        image: Column,
-        weights: Column,
-        shape: Column,
+        unit: Column,
+        weight: Column,
         found: Column,
         /,
     ) -> None: ...

@@ -21,7 +21,7 @@ def scored(rows: Sequence[Row], labels: Sequence[str] = LABELS) -> Scored:
 def weighed(rows: Sequence[Row], labels: Sequence[str] = LABELS) -> Scored:
     """A resample in which each row stands as often as its weight says."""
     weights = np.array([row.weight for row in rows], np.int64)
-    (_, again) = scored(rows, labels).resamples(np.stack([np.ones_like(weights), weights]))
+    (again,) = scored(rows, labels).resamples(weights[None])
     return again
 
 

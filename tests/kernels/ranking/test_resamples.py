@@ -103,8 +103,8 @@ def test_tallies_equal_adding_one_by_one(seed: int, count: int, rows: int) -> No
 @needs_kernel
 def test_sums_wider_than_32_bits_are_numpys(monkeypatch: pytest.MonkeyPatch) -> None:
     group, image = np.zeros(3, np.int64), np.arange(3)
-    weights = np.array([[2**31, 1, 2**31]])
-    assert tally_resamples(group, image, weights, 1).tolist() == [[2**32 + 1]]
+    weights = np.array([[2**31 - 1, 1, 2**31 - 1]])
+    assert tally_resamples(group, image, weights, 1).tolist() == [[2**32 - 1]]
     monkeypatch.setattr(resamples, "_LARGEST", 0)
     order = problem(1, 50, 2, 0.5)
     hits, truths = HitImages.of(order, np.arange(50) % 7), np.full((3, 2), 9)

@@ -23,61 +23,42 @@ static int64_t width_from(int64_t first, int64_t resamples) {
     return resamples - first < LANES ? resamples - first : LANES;
 }
 
-/* tally_resamples(group, image, weights, shape, found): summed weights of each group.
+/* tally_resamples(group, unit, weight, found): summed weights of each group in LANES resamples.
 
-   group, image: (n,) int64. weights: (resamples, images) int64, that fit 32 bits. shape: (2,)
-   int64, images and groups. found: (resamples, groups) int64, filled. */
+   group, unit: (n,) counts. weight: (units, LANES) int32. found: (groups, LANES) int64, added to. */
 FUNCTION(valor_tally_resamples) {
     (void)self;
     static const Wanted wanted[] = {
-        {"group", INTS, false}, {"image", INTS, false}, {"weights", INTS, false},
-        {"shape", INTS, false}, {"found", INTS, true},
+        {"group", COUNTS, false}, {"unit", COUNTS, false}, {"weight", COUNTS, false},
+        {"found", INTS, true},
     };
     Columns columns;
-    if (!open_columns(&columns, args, given, wanted, 5)) return NULL;
-    const int64_t *group = columns.views[0].buf, *image = columns.views[1].buf;
-    const int64_t *weights = columns.views[2].buf, *shape = columns.views[3].buf;
-    int64_t *found = columns.views[4].buf, count = items(&columns, 0), resamples = 0;
-    PyObject *done = NULL;
-    int32_t (*weight)[LANES] = NULL;
-    int64_t (*sum)[LANES] = NULL;
-    bool sound = items(&columns, 3) == 2 && shape[0] > 0 && shape[1] >= 0;
-    if (sound) {
-        resamples = items(&columns, 2) / shape[0];
-        sound = items(&columns, 1) == count && items(&columns, 2) == resamples * shape[0] &&
-                items(&columns, 4) == resamples * shape[1];
-    }
+    if (!open_columns(&columns, args, given, wanted, 4)) return NULL;
+    const void *group = columns.views[0].buf, *unit = columns.views[1].buf;
+    const int32_t(*weight)[LANES] = columns.views[2].buf;
+    int64_t(*found)[LANES] = columns.views[3].buf;
+    bool narrow_group = is_narrow(&columns, 0), narrow_unit = is_narrow(&columns, 1);
+    int64_t count = items(&columns, 0);
+    uint64_t units = (uint64_t)items(&columns, 2) / LANES;
+    uint64_t groups = (uint64_t)items(&columns, 3) / LANES;
+    bool sound = items(&columns, 1) == count && is_narrow(&columns, 2) &&
+                 items(&columns, 2) % LANES == 0 && items(&columns, 3) % LANES == 0;
     for (int64_t i = 0; sound && i < count; i++)
-        sound = (uint64_t)group[i] < (uint64_t)shape[1] &&
-                (uint64_t)image[i] < (uint64_t)shape[0];
+        sound = (uint64_t)count_at(group, narrow_group, i) < groups &&
+                (uint64_t)count_at(unit, narrow_unit, i) < units;
     if (!sound) {
-        refused("groups or images outside of their columns, or columns of other lengths");
-        goto end;
-    }
-    weight = malloc((size_t)shape[0] * sizeof *weight);
-    sum = malloc(((size_t)shape[1] + 1) * sizeof *sum);
-    if (!weight || !sum) {
-        PyErr_NoMemory();
-        goto end;
+        close_columns(&columns);
+        return refused("groups or units outside of their columns, or columns of other lengths");
     }
     Py_BEGIN_ALLOW_THREADS;
-    for (int64_t first = 0; first < resamples; first += LANES) {
-        int64_t width = width_from(first, resamples);
-        stand_side_by_side(weights, shape[0], first, width, weight);
-        memset(sum, 0, (size_t)shape[1] * sizeof *sum);
-        for (int64_t i = 0; i < count; i++)
-            EACH_LANE sum[group[i]][lane] += weight[image[i]][lane];
-        for (int64_t lane = 0; lane < width; lane++)
-            for (int64_t at = 0; at < shape[1]; at++)
-                found[(first + lane) * shape[1] + at] = sum[at][lane];
+    for (int64_t i = 0; i < count; i++) {
+        int64_t *sum = found[count_at(group, narrow_group, i)];
+        const int32_t *own = weight[count_at(unit, narrow_unit, i)];
+        EACH_LANE sum[lane] += own[lane];
     }
     Py_END_ALLOW_THREADS;
-    done = Py_NewRef(Py_None);
-end:
-    free(weight);
-    free(sum);
     close_columns(&columns);
-    return done;
+    return Py_NewRef(Py_None);
 }
 
 static inline double higher(double one, double other) { return one > other ? one : other; }

@@ -42,6 +42,12 @@ def nulls(column: NDArray[Any]) -> list[float | None]:
     return [value if value == value else None for value in column.tolist()]
 
 
+def exact_quotient(part: NDArray[Any], whole: NDArray[Any]) -> NDArray[np.float64]:
+    """(n,) quotients of whole numbers of any size, right to the last bit; NaN of 0/0."""
+    pairs = zip(part.tolist(), whole.tolist(), strict=True)
+    return np.array([one / of if of else np.nan for one, of in pairs], np.float64)
+
+
 def summed(group: Ints, amounts: NDArray[Any] | None, length: int) -> NDArray[np.int64]:
     """Sum of each group; exact below 2**53, since bincount adds floats.
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.kernels import engine
-from valor_cli.kernels.columns.grouping import quotient
+from valor_cli.kernels.columns.grouping import exact_quotient, quotient
 from valor_cli.kernels.ranking.resamples import LANES
 
 Rows = NDArray[np.int32]
@@ -238,7 +238,7 @@ def area_under_roc(ranking: Ranking, positives: Ints, negatives: Ints) -> Floats
     twice = (np.diff(first) * (ranking.below + ranking.upto)).sum(axis=1)
     twice += 2 * (listed - first[:, ranking.below_zero]) * unlisted
     twice += (positives - listed) * (2 * ranking.negatives_below_zero + unlisted)
-    return _ratios(twice, 2 * positives * negatives)
+    return exact_quotient(twice, 2 * positives * negatives)
 
 
 def average_precision(ranking: Ranking, positives: Ints, negatives: Ints) -> Floats:
@@ -263,14 +263,8 @@ def average_precision(ranking: Ranking, positives: Ints, negatives: Ints) -> Flo
     # Where all rows count nothing, 0/0 is multiplied by nothing.
     area = (np.diff(first) * quotient(right, right + wrong, 0.0)).sum(axis=1)
     found = positives - first[:, below_zero]
-    rest = _ratios(unlisted * found, found + negatives - ranking.negatives_below_zero)
+    rest = exact_quotient(unlisted * found, found + negatives - ranking.negatives_below_zero)
     return quotient(np.where(unlisted > 0, area + rest, area), positives, np.nan)
-
-
-def _ratios(part: Ints, whole: Ints) -> Floats:
-    """(replicas,) quotients, NaN of 0/0; right to the last bit for whole numbers of any size."""
-    pairs = zip(part.tolist(), whole.tolist(), strict=True)
-    return np.array([one / of if of else np.nan for one, of in pairs], np.float64)
 
 
 def roc_corners(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -12,9 +12,11 @@ from valor_cli.kernels import engine
 from valor_cli.kernels.columns.grouping import tallies
 from valor_cli.kernels.ranking.precision_recall import interpolate
 from valor_cli.kernels.ranking.ranking import HitOrder, running_hits
-from valor_cli.kernels.threads import share
+from valor_cli.kernels.threads import at_once, share
 
 Rows = NDArray[np.int64]
+Lanes = NDArray[np.int32]
+"""(units, `LANES`) how often each counts, in neighbouring resamples."""
 
 AT_ONCE: Final = 1 << 17
 """Numbers that are computed together in NumPy: as many as fit the processor's cache."""
@@ -29,6 +31,21 @@ _LARGEST: Final = 2**31 - 1
 """The compiled kernel adds weights as numbers of 32 bits."""
 
 
+def lanes_of(weights: Rows) -> list[Lanes]:
+    """The weights of units by resample, (resamples, units), `LANES` resamples at a time.
+
+    Returns:
+        (units, LANES) of each; 0 behind the last resample.
+    """
+    found = []
+    for first in range(0, len(weights), LANES):
+        some = weights[first : first + LANES]
+        lanes = np.zeros((weights.shape[1], LANES), np.int32)
+        lanes[:, : len(some)] = some.T
+        found.append(lanes)
+    return found
+
+
 def tally_resamples(group: Rows, image: Rows, weights: Rows, length: int) -> Rows:
     """Summed weights of each group in each resample.
 
@@ -40,18 +57,34 @@ def tally_resamples(group: Rows, image: Rows, weights: Rows, length: int) -> Row
     Returns:
         (resamples, length).
     """
-    kernel = engine.compiled
-    if kernel is not None and weights.size and _adds_up(weights, len(group)):
-        found = np.empty((len(weights), length), np.int64)
-        shape = np.array([weights.shape[1], length], np.int64)
-        columns = _column(group), _column(image)
+    return tally_lanes(group, image, lanes_of(weights), length)[: len(weights)]
 
-        def add_up(some: slice) -> None:
-            kernel.tally_resamples(*columns, _column(weights[some]), shape, found[some])
 
-        share(add_up, len(weights), _WORTH // max(len(group), 1), LANES)
-        return found
-    return tallies(group, length, weights[:, image])
+def tally_lanes(
+    group: NDArray[np.integer], unit: NDArray[np.integer], lanes: Sequence[Lanes], length: int
+) -> Rows:
+    """Summed weights of each group in each resample.
+
+    Args:
+        group, unit: (n,) of each row.
+        lanes: Weights of units.
+        length: How many groups there are.
+
+    Returns:
+        (resamples, length), those behind the last resample included.
+    """
+    kernel, groups, units = engine.compiled, _counts(group), _counts(unit)
+
+    def add_up(weights: Lanes) -> Rows:
+        if kernel is None:
+            return tallies(group, length, weights.T[:, unit])
+        found = np.zeros((length, LANES), np.int64)
+        kernel.tally_resamples(groups, units, weights, found)
+        return found.T
+
+    worth = len(group) * LANES * len(lanes) >= _WORTH
+    none = np.zeros((0, length), np.int64)
+    return np.concatenate([none, *at_once(add_up, lanes, worth=worth)])
 
 
 class HitImages(NamedTuple):
@@ -125,6 +158,12 @@ def batches(resamples: int, numbers: int, even: int = 1) -> Iterator[slice]:
     at_once = max(AT_ONCE // max(numbers, 1) // even, 1) * even
     for first in range(0, resamples, at_once):
         yield slice(first, min(first + at_once, resamples))
+
+
+def _counts(numbers: NDArray[np.integer]) -> NDArray[np.integer]:
+    """Numbers of 32 or 64 bits, one after the other."""
+    narrow = numbers.dtype == np.int32
+    return np.ascontiguousarray(numbers, np.int32 if narrow else np.int64)
 
 
 def _column(numbers: NDArray[np.integer]) -> Rows:

@@ -15,6 +15,7 @@ from tests.oracles import classification as oracle
 from tests.oracles.classification import Row, dataset_of, random_rows
 from tests.oracles.classification_problems import random_samples
 from valor_cli.data.shapes.scores.dataset import ClassificationDataset
+from valor_cli.evaluators.classification.evidence import scores
 from valor_cli.evaluators.classification.evidence.scores import (
     Scored,
     by_key,
@@ -154,23 +155,31 @@ def test_parts_of_a_resample_have_its_weights_and_share_what_is_known_of_the_row
     whole = score_samples(random_samples(7, keys=2), None)
     weights = np.random.default_rng(0).integers(0, 3, (3, whole.unit_count))
     made = []
-    for replica, again in enumerate(whole.resamples(weights)):
+    for row in weights:
+        (again,) = whole.resamples(row[None])
         for _, part in by_key(again):
-            assert part.row_weights is not None
-            assert part.row_weights.tolist() == weights[replica][part.unit].tolist()
+            assert part.row_weights.tolist() == [row[part.unit].tolist()]
             part.once("test", lambda: made.append(1))
             part.known("test", lambda: made.append(100))
         assert by_key(again) is by_key(again)
     # Once for each of two parts, and once for each part of each of three resamples.
     assert sum(made) == 2 + 600
-    assert all(part.row_weights is None for _, part in by_key(whole))
+    assert all((part.row_weights == 1).all() for _, part in by_key(whole))
 
 
 def test_resamples_are_of_the_samples() -> None:
     rows = [Row(0, [(0, 1.0)]), Row(1, [(0, 1.0)])]
-    one, other = scored(rows).resamples(np.array([[2, 0], [1, 1]]))
-    assert one.row_weights is not None
-    assert one.row_weights.tolist() == [2, 0]
-    assert other.row_weights is not None
-    assert other.row_weights.tolist() == [1, 1]
-    assert other.select(np.array([False, True])).row_weights is not None
+    (both,) = scored(rows).resamples(np.array([[2, 0], [1, 1]]))
+    assert both.row_weights.tolist() == [[2, 0], [1, 1]]
+    assert both.select(np.array([False, True])).row_weights.tolist() == [[0], [1]]
+
+
+def test_many_samples_are_resampled_some_replicas_at_a_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(scores, "_WEIGHTS_AT_ONCE", 40)
+    weights = np.random.default_rng(0).integers(0, 3, (21, 2))
+    rows = [Row(0, [(0, 1.0)]), Row(1, [(0, 1.0)])]
+    parts = [one.row_weights for one in scored(rows).resamples(weights)]
+    assert [len(part) for part in parts] == [16, 5]
+    assert np.concatenate(parts).tolist() == weights.tolist()

@@ -76,8 +76,9 @@ def test_real_data() -> None:
 def test_resamples_are_as_if_written_out(seed: int) -> None:
     samples = random_listing(seed, LABELS, 25)
     weights = np.random.default_rng(seed).multinomial(25, np.full(25, 1 / 25), 3)
-    again = evidence(LABELS, samples).resamples(weights)
-    for scored, row in zip(again, weights, strict=True):
+    whole = evidence(LABELS, samples)
+    for row in weights:
+        (scored,) = whole.resamples(row[None])
         copies = [one for one, count in zip(samples, row, strict=True) for _ in range(count)]
         written = evidence(LABELS, copies)
         assert values(scored) == pytest.approx(values(written), abs=1e-15)

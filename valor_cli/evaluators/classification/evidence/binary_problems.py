@@ -6,7 +6,7 @@ not list the label scores 0 there and is tied with all others of that score.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -15,15 +15,15 @@ from numpy.typing import NDArray
 from valor_cli.evaluators.classification.evidence.decisions import (
     count_of_rows,
     members,
-    rows_of_replicas,
     truth_counts,
-    truths_of_replicas,
 )
 from valor_cli.evaluators.classification.evidence.scores import Evidence, Scored
+from valor_cli.evaluators.ratios import NO_GROUND_TRUTH
 from valor_cli.kernels.columns.grouping import order_of_codes
 from valor_cli.kernels.ranking.binary_ranking import (
     Corners,
     RankedRows,
+    Ranking,
     area_under_roc,
     average_precision,
     rank,
@@ -33,6 +33,8 @@ from valor_cli.kernels.ranking.binary_ranking import (
 from valor_cli.kernels.ranking.resamples import LANES
 from valor_cli.kernels.ranking.score_answers import without_zeros
 from valor_cli.kernels.ranking.score_counts import LabelScores, ScoreCounts, count_scores
+from valor_cli.results import MetricValue
+from valor_cli.statistics.label_means import first_and_all
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -44,33 +46,46 @@ DRAWN_POINTS: Final = 101
 """Points of a curve at most."""
 
 
+Area = Callable[[Ranking, Ints, Ints], Floats]
+"""`area_under_roc` or `average_precision`."""
+
+
 class LabelAreas(NamedTuple):
-    """ROC AUC and average precision of each label.
+    """The area of each label's problem.
 
     Attributes:
-        samples: How many samples there are.
-        positives: (labels,) samples of each.
-        roc: (labels,) area under the ROC curve; NaN without positives or without negatives.
-        precision: (labels,) average precision; NaN without positives.
+        samples: (replicas,) how many samples there are.
+        positives: (replicas, labels) samples of each.
+        values: (replicas, labels) the area; NaN where it has none.
     """
 
-    samples: int
+    samples: Ints
     positives: Ints
-    roc: Floats
-    precision: Floats
+    values: Floats
 
 
 class _Problem(NamedTuple):
-    """A label where rows count once each: what there is of both areas and of the curve."""
+    """A label where rows count once each: each area, and the curve."""
 
-    roc: float
-    precision: float
+    areas: Mapping[Area, float]
     curve: Corners | None
 
 
-def label_areas(evidence: Evidence) -> LabelAreas:
-    """Areas of each label, weighted if the evidence is a resample."""
-    return evidence.known("label areas", lambda: _areas(evidence))
+def label_areas(evidence: Evidence, area: Area) -> LabelAreas:
+    """One area of each label."""
+    return evidence.known(("label areas", area), lambda: _areas(evidence, area))
+
+
+def areas_of_labels(evidence: Evidence, area: Area, none: str = "") -> list[MetricValue]:
+    """A value for each label; `none` says why one with ground truth has none."""
+    areas = label_areas(evidence, area)
+    found = []
+    for label, column, n in zip(
+        evidence.labels, areas.values.T, areas.positives[0].tolist(), strict=True
+    ):
+        value, why, replicas = first_and_all(column, none if n else NO_GROUND_TRUTH)
+        found.append(MetricValue(value, why, label=label, n=n, replicas=replicas))
+    return found
 
 
 def roc_curves(evidence: Evidence) -> Sequence[Corners | None]:
@@ -83,15 +98,12 @@ def roc_curves(evidence: Evidence) -> Sequence[Corners | None]:
     return [one.curve for one in _problems(evidence)]
 
 
-def _areas(evidence: Evidence) -> LabelAreas:
-    positives, total = truth_counts(evidence), count_of_rows(evidence)
+def _areas(evidence: Evidence, area: Area) -> LabelAreas:
     if isinstance(evidence, Scored) and evidence.resampled:
-        roc, precision = evidence.together("label areas", lambda: _weighed(evidence))
-        at = evidence.replica
-        return LabelAreas(total, positives, roc[at], precision[at])
-    found = [(one.roc, one.precision) for one in _problems(evidence)]
-    roc, precision = np.array(found, np.float64).reshape(-1, 2).T
-    return LabelAreas(total, positives, roc, precision)
+        values = _weighed(evidence, area)
+    else:
+        values = np.array([[one.areas[area] for one in _problems(evidence)]], np.float64)
+    return LabelAreas(count_of_rows(evidence), truth_counts(evidence), values)
 
 
 def _problems(evidence: Evidence) -> list[_Problem]:
@@ -99,17 +111,18 @@ def _problems(evidence: Evidence) -> list[_Problem]:
 
 
 def _solved(evidence: Evidence) -> Iterator[_Problem]:
-    samples, total = truth_counts(evidence), count_of_rows(evidence)
+    (samples,), (total,) = truth_counts(evidence), count_of_rows(evidence).tolist()
     drawn = len(samples) <= DRAWN_LABELS
     for scores, positives in zip(_label_scores(evidence), samples.tolist(), strict=True):
         negatives = total - positives
         ranking, right, every = rank_counted(*scores)
         counts = np.array([positives], np.int64), np.array([negatives], np.int64)
-        (roc,), (precision,) = area_under_roc(ranking, *counts), average_precision(ranking, *counts)
+        both: tuple[Area, ...] = (area_under_roc, average_precision)
+        areas = {area: float(area(ranking, *counts)[0]) for area in both}
         curve = None
         if drawn and positives and negatives:
             curve = roc_corners(right, every, positives, negatives, DRAWN_POINTS)
-        yield _Problem(float(roc), float(precision), curve)
+        yield _Problem(areas, curve)
 
 
 def _label_scores(evidence: Evidence) -> Iterator[LabelScores]:
@@ -139,23 +152,22 @@ def _true_scores(scored: Scored, samples: Ints) -> Iterator[Floats]:
         yield without_zeros(own)
 
 
-def _weighed(scored: Scored) -> tuple[Floats, Floats]:
-    """(replicas, labels) both areas where samples count as often as they weigh."""
-    truths, rows = truths_of_replicas(scored), rows_of_replicas(scored)
+def _weighed(scored: Scored, area: Area) -> Floats:
+    """(replicas, labels) the area where samples count as often as they weigh."""
+    truths = truth_counts(scored)
     replicas, labels = truths.shape
     # The last replicas may be fewer than are added up at once.
     positives, negatives = np.zeros((2, len(scored.lanes) * LANES, labels), np.int64)
-    positives[:replicas], negatives[:replicas] = truths, rows[:, None] - truths
-    roc, precision = np.empty((2, *positives.shape))
+    positives[:replicas] = truths
+    negatives[:replicas] = count_of_rows(scored)[:, None] - truths
+    found = np.empty(positives.shape)
     problems = scored.once("ranked labels", lambda: list(_ranked(scored)))
     for block, weights in enumerate(scored.lanes):
         some = slice(block * LANES, (block + 1) * LANES)
         for label, one in enumerate(problems):
-            ranking = one.weighed(weights)
             counts = positives[some, label], negatives[some, label]
-            roc[some, label] = area_under_roc(ranking, *counts)
-            precision[some, label] = average_precision(ranking, *counts)
-    return roc[:replicas], precision[:replicas]
+            found[some, label] = area(one.weighed(weights), *counts)
+    return found[:replicas]
 
 
 def _ranked(scored: Scored) -> Iterator[RankedRows]:

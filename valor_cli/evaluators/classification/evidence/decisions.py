@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from valor_cli.evaluators.classification.evidence.scores import Evidence, Scored
 from valor_cli.evaluators.classification.evidence.tallies import added
 from valor_cli.evaluators.parameters import ScoreThreshold
-from valor_cli.kernels.columns.grouping import summed
+from valor_cli.kernels.columns.grouping import tallies
 from valor_cli.kernels.ranking.label_sets import members_by_label
 from valor_cli.kernels.ranking.score_answers import RowNumbers
 from valor_cli.results import Scalar
@@ -55,12 +55,12 @@ class Decisions(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """(p,) counts of label pairs.
+    """Counts of label pairs.
 
     Attributes:
-        truth: The true label; pairs ascend.
-        positive: The positive label; -1 for none.
-        rows: How many rows it is in.
+        truth: (p,) the true label; pairs ascend.
+        positive: (p,) the positive label; -1 for none.
+        rows: (replicas, p) how many rows it is in.
     """
 
     truth: Ints
@@ -70,17 +70,17 @@ class Pairs(NamedTuple):
     @staticmethod
     def merged(parts: Sequence[Pairs]) -> Pairs:
         """Sum over parts."""
-        truth, positive, rows = (np.concatenate(column) for column in zip(*parts, strict=True))
+        truth, positive, rows = (np.concatenate(one, axis=-1) for one in zip(*parts, strict=True))
         width = int(positive.max(initial=-1)) + 2
         cell, pair = np.unique(truth * width + positive + 1, return_inverse=True)
-        return Pairs(cell // width, cell % width - 1, summed(pair, rows, len(cell)))
+        return Pairs(cell // width, cell % width - 1, tallies(pair, len(cell), rows))
 
 
 class TruthCounts(NamedTuple):
-    """(labels,) number of rows with each label, and the number of rows."""
+    """(replicas, labels) number of rows with each label, and (replicas,) the number of rows."""
 
     rows: Ints
-    total: int
+    total: Ints
 
     @staticmethod
     def merged(parts: Sequence[TruthCounts]) -> TruthCounts:
@@ -103,7 +103,7 @@ class Answers(NamedTuple):
 
 
 class LabelCounts(NamedTuple):
-    """(labels,) one-vs-rest counts; tp + fn is the ground truth."""
+    """(replicas, labels) one-vs-rest counts; tp + fn is the ground truth."""
 
     tp: Ints
     fp: Ints
@@ -117,7 +117,7 @@ class LabelCounts(NamedTuple):
 
 
 class Agreement(NamedTuple):
-    """(labels + 1,) margins of true and top labels; the last is for no prediction.
+    """(replicas, labels + 1) margins of true and top labels; the last is for no prediction.
 
     Attributes:
         truths: Rows that have the label.
@@ -135,9 +135,14 @@ class Agreement(NamedTuple):
         return Agreement(*added(parts))
 
     @property
-    def total(self) -> int:
-        """Number of rows."""
-        return int(self.truths.sum())
+    def total(self) -> Ints:
+        """(replicas,) number of rows."""
+        return np.asarray(self.truths.sum(axis=1))
+
+    @property
+    def correct(self) -> Ints:
+        """(replicas,) rows whose top label is the true one."""
+        return np.asarray(self.right.sum(axis=1))
 
 
 def decide(scored: Scored, score_threshold: ScoreThreshold | None, *, hardmax: bool) -> Decisions:
@@ -181,7 +186,7 @@ def _pairs(scored: Scored, score_threshold: ScoreThreshold | None, *, hardmax: b
     found = decide(scored, score_threshold, hardmax=hardmax)
     name = ("pairs", hashable(score_threshold), hardmax)
     rows = scored.counts(name, found.pair, found.row, len(found.truth))
-    return Pairs(found.truth, found.positive, rows[scored.replica])
+    return Pairs(found.truth, found.positive, rows)
 
 
 def label_counts(
@@ -200,33 +205,23 @@ def agreement(evidence: Evidence) -> Agreement:
 
 
 def truth_counts(evidence: Evidence) -> Ints:
-    """(labels,) number of rows with each label."""
+    """(replicas, labels) number of rows with each label."""
     return evidence.tally("truth counts", _truth_counts).rows
 
 
-def count_of_rows(evidence: Evidence) -> int:
-    """Weighted number of rows."""
+def count_of_rows(evidence: Evidence) -> Ints:
+    """(replicas,) number of rows."""
     return evidence.tally("truth counts", _truth_counts).total
 
 
 def _truth_counts(scored: Scored) -> TruthCounts:
-    at = scored.replica
-    return TruthCounts(truths_of_replicas(scored)[at], int(rows_of_replicas(scored)[at]))
-
-
-def truths_of_replicas(scored: Scored) -> Ints:
-    """(replicas, labels) number of rows with each label."""
     if scored.truths is None:
-        return scored.counts("truths", scored.truth, None, len(scored.labels))
+        rows = scored.counts("truths", scored.truth, None, len(scored.labels))
+        return TruthCounts(rows, rows.sum(axis=1))
     row = scored.once("rows of sets", lambda: scored.sets.row)
-    return scored.counts("truths", scored.truths.label, row, len(scored.labels))
-
-
-def rows_of_replicas(scored: Scored) -> Ints:
-    """(replicas,) number of rows."""
-    if scored.truths is None:
-        return scored.together("rows", lambda: truths_of_replicas(scored).sum(axis=1))
-    return scored.counts("rows", np.zeros(len(scored.unit), np.int64), None, 1)[:, 0]
+    rows = scored.counts("truths", scored.truths.label, row, len(scored.labels))
+    total = scored.counts("rows", np.zeros(len(scored.unit), np.int64), None, 1)[:, 0]
+    return TruthCounts(rows, total)
 
 
 def members(scored: Scored) -> Iterator[tuple[RowNumbers, Floats, NDArray[np.bool_]]]:
@@ -311,24 +306,27 @@ def _paired(scored: Scored, row: RowNumbers, label: RowNumbers, score: Floats) -
 def _counts_of_sets(scored: Scored, score_threshold: ScoreThreshold) -> LabelCounts:
     row, label, right = answers(scored, score_threshold)
     width, name = len(scored.labels), hashable(score_threshold)
-    positive = scored.counts(("positive", name), label, row, width)[scored.replica]
-    tp = scored.counts(("right", name), label[right], row[right], width)[scored.replica]
-    truths, total = _truth_counts(scored)
-    return LabelCounts(tp, positive - tp, truths - tp, total - truths - positive + tp)
+    positive = scored.counts(("positive", name), label, row, width)
+    tp = scored.counts(("right", name), label[right], row[right], width)
+    return _one_vs_rest(tp, positive, *_truth_counts(scored))
+
+
+def _one_vs_rest(tp: Ints, positive: Ints, truths: Ints, total: Ints) -> LabelCounts:
+    tn = total[:, None] - truths - positive + tp
+    return LabelCounts(tp, positive - tp, truths - tp, tn)
 
 
 def _counted(scored: Scored, score_threshold: ScoreThreshold, *, hardmax: bool) -> LabelCounts:
     if scored.truths is not None:
         return _counts_of_sets(scored, score_threshold)
     found = _pairs(scored, score_threshold, hardmax=hardmax)
-    truths = _truth_counts(scored).rows
-    width = len(truths)
     named = found.positive >= 0
     right = found.truth == found.positive
     tp, positive = (
-        summed(found.positive[kept], found.rows[kept], width) for kept in (right, named)
+        tallies(found.positive[kept], len(scored.labels), found.rows[:, kept])
+        for kept in (right, named)
     )
-    return LabelCounts(tp, positive - tp, truths - tp, truths.sum() - truths - positive + tp)
+    return _one_vs_rest(tp, positive, *_truth_counts(scored))
 
 
 def _agreement(scored: Scored) -> Agreement:
@@ -338,7 +336,7 @@ def _agreement(scored: Scored) -> Agreement:
     predicted = np.where(found.positive >= 0, found.positive, width - 1)
     return Agreement(
         *(
-            summed(label, found.rows * kept, width)
+            tallies(label, width, found.rows * kept)
             for label, kept in ((found.truth, 1), (predicted, 1), (found.truth, right))
         )
     )

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from valor_cli.evaluators.classification.evidence.decisions import ONE_LABEL, count_of_rows
 from valor_cli.evaluators.classification.evidence.scores import Evidence, Scored
-from valor_cli.kernels.ranking.exact_sums import exact_sums
+from valor_cli.kernels.columns.grouping import quotient
+from valor_cli.kernels.ranking.exact_sums import exact_parts, exact_sums, weighted_sums
 
 Floats = NDArray[np.float64]
 
@@ -42,13 +43,8 @@ def divisors(scored: Scored, *, normalize: bool) -> Floats:
     return np.where(wanted, total, 1.0)
 
 
-def mean_of_rows(
-    evidence: Evidence, name: Hashable, values: Callable[[Scored], Floats]
-) -> float | None:
-    """Weighted mean over rows; None without rows.
-
-    Their sum is exact, so that it is the same in any order; only that of a resample, of which there
-    are many, is not.
+def mean_of_rows(evidence: Evidence, name: Hashable, values: Callable[[Scored], Floats]) -> Floats:
+    """(replicas,) mean over rows, of an exact sum; NaN without rows.
 
     Args:
         evidence: The rows, or what was condensed of them.
@@ -59,8 +55,10 @@ def mean_of_rows(
     def found(scored: Scored) -> Floats:
         return scored.once(("values of rows", name), lambda: values(scored))
 
-    n = count_of_rows(evidence)
     if isinstance(evidence, Scored) and evidence.resampled:
-        return float(np.average(found(evidence), weights=evidence.row_weights)) if n else None
-    (total,) = evidence.tally(name, lambda scored: exact_sums(found(scored))).rounded()
-    return float(total) / n if n else None
+        rows = evidence
+        parts = rows.once(("parts of rows", name), lambda: exact_parts(found(rows)[None]))
+        (totals,) = weighted_sums(rows.row_weights, parts)
+    else:
+        totals = evidence.tally(name, lambda scored: exact_sums(found(scored))).rounded()
+    return quotient(totals, count_of_rows(evidence), np.nan)

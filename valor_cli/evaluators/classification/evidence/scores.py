@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from typing import Any, TypeAlias, TypeVar, overload
+from typing import Any, Final, TypeAlias, TypeVar, overload
 
 import numpy as np
 from msgspec import Struct, field
@@ -20,7 +20,7 @@ from valor_cli.evaluators.memo import Memo
 from valor_cli.kernels.columns.grouping import summed
 from valor_cli.kernels.columns.texts import order_of
 from valor_cli.kernels.ranking.label_sets import sets_of_one
-from valor_cli.kernels.ranking.resamples import LANES, tally_resamples
+from valor_cli.kernels.ranking.resamples import LANES, Lanes, lanes_of, tally_lanes
 from valor_cli.kernels.ranking.scores import Scores, joined_scores
 from valor_cli.kernels.ranking.sparse_scores import SparseScores, joined_sparse
 from valor_cli.metric import Call
@@ -31,6 +31,9 @@ Floats = NDArray[np.float64]
 
 T = TypeVar("T")
 S = TypeVar("S", bound=Mergeable)
+
+_WEIGHTS_AT_ONCE: Final = 1 << 22
+"""Weights of samples that are held at once as floats."""
 
 
 class Scored(Struct, frozen=True):
@@ -53,8 +56,8 @@ class Scored(Struct, frozen=True):
             prediction.
         top_score: (n,) its score; 0 without a prediction.
         truths: (n,) rows of all true labels, where samples have sets of them.
-        weights: (replicas, units) how often each sample counts; None for once each.
-        replica: The row of `weights` that metrics read.
+        weights: (replicas, units) how often each sample counts; None for one replica, in which
+            each counts once.
         noted: Where what metrics ask of the rows is kept, by its name, for whom condenses them.
     """
 
@@ -71,11 +74,9 @@ class Scored(Struct, frozen=True):
     top_score: Floats
     truths: SparseScores | None = None
     weights: Ints | None = None
-    replica: int = 0
     noted: dict[Hashable, Mergeable] | None = None
-    # What was computed already: of the rows, of all replicas, and of the rows with these weights.
+    # What was computed already: of the rows, and of the rows with these weights.
     _shared: Memo = field(default_factory=Memo)
-    _together: Memo = field(default_factory=Memo)
     _known: Memo = field(default_factory=Memo)
 
     @property
@@ -89,12 +90,20 @@ class Scored(Struct, frozen=True):
         return self.weights is not None
 
     @property
-    def row_weights(self) -> Ints | None:
-        """(n,) weight of each row; None if all are 1."""
+    def row_weights(self) -> Floats:
+        """(replicas, n) weight of each row: whole numbers."""
+        return self.known("row weights", self._row_weights)
+
+    def _row_weights(self) -> Floats:
         if self.weights is None:
-            return None
-        weights: Ints = self.weights[self.replica]
-        return self.known("row weights", lambda: weights[self.unit])
+            return np.ones((1, len(self.unit)))
+        weights = self.weights.astype(np.float64)
+        return weights if self._has_row_each else weights[:, self.unit]
+
+    @property
+    def _has_row_each(self) -> bool:
+        """Whether each sample has one row."""
+        return self.once("row each", lambda: np.array_equal(self.unit, np.arange(self.unit_count)))
 
     def counts(
         self,
@@ -115,26 +124,20 @@ class Scored(Struct, frozen=True):
         def found() -> Ints:
             if self.weights is None:
                 return summed(group, None, length)[None]
-            unit = self.unit if row is None else self.unit[row]
-            return tally_resamples(group.astype(np.int64, copy=False), unit, self.weights, length)
+            rows = np.arange(len(self.unit)) if row is None else row
+            return tally_lanes(group, rows, self.lanes, length)[: len(self.weights)]
 
-        return self.together(("counts", name), found)
+        return self.known(("counts", name), found)
 
     @property
-    def lanes(self) -> Sequence[NDArray[np.int32]]:
-        """(n, LANES) weights of each row in the next replicas, and so on; 0 behind the last."""
-        return self.together("lanes", self._lanes)
+    def lanes(self) -> Sequence[Lanes]:
+        """Weights of each row, `LANES` replicas at a time."""
+        return self.known("lanes", self._lanes)
 
-    def _lanes(self) -> list[NDArray[np.int32]]:
-        once = np.ones((1, self.unit_count), np.int64)
-        weights, found = once if self.weights is None else self.weights, []
-        one_each = np.array_equal(self.unit, np.arange(self.unit_count))
-        for first in range(0, len(weights), LANES):
-            some = weights[first : first + LANES]
-            lanes = np.zeros((self.unit_count, LANES), np.int32)
-            lanes[:, : len(some)] = some.T
-            found.append(lanes if one_each else lanes[self.unit])
-        return found
+    def _lanes(self) -> Sequence[Lanes]:
+        weights = np.ones((1, self.unit_count), np.int64) if self.weights is None else self.weights
+        lanes = lanes_of(weights)
+        return lanes if self._has_row_each else [some[self.unit] for some in lanes]
 
     @property
     def has_sets(self) -> bool:
@@ -182,10 +185,6 @@ class Scored(Struct, frozen=True):
         """Compute a value that does not depend on weights, once."""
         return self._shared.once(key, compute)
 
-    def together(self, key: object, compute: Callable[[], T]) -> T:
-        """Compute a value of all replicas, once."""
-        return self._together.once(key, compute)
-
     def known(self, key: object, compute: Callable[[], T]) -> T:
         """Compute a value that depends on weights, once."""
         return self._known.once(key, compute)
@@ -208,14 +207,13 @@ class Scored(Struct, frozen=True):
             sample_ids=self.sample_ids[units],
             unit=(np.cumsum(units) - 1)[self.unit[rows]],
             weights=None if self.weights is None else self.weights[:, units],
-            _together=Memo(),
         )
 
     def resamples(self, weights: Ints) -> Iterator[Scored]:
-        """For each b, the evidence in which sample i counts weights[b, i] times."""
-        together = Memo()
-        for replica in range(len(weights)):
-            yield replace(self, weights=weights, replica=replica, _together=together, _known=Memo())
+        """The evidence whose replica b has sample i weights[b, i] times, some at a time."""
+        at_once = max(_WEIGHTS_AT_ONCE // max(self.unit_count, 1) // LANES, 1) * LANES
+        for first in range(0, len(weights), at_once):
+            yield replace(self, weights=weights[first : first + at_once], _known=Memo())
 
     def parts(self) -> Sequence[tuple[Mapping[str, Scalar], Scored]]:
         """As `by_key`."""
@@ -226,18 +224,12 @@ class Scored(Struct, frozen=True):
     def _parts(self) -> list[tuple[Mapping[str, Scalar], Scored]]:
         found: list[tuple[Mapping[str, Scalar], Scored]] = []
         for key, part in zip(self.keys, self.once("split", self._split), strict=True):
-            again = replace(
-                part,
-                weights=self.weights,
-                replica=self.replica,
-                _together=self.together(("part", key), Memo),
-                _known=Memo(),
-            )
+            again = replace(part, weights=self.weights, _known=Memo())
             found.append(({} if key is None else {"label_key": key}, again))
         return found
 
     def _split(self) -> list[Scored]:
-        whole = replace(self, weights=None, replica=0)
+        whole = replace(self, weights=None)
         return [whole.part(at) for at in range(len(self.keys))]
 
     def part(self, at: int) -> Scored:
@@ -261,7 +253,6 @@ class Scored(Struct, frozen=True):
             truths=None if rows.truths is None else rows.truths.relabelled(codes),
             top=codes[rows.top],
             _shared=Memo(),
-            _together=Memo(),
             _known=Memo(),
         )
 
@@ -274,7 +265,6 @@ class Scored(Struct, frozen=True):
             scores=self.scores.take(rows),
             truths=None if self.truths is None else self.truths.take(rows),
             _shared=Memo(),
-            _together=Memo(),
             _known=Memo(),
         )
 
@@ -392,7 +382,6 @@ def _merge_rows(parts: Sequence[Scored]) -> Scored:
         truths=joined_sparse(truths) if truths else None,
         **columns,
         _shared=Memo(),
-        _together=Memo(),
         _known=Memo(),
     )
     # Numbers ascend with samples, and with the keys of a sample.

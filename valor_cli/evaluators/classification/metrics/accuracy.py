@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from valor_cli.evaluators.classification.evidence.decisions import ONE_LABEL, agreement
 from valor_cli.evaluators.classification.evidence.scores import Evidence
+from valor_cli.evaluators.ratios import mean_over_samples
+from valor_cli.kernels.columns.grouping import quotient
 from valor_cli.metric import Metric
 from valor_cli.results import MetricValue
-
-NO_SAMPLES = "no samples"
 
 
 def accuracy(evidence: Evidence) -> MetricValue:
@@ -29,10 +31,9 @@ def accuracy(evidence: Evidence) -> MetricValue:
         90 of 100 samples are cats, and all 100 are called cats: 90 / 100 = 0.9.
     """
     found = agreement(evidence)
-    if not found.total:
-        return MetricValue(None, NO_SAMPLES, n=0)
     # A sample has one row of a label key: these are independent, and right or wrong.
-    return MetricValue(int(found.right.sum()) / found.total, n=found.total, proportion=True)
+    share = quotient(found.correct, found.total, np.nan)
+    return mean_over_samples(share, found.total, proportion=True)
 
 
 ACCURACY = Metric(

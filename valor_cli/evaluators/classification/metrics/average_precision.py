@@ -7,13 +7,15 @@ tied with all others of that score, as in scikit-learn where the score is writte
 
 from __future__ import annotations
 
-import numpy as np
-
-from valor_cli.evaluators.classification.evidence.binary_problems import label_areas
+from valor_cli.evaluators.classification.evidence.binary_problems import (
+    areas_of_labels,
+    label_areas,
+)
 from valor_cli.evaluators.classification.evidence.scores import Evidence
-from valor_cli.evaluators.ratios import NO_GROUND_TRUTH, NO_LABEL
+from valor_cli.evaluators.ratios import NO_LABEL, mean_over_labels
+from valor_cli.kernels.ranking import binary_ranking
 from valor_cli.metric import Metric
-from valor_cli.results import Findings, LabelMean, MetricValue
+from valor_cli.results import Findings
 
 
 def average_precision(evidence: Evidence) -> Findings:
@@ -35,18 +37,9 @@ def average_precision(evidence: Evidence) -> Findings:
         By score: cat, dog, cat, and there are 2 cats. Precision is 1 where recall reaches 1/2, and
         2/3 where it reaches 1: 1/2·1 + 1/2·2/3 = 0.833.
     """
-    areas = label_areas(evidence)
-    values = [
-        MetricValue(value if n else None, None if n else NO_GROUND_TRUTH, label=label, n=n)
-        for label, value, n in zip(
-            evidence.labels, areas.precision.tolist(), areas.positives.tolist(), strict=True
-        )
-    ]
-    defined = ~np.isnan(areas.precision)
-    if not defined.any():
-        return Findings([*values, MetricValue(None, NO_LABEL, n=areas.samples)])
-    mean, over = float(areas.precision[defined].mean()), LabelMean(areas.precision, defined)
-    return Findings([*values, MetricValue(mean, n=areas.samples, over=over)])
+    areas = label_areas(evidence, binary_ranking.average_precision)
+    mean = mean_over_labels(areas.values, areas.samples, NO_LABEL)
+    return Findings([*areas_of_labels(evidence, binary_ranking.average_precision), mean])
 
 
 AVERAGE_PRECISION = Metric(

@@ -6,10 +6,10 @@ import numpy as np
 
 from valor_cli.evaluators.classification.evidence.decisions import ONE_LABEL, agreement
 from valor_cli.evaluators.classification.evidence.scores import Evidence
-from valor_cli.evaluators.classification.metrics.accuracy import NO_SAMPLES
+from valor_cli.evaluators.ratios import NO_SAMPLES, mean_over_labels
 from valor_cli.kernels.columns.grouping import quotient
 from valor_cli.metric import Metric
-from valor_cli.results import LabelMean, MetricValue
+from valor_cli.results import MetricValue
 
 
 def balanced_accuracy(evidence: Evidence) -> MetricValue:
@@ -30,12 +30,8 @@ def balanced_accuracy(evidence: Evidence) -> MetricValue:
         0.9.
     """
     found = agreement(evidence)
-    if not found.total:
-        return MetricValue(None, NO_SAMPLES, n=0)
-    seen = found.truths > 0
     recalls = quotient(found.right, found.truths, np.nan)
-    over = LabelMean(recalls, seen)
-    return MetricValue(float(recalls[seen].mean()), n=found.total, over=over)
+    return mean_over_labels(recalls, found.total, NO_SAMPLES)
 
 
 BALANCED_ACCURACY = Metric(

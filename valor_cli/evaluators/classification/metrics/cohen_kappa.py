@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from valor_cli.evaluators.classification.evidence.decisions import ONE_LABEL, agreement
 from valor_cli.evaluators.classification.evidence.scores import Evidence
-from valor_cli.evaluators.classification.metrics.accuracy import NO_SAMPLES
+from valor_cli.evaluators.ratios import NO_SAMPLES
+from valor_cli.kernels.columns.grouping import exact_quotient
 from valor_cli.metric import Metric, Output
 from valor_cli.results import MetricValue
+from valor_cli.statistics.label_means import first_and_all
 
 
 def cohen_kappa(evidence: Evidence) -> MetricValue:
@@ -29,14 +31,13 @@ def cohen_kappa(evidence: Evidence) -> MetricValue:
         + 4·5) / 144 = 76/144, and (9/12 − 76/144) / (1 − 76/144) = 32/68 = 0.471.
     """
     found = agreement(evidence)
-    n = found.total
-    if not n:
-        return MetricValue(None, NO_SAMPLES, n=0)
     # (observed - expected) / (1 - expected), both times n squared: whole numbers of any size.
-    expected = sum(map(int.__mul__, found.truths.tolist(), found.predictions.tolist()))
-    if expected == n * n:
-        return MetricValue(None, "0/0: both sides have one and the same label only", n=n)
-    return MetricValue((n * int(found.right.sum()) - expected) / (n * n - expected), n=n)
+    n = found.total.astype(object)
+    expected = (found.truths.astype(object) * found.predictions).sum(axis=1)
+    kappas = exact_quotient(n * found.correct - expected, n * n - expected)
+    none = "0/0: both sides have one and the same label only" if n[0] else NO_SAMPLES
+    value, why, replicas = first_and_all(kappas, none)
+    return MetricValue(value, why, n=n[0], replicas=replicas)
 
 
 COHEN_KAPPA = Metric(

@@ -109,7 +109,7 @@ def confusion_matrix(
         quotas = _quotas(found, max_examples)
         best = _best(evidence, score_threshold, max_examples, quotas, hardmax=hardmax)
         examples = _examples(evidence.labels, best, found, quotas)
-    if not len(found.rows):
+    if not len(found.truth):
         return Findings()
     return Findings(tables=[_table(evidence.labels, found)], examples=examples)
 
@@ -125,14 +125,15 @@ def _table(labels: Sequence[str], found: Pairs) -> MetricTable:
     count = len(labels)
     # The last column is that of no label.
     matrix = np.zeros((count, count + 1), np.int64)
-    matrix[found.truth, found.positive] = found.rows
+    matrix[found.truth, found.positive] = found.rows[0]
     return MetricTable(labels, matrix[:, :-1].tolist(), matrix[:, -1].tolist(), [0] * count)
 
 
 def _quotas(found: Pairs, most: int) -> Ints:
     """(p,) how many examples each cell has: errors go before hits, and many rows before few."""
-    quotas = np.minimum(found.rows, most)
-    order = np.lexsort((-found.rows, found.truth == found.positive))
+    rows = found.rows[0]
+    quotas: Ints = np.minimum(rows, most)
+    order = np.lexsort((-rows, found.truth == found.positive))
     before = np.cumsum(quotas[order]) - quotas[order]
     quotas[order] = np.clip(MOST_EXAMPLES - before, 0, quotas[order])
     return quotas

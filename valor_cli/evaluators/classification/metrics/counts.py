@@ -11,6 +11,7 @@ from valor_cli.evaluators.classification.evidence.scores import Evidence
 from valor_cli.evaluators.parameters import ScoreThreshold
 from valor_cli.metric import Metric, Output
 from valor_cli.results import Findings, MetricValue
+from valor_cli.statistics.label_means import by_replica
 
 
 def counts(
@@ -35,14 +36,14 @@ def counts(
         1, FP 1, TN 1.
     """
     found = label_counts(evidence, score_threshold, hardmax=hardmax)
-    truths = truth_counts(evidence).tolist()
-    return Findings(
-        [
-            MetricValue(value, None, output, label, n, label_threshold(score_threshold, label))
-            for output, column in zip(found._fields, found, strict=True)
-            for label, value, n in zip(evidence.labels, column.tolist(), truths, strict=True)
-        ]
-    )
+    truths = truth_counts(evidence)[0].tolist()
+    at = [label_threshold(score_threshold, label) for label in evidence.labels]
+    values = []
+    for output, counted in zip(found._fields, found, strict=True):
+        columns = counted[0].tolist(), truths, at, by_replica(counted)
+        for label, value, n, own, replicas in zip(evidence.labels, *columns, strict=True):
+            values.append(MetricValue(value, None, output, label, n, own, replicas=replicas))
+    return Findings(values)
 
 
 COUNTS = Metric(

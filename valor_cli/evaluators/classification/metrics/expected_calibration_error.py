@@ -11,11 +11,17 @@ from numpy.typing import NDArray
 
 from valor_cli.evaluators.classification.evidence.probabilities import NEEDS, divisors
 from valor_cli.evaluators.classification.evidence.scores import Evidence, Scored
-from valor_cli.evaluators.classification.metrics.accuracy import NO_SAMPLES
-from valor_cli.kernels.columns.grouping import nulls, quotient, summed
-from valor_cli.kernels.ranking.exact_sums import ExactSums, exact_sums
+from valor_cli.evaluators.ratios import NO_SAMPLES
+from valor_cli.kernels.columns.grouping import nulls, quotient
+from valor_cli.kernels.ranking.exact_sums import (
+    ExactSums,
+    exact_parts,
+    exact_sums,
+    weighted_sums,
+)
 from valor_cli.metric import Metric, Output
 from valor_cli.results import Findings, MetricCurve, MetricValue
+from valor_cli.statistics.label_means import first_and_all
 
 Bins = Annotated[int, Interval(ge=1, le=1000)]
 
@@ -51,18 +57,14 @@ def expected_calibration_error(
     # below.
     edges = np.maximum(np.linspace(0, 1, bins + 1), np.arange(bins + 1) / bins)
     found = _binned(evidence, edges, normalize=normalize)
-    n = int(found.n.sum())
-    if not n:
-        values = [MetricValue(None, NO_SAMPLES, output, n=0) for output in ("value", "maximum")]
-        return Findings(values)
+    n = found.n.sum(axis=1)
     gap = np.abs(found.confidence - found.right)
-    return Findings(
-        [
-            MetricValue(float(gap.sum() / n), n=n),
-            MetricValue(float(quotient(gap, found.n, 0).max()), output="maximum", n=n),
-        ],
-        curves=[_reliability(found, edges)],
-    )
+    worst = np.where(n, quotient(gap, found.n, 0).max(axis=1), np.nan)
+    values = []
+    for output, column in (("value", quotient(gap.sum(axis=1), n, np.nan)), ("maximum", worst)):
+        value, why, replicas = first_and_all(column, NO_SAMPLES)
+        values.append(MetricValue(value, why, output, n=int(n[0]), replicas=replicas))
+    return Findings(values, curves=[_reliability(found, edges)] if n[0] else ())
 
 
 class _Placed(NamedTuple):
@@ -74,7 +76,7 @@ class _Placed(NamedTuple):
 
 
 class Calibration(NamedTuple):
-    """(bins,) rows, summed confidence, and correct rows of each bin."""
+    """Rows and correct rows of each bin, (replicas, bins), and its summed confidence."""
 
     n: Ints
     confidence: ExactSums
@@ -88,7 +90,7 @@ class Calibration(NamedTuple):
 
 
 class _Binned(NamedTuple):
-    """As `Calibration`, with rounded sums."""
+    """As `Calibration`; sums of confidence are (replicas, bins)."""
 
     n: Ints
     confidence: Floats
@@ -102,40 +104,50 @@ def _placed(scored: Scored, edges: Floats, *, normalize: bool) -> _Placed:
 
 
 def _binned(evidence: Evidence, edges: Floats, *, normalize: bool) -> _Binned:
-    """The sums of each bin; of a resample, of which there are many, those of floats are rounded."""
     bins, name = len(edges) - 1, ("calibration", len(edges) - 1, normalize)
 
     def found(scored: Scored) -> _Placed:
         return scored.once(name, lambda: _placed(scored, edges, normalize=normalize))
 
-    if isinstance(evidence, Scored) and evidence.row_weights is not None:
-        rows, weights = found(evidence), evidence.row_weights
-        return _Binned(
-            summed(rows.place, weights, bins),
-            np.bincount(rows.place, rows.confidence * weights, bins).astype(np.float64),
-            summed(rows.place, rows.right * weights, bins),
-        )
-    sums = evidence.tally(name, lambda scored: _calibrated(found(scored), bins))
-    return _Binned(sums.n, sums.confidence.rounded(), sums.right)
+    def counted(scored: Scored) -> tuple[Ints, Ints]:
+        rows = found(scored)
+        cell = rows.place + bins * rows.right
+        wrong, right = np.hsplit(scored.counts(name, cell, None, 2 * bins), 2)
+        return wrong + right, right
+
+    if isinstance(evidence, Scored) and evidence.resampled:
+        n, right = counted(evidence)
+        return _Binned(n, _confidence(evidence, found(evidence), bins), right)
+
+    def calibrated(scored: Scored) -> Calibration:
+        n, right = counted(scored)
+        rows = found(scored)
+        return Calibration(n, exact_sums(rows.confidence, rows.place, bins), right)
+
+    sums = evidence.tally(name, calibrated)
+    return _Binned(sums.n, sums.confidence.rounded()[None], sums.right)
 
 
-def _calibrated(rows: _Placed, bins: int) -> Calibration:
-    return Calibration(
-        summed(rows.place, None, bins),
-        exact_sums(rows.confidence, rows.place, bins),
-        summed(rows.place, rows.right, bins),
-    )
+def _confidence(scored: Scored, rows: _Placed, bins: int) -> Floats:
+    """(replicas, bins) summed confidence."""
+    order = np.argsort(rows.place, kind="stable")
+    ends = np.cumsum(np.bincount(rows.place, minlength=bins))[:-1]
+    sums = [
+        weighted_sums(scored.row_weights[:, own], exact_parts(rows.confidence[None, own]))
+        for own in np.split(order, ends)
+    ]
+    return np.concatenate(sums).T
 
 
 def _reliability(found: _Binned, edges: Floats) -> MetricCurve:
-    """A row per bin: its ends, its rows, their mean confidence, and how many are right."""
+    """A row per bin of the first replica: its ends, its rows, their confidence, and accuracy."""
     return MetricCurve(
         {
             "confidence_low": edges[:-1].tolist(),
             "confidence_high": edges[1:].tolist(),
-            "n": found.n.tolist(),
-            "confidence": nulls(quotient(found.confidence, found.n, np.nan)),
-            "accuracy": nulls(quotient(found.right, found.n, np.nan)),
+            "n": found.n[0].tolist(),
+            "confidence": nulls(quotient(found.confidence, found.n, np.nan)[0]),
+            "accuracy": nulls(quotient(found.right, found.n, np.nan)[0]),
         }
     )
 

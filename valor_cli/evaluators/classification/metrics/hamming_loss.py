@@ -5,14 +5,17 @@ Labels that no sample has and no model of the run lists are decisions, too, if `
 
 from __future__ import annotations
 
+import numpy as np
+
 from valor_cli.evaluators.classification.evidence.decisions import (
     LABEL_SETS,
     count_of_rows,
     label_counts,
 )
 from valor_cli.evaluators.classification.evidence.scores import Evidence
-from valor_cli.evaluators.classification.metrics.accuracy import NO_SAMPLES
 from valor_cli.evaluators.parameters import ScoreThreshold
+from valor_cli.evaluators.ratios import mean_over_samples
+from valor_cli.kernels.columns.grouping import quotient
 from valor_cli.metric import Metric, Output
 from valor_cli.results import MetricValue
 
@@ -35,12 +38,10 @@ def hamming_loss(evidence: Evidence, *, score_threshold: ScoreThreshold = 0.5) -
         dog is missed once and fox is wrong once, 2 / (2 · 3) = 0.333.
     """
     found, n = label_counts(evidence, score_threshold, hardmax=False), count_of_rows(evidence)
-    if not n:
-        return MetricValue(None, NO_SAMPLES, n=0)
-    if not evidence.labels:
-        return MetricValue(None, "no labels", n=n)
-    wrong = int(found.fp.sum() + found.fn.sum())
-    return MetricValue(wrong / (n * len(evidence.labels)), n=n)
+    if n[0] and not evidence.labels:
+        return MetricValue(None, "no labels", n=int(n[0]))
+    wrong = found.fp.sum(axis=1) + found.fn.sum(axis=1)
+    return mean_over_samples(quotient(wrong, n * len(evidence.labels), np.nan), n)
 
 
 HAMMING_LOSS = Metric(

@@ -5,7 +5,7 @@ Godbole and Sarawagi, Discriminative methods for multi-labeled classification, P
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -19,13 +19,12 @@ from valor_cli.evaluators.classification.evidence.decisions import (
 )
 from valor_cli.evaluators.classification.evidence.probabilities import mean_of_rows
 from valor_cli.evaluators.classification.evidence.scores import Scored
-from valor_cli.evaluators.classification.metrics.accuracy import NO_SAMPLES
 from valor_cli.evaluators.classification.metrics.sample_scores import samples_of
 from valor_cli.evaluators.parameters import ScoreThreshold
-from valor_cli.evaluators.ratios import ZeroDivision
+from valor_cli.evaluators.ratios import ZeroDivision, mean_over_samples
 from valor_cli.kernels.columns.grouping import quotient
 from valor_cli.metric import Metric, Output
-from valor_cli.results import Findings, MetricValue
+from valor_cli.results import Findings
 
 Floats = NDArray[np.float64]
 
@@ -60,14 +59,13 @@ def label_set_scores(
     means = []
     for name, column in columns.items():
         key = ("label sets", name, hashable(score_threshold), zero_division)
-        means.append(_mean(scored, name, key, column))
+        mean = mean_of_rows(scored, key, _always(column))
+        means.append(mean_over_samples(mean, count_of_rows(scored), name))
     return Findings(means, samples=samples_of(scored, columns))
 
 
-def _mean(scored: Scored, output: str, key: Hashable, column: Floats) -> MetricValue:
-    n = count_of_rows(scored)
-    mean = mean_of_rows(scored, key, lambda _: column)
-    return MetricValue(mean, None if n else NO_SAMPLES, output, n=n)
+def _always(column: Floats) -> Callable[[Scored], Floats]:
+    return lambda _: column
 
 
 def _columns(

@@ -12,7 +12,7 @@ from valor_cli.evaluators.classification.evidence.probabilities import (
     mean_of_rows,
 )
 from valor_cli.evaluators.classification.evidence.scores import Evidence, Scored
-from valor_cli.evaluators.classification.metrics.accuracy import NO_SAMPLES
+from valor_cli.evaluators.ratios import mean_over_samples
 from valor_cli.metric import Metric, Output
 from valor_cli.results import MetricValue
 
@@ -43,7 +43,7 @@ def log_loss(evidence: Evidence, *, normalize: bool = False) -> MetricValue:
         ("log losses", normalize),
         lambda scored: losses(scored, normalize=normalize),
     )
-    return MetricValue(mean, NO_SAMPLES if mean is None else None, n=count_of_rows(evidence))
+    return mean_over_samples(mean, count_of_rows(evidence))
 
 
 def losses(scored: Scored, *, normalize: bool) -> NDArray[np.float64]:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from valor_cli.evaluators.classification.evidence.decisions import ONE_LABEL, agreement
 from valor_cli.evaluators.classification.evidence.scores import Evidence
-from valor_cli.evaluators.classification.metrics.accuracy import NO_SAMPLES
+from valor_cli.evaluators.ratios import NO_SAMPLES
+from valor_cli.kernels.columns.grouping import exact_quotient
 from valor_cli.metric import Metric, Output
 from valor_cli.results import MetricValue
+from valor_cli.statistics.label_means import first_and_all
 
 
 def matthews_corrcoef(evidence: Evidence) -> MetricValue:
@@ -29,21 +33,18 @@ def matthews_corrcoef(evidence: Evidence) -> MetricValue:
         6 of 8 cats and 3 of 4 dogs are right, so 7 cats and 5 dogs are predicted: (12·9 − (8·7 +
         4·5)) / √((144 − 80)·(144 − 74)) = 32 / 66.93 = 0.478, where accuracy is 0.75.
     """
-    found = agreement(evidence)
-    n = found.total
-    if not n:
-        return MetricValue(None, NO_SAMPLES, n=0)
+    margins = agreement(evidence)
     # Whole numbers of any size: products of squares overflow 64 bits from 100,000 samples on.
-    truths, predictions = found.truths.tolist(), found.predictions.tolist()
-    both = sum(map(int.__mul__, truths, predictions))
-    of_truths = n * n - sum(count * count for count in truths)
-    of_predictions = n * n - sum(count * count for count in predictions)
-    if not of_truths:
-        return MetricValue(None, "a single label has ground truth", n=n)
-    if not of_predictions:
-        return MetricValue(None, "a single label is predicted", n=n)
-    covariance = n * int(found.right.sum()) - both
-    return MetricValue(covariance / math.sqrt(of_truths * of_predictions), n=n)
+    n, truths, predictions = (
+        one.astype(object) for one in (margins.total, margins.truths, margins.predictions)
+    )
+    covariance = n * margins.correct - (truths * predictions).sum(axis=1)
+    of_truths, of_predictions = (n * n - (one * one).sum(axis=1) for one in (truths, predictions))
+    none = "a single label is predicted" if of_truths[0] else "a single label has ground truth"
+    roots = np.array([math.sqrt(one) for one in of_truths * of_predictions])
+    found = exact_quotient(covariance, roots)
+    value, why, replicas = first_and_all(found, none if n[0] else NO_SAMPLES)
+    return MetricValue(value, why, n=n[0], replicas=replicas)
 
 
 MATTHEWS_CORRCOEF = Metric(

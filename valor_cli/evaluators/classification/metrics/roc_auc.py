@@ -8,18 +8,16 @@ does not list the label scores 0 for it.
 
 from __future__ import annotations
 
-import numpy as np
-
 from valor_cli.evaluators.classification.evidence.binary_problems import (
-    LabelAreas,
+    areas_of_labels,
     label_areas,
     roc_curves,
 )
 from valor_cli.evaluators.classification.evidence.scores import Evidence
-from valor_cli.evaluators.classification.metrics.accuracy import NO_SAMPLES
-from valor_cli.evaluators.ratios import NO_GROUND_TRUTH
+from valor_cli.evaluators.ratios import NO_SAMPLES, mean_over_labels
+from valor_cli.kernels.ranking.binary_ranking import area_under_roc
 from valor_cli.metric import Metric
-from valor_cli.results import Findings, LabelMean, MetricCurve, MetricValue
+from valor_cli.results import Findings, MetricCurve, MetricValue
 
 REFERENCE = 'sklearn.metrics.roc_auc_score, multi_class="ovr"'
 CITATION = (
@@ -48,17 +46,7 @@ def roc_auc(evidence: Evidence) -> Findings:
         Cats score 0.9 and 0.4, other samples 0.6 and 0.1: of the 4 pairs the cat is higher in 3,
         and 3 / 4 = 0.75.
     """
-    areas = label_areas(evidence)
-    values = [
-        MetricValue(None if why else value, why, label=label, n=n)
-        for label, value, why, n in zip(
-            evidence.labels,
-            areas.roc.tolist(),
-            _reasons(areas),
-            areas.positives.tolist(),
-            strict=True,
-        )
-    ]
+    values = areas_of_labels(evidence, area_under_roc, "every sample has this label")
     return Findings(values, curves=() if evidence.resampled else _curves(evidence))
 
 
@@ -78,29 +66,9 @@ def mean_roc_auc(evidence: Evidence) -> MetricValue:
     Example:
         Cat has 0.9, dog 0.7, and fox has no ground truth: (0.9 + 0.7) / 2 = 0.8.
     """
-    areas = label_areas(evidence)
-    defined = ~np.isnan(areas.roc)
-    if not defined.any():
-        return MetricValue(None, _no_mean(areas), n=areas.samples)
-    over = LabelMean(areas.roc, defined)
-    return MetricValue(float(areas.roc[defined].mean()), n=areas.samples, over=over)
-
-
-def _reasons(areas: LabelAreas) -> list[str | None]:
-    """Why each label has no area; None for one that has."""
-    reasons: list[str | None] = []
-    for value, positives in zip(areas.roc.tolist(), areas.positives.tolist(), strict=True):
-        if value == value:
-            reasons.append(None)
-        elif not positives:
-            reasons.append(NO_GROUND_TRUTH)
-        else:
-            reasons.append("every sample has this label")
-    return reasons
-
-
-def _no_mean(areas: LabelAreas) -> str:
-    return "no label has an area under its curve" if areas.samples else NO_SAMPLES
+    areas = label_areas(evidence, area_under_roc)
+    none = "no label has an area under its curve" if areas.samples[0] else NO_SAMPLES
+    return mean_over_labels(areas.values, areas.samples, none)
 
 
 def _curves(evidence: Evidence) -> list[MetricCurve]:

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from valor_cli.evaluators.classification.evidence.decisions import ONE_LABEL, count_of_rows
 from valor_cli.evaluators.classification.evidence.probabilities import mean_of_rows
 from valor_cli.evaluators.classification.evidence.scores import Scored
-from valor_cli.evaluators.classification.metrics.accuracy import NO_SAMPLES
 from valor_cli.evaluators.classification.metrics.log_loss import losses
+from valor_cli.evaluators.ratios import mean_over_samples
 from valor_cli.kernels.columns.grouping import nulls
 from valor_cli.metric import ByParameters, Metric, Output
 from valor_cli.results import Findings, MetricSamples, MetricValue, ParameterValue
@@ -58,7 +58,7 @@ def samples_of(scored: Scored, columns: Mapping[str, Floats | None]) -> MetricSa
         scored: Rows of one label key.
         columns: By output, the (n,) values of all rows; None: there are none.
     """
-    if scored.weights is not None:
+    if scored.resampled:
         return None
     return MetricSamples(
         [name.decode() for name in scored.sample_ids.tolist()],
@@ -81,12 +81,11 @@ def _columns(
 
 def _mean(scored: Scored, output: str, column: Floats | None, *, normalize: bool) -> MetricValue:
     n = count_of_rows(scored)
-    if not n:
-        return MetricValue(None, NO_SAMPLES, output, n=0)
-    if column is None:
-        return MetricValue(None, NO_PROBABILITIES, output, n=n)
-    mean = mean_of_rows(scored, (output, normalize), lambda _: column)
-    return MetricValue(mean, output=output, n=n, proportion=output == "correct")
+    if n[0] and column is None:
+        return MetricValue(None, NO_PROBABILITIES, output, n=int(n[0]))
+    values = np.zeros(len(scored.unit)) if column is None else column
+    means = mean_of_rows(scored, (output, normalize), lambda _: values)
+    return mean_over_samples(means, n, output, proportion=output == "correct")
 
 
 def _of_units(scored: Scored, column: Floats | None) -> Floats:

@@ -9,21 +9,23 @@ import numpy as np
 from annotated_types import Interval
 from numpy.typing import NDArray
 
-from valor_cli.evaluators.classification.evidence.decisions import ONE_LABEL, truth_counts
+from valor_cli.evaluators.classification.evidence.decisions import ONE_LABEL, count_of_rows
 from valor_cli.evaluators.classification.evidence.scores import Evidence, Scored
 from valor_cli.evaluators.classification.evidence.tallies import added
-from valor_cli.evaluators.classification.metrics.accuracy import NO_SAMPLES
+from valor_cli.evaluators.ratios import mean_over_samples
+from valor_cli.kernels.columns.grouping import quotient
 from valor_cli.metric import Metric
 from valor_cli.results import MetricValue
 
 Ties = Literal["first_listed", "last_listed"]
+Ints = NDArray[np.int64]
 TopK = Annotated[int, Interval(ge=1, le=1_000_000)]
 
 
 class Hits(NamedTuple):
-    """Number of rows whose true label is in the top k."""
+    """(replicas,) number of rows whose true label is in the top k."""
 
-    rows: int
+    rows: Ints
 
     @staticmethod
     def merged(parts: Sequence[Hits]) -> Hits:
@@ -51,17 +53,15 @@ def top_k_accuracy(evidence: Evidence, *, k: TopK = 5, ties: Ties = "first_liste
         In three of four samples the true label is first or second, in one it is third: for `k: 2`
         that is 3 / 4 = 0.75.
     """
-    n = int(truth_counts(evidence).sum())
     hits = evidence.tally(("hits", k, ties), lambda scored: _hits(scored, k, ties))
-    if not n:
-        return MetricValue(None, NO_SAMPLES, n=0)
-    return MetricValue(hits.rows / n, n=n, proportion=True)
+    n = count_of_rows(evidence)
+    return mean_over_samples(quotient(hits.rows, n, np.nan), n, proportion=True)
 
 
 def _hits(scored: Scored, k: int, ties: Ties) -> Hits:
-    right = scored.once(("top k", k, ties), lambda: _right(scored, k, ties))
-    weights = scored.row_weights
-    return Hits(int(np.count_nonzero(right) if weights is None else weights[right].sum()))
+    name = ("top k", k, ties)
+    right = scored.once(name, lambda: _right(scored, k, ties))
+    return Hits(scored.counts(name, right.astype(np.int32), None, 2)[:, 1])
 
 
 def _right(scored: Scored, k: int, ties: Ties) -> NDArray[np.bool_]:
