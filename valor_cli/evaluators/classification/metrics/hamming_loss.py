@@ -38,10 +38,9 @@ def hamming_loss(evidence: Evidence, *, score_threshold: ScoreThreshold = 0.5) -
         dog is missed once and fox is wrong once, 2 / (2 · 3) = 0.333.
     """
     found, n = label_counts(evidence, score_threshold, hardmax=False), count_of_rows(evidence)
-    if n[0] and not evidence.labels:
-        return MetricValue(None, "no labels", n=int(n[0]))
     wrong = found.fp.sum(axis=1) + found.fn.sum(axis=1)
-    return mean_over_samples(quotient(wrong, n * len(evidence.labels), np.nan), n)
+    share = quotient(wrong, n * len(evidence.labels), np.nan)
+    return mean_over_samples(share, n, none="no labels")
 
 
 HAMMING_LOSS = Metric(

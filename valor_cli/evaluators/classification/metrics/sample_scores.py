@@ -81,10 +81,9 @@ def _columns(
 
 def _mean(scored: Scored, output: str, column: Floats | None, *, normalize: bool) -> MetricValue:
     n = count_of_rows(scored)
-    if n[0] and column is None:
-        return MetricValue(None, NO_PROBABILITIES, output, n=int(n[0]))
-    values = np.zeros(len(scored.unit)) if column is None else column
-    means = mean_of_rows(scored, (output, normalize), lambda _: values)
+    if column is None:
+        return mean_over_samples(np.full(len(n), np.nan), n, output, NO_PROBABILITIES)
+    means = mean_of_rows(scored, (output, normalize), lambda _: column)
     return mean_over_samples(means, n, output, proportion=output == "correct")
 
 
