@@ -388,7 +388,7 @@ class Matches(Struct, frozen=True):
             kept = self.score[rows] >= score
             rows, segment = rows[kept], segment[kept]
         if limit is not None:
-            kept = self.rank[rows] < limit
+            kept = (self.rank < limit)[rows]
             rows, segment = rows[kept], segment[kept]
         return Tally(segment, self.image[rows])
 
