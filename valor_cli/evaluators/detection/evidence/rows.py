@@ -160,6 +160,7 @@ def in_areas(
             over_labels(part, recalls, output=f"AR{area}"),
         ]
 
+    parts: list[Callable[[], list[MetricValue]]]
     parts = [*before, *(partial(in_one, area) for area in areas)]
     # Resamples are shared among threads themselves.
     worth = matches.weights is None and len(matches.label) > _WORTH
