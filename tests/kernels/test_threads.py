@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from valor_cli.kernels import threads
-from valor_cli.kernels.threads import in_order, share, usable_threads
+from valor_cli.kernels.threads import in_order, in_threads, share, usable_threads
 
 COUNTS = [1, 2, 3, 8]
 
@@ -107,3 +107,10 @@ def test_rows_are_shared(
     done.sort()
     assert [stop - start for start, stop in done] == sizes
     assert [number for one in done for number in range(*one)] == list(range(rows))
+
+
+def test_a_thread_that_works_for_another_starts_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads, "_cores", lambda: 4)
+    assert usable_threads() == 4
+    assert list(in_threads(lambda _: usable_threads(), range(8))) == [1] * 8
+    assert usable_threads() == 4

@@ -9,7 +9,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator
 from queue import SimpleQueue
-from threading import Lock, Thread
+from threading import Lock, Thread, local
 from typing import Final, Generic, TypeVar
 
 T = TypeVar("T")
@@ -25,9 +25,13 @@ alone = False
 """Whether a thread is all that this process may use: it is one of several that share the cores."""
 
 
+_here = local()
+"""Of a thread that works for another: it starts none of its own, as the cores are taken."""
+
+
 def usable_threads() -> int:
     """Number of threads to use: the available cores, at most `MOST`."""
-    return 1 if alone else min(_cores(), MOST)
+    return 1 if alone or hasattr(_here, "serves") else min(_cores(), MOST)
 
 
 def _cores() -> int:
@@ -94,9 +98,18 @@ def at_once(work: Callable[[T], R], pieces: Collection[T], *, worth: bool = True
         pieces: What to work on.
         worth: Whether there is enough to do for several threads.
     """
-    threads = min(usable_threads(), len(pieces)) if worth else 1
-    # The caller's thread only waits, if there are others.
-    return list(in_order(work, pieces, threads + 1 if threads > 1 else 1))
+    return list(in_threads(work, pieces) if worth else map(work, pieces))
+
+
+def in_threads(work: Callable[[T], R], pieces: Collection[T]) -> Iterator[R]:
+    """As `in_order`, on all cores, of pieces that are there: the caller's thread has none to fetch.
+
+    Args:
+        work: A function that spends its time where other threads may run.
+        pieces: What to work on.
+    """
+    threads = min(usable_threads(), len(pieces))
+    return in_order(work, pieces, threads + 1 if threads > 1 else 1)
 
 
 class _Task(Generic[T, R]):
@@ -129,5 +142,6 @@ class _Task(Generic[T, R]):
 
 
 def _serve(tasks: SimpleQueue[_Task[T, R] | None]) -> None:
+    _here.serves = True
     while (task := tasks.get()) is not None:
         task.run()

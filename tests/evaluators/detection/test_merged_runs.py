@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from valor_cli.evaluators.detection.evidence.shards import order_of_runs
+from valor_cli.evaluators.detection.evidence.shards import places_of_runs
 from valor_cli.kernels.columns.grouping import ranked
 
 
@@ -13,13 +13,13 @@ def test_worked_by_hand() -> None:
     # Part 0: label 0 scores .9 .5, label 2 score .1; part 1: label 0 scores .9 .7, label 2 .1.
     labels = [np.array([0, 0, 2]), np.array([0, 0, 2])]
     scores = [np.array([0.9, 0.5, 0.1]), np.array([0.9, 0.7, 0.1])]
-    # The tie at .9 and that at .1 go to the first part.
-    assert order_of_runs(labels, scores, 3).tolist() == [0, 3, 4, 1, 2, 5]
+    # The tie at .9 and that at .1 go to the first part: .9 .9 .7 .5, then .1 .1.
+    assert places_of_runs(labels, scores, 3).tolist() == [0, 3, 4, 1, 2, 5]
 
 
 def test_nothing() -> None:
     none = np.zeros(0, np.int64)
-    assert order_of_runs([none, none], [np.zeros(0), np.zeros(0)], 2).tolist() == []
+    assert places_of_runs([none, none], [np.zeros(0), np.zeros(0)], 2).tolist() == []
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -37,6 +37,6 @@ def test_as_sorting_all_rows(seed: int) -> None:
         labels.append(label[order])
         scores.append(score[order])
         images.append(image[order])
-    found = order_of_runs(labels, scores, count)
+    found = places_of_runs(labels, scores, count)
     whole = ranked(np.concatenate(labels), np.concatenate(scores), np.concatenate(images))
-    assert found.tolist() == whole.tolist()
+    assert found[whole].tolist() == list(range(len(whole)))

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from valor_cli.errors import DataError, Problem, ValorError
+from valor_cli.kernels import threads
 from valor_cli.pipeline.engines import workers
 from valor_cli.pipeline.executor.executor import ThisProcess, Workers
 from valor_cli.pipeline.executor.handover import LARGE, parcel
@@ -44,6 +45,10 @@ def refused(number: int) -> int:
     if number == 2:
         raise DataError(Problem("a.csv:2", "no number"), hint="mend it", total=3)
     return number
+
+
+def kept_unless_two(number: int) -> tuple[int, int]:
+    return refused(number), number
 
 
 def killed_once(number: int, mark: str) -> int:
@@ -80,6 +85,27 @@ def test_what_is_kept_is_there_for_later_work(pool: Workers) -> None:
     assert list(pool.map(summed, calls)) == [(7, [3, 10]), (8, [0]), (9, [])]
     for one in kept:
         one.drop()
+
+
+def test_kept_values_are_read_in_threads_in_order(
+    pool: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(threads, "_cores", lambda: 4)
+    kept = [one for _, one in pool.keep(counted, one_each(range(40)))]
+    found = list(pool.map(summed, [(at, one) for at, one in enumerate(kept)]))
+    # 0 + 1 + … + (n - 1).
+    assert found == [(n, [n * (n - 1) // 2]) for n in range(40)]
+
+
+def test_an_error_of_a_thread_comes_out_where_its_result_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(threads, "_cores", lambda: 4)
+    with workers(1) as pool:
+        found = iter(pool.keep(kept_unless_two, one_each(range(40))))
+        assert [next(found)[0] for _ in range(2)] == [0, 1]
+        with pytest.raises(DataError, match="no number"):
+            next(found)
 
 
 def test_what_is_shared_is_there_for_all(pool: Workers) -> None:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from valor_cli.kernels.columns.grouping import blocks
 from valor_cli.kernels.ranking.sparse_scores import starts
+from valor_cli.kernels.threads import at_once
 
 Ints: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
@@ -22,6 +23,9 @@ Counts: TypeAlias = NDArray[np.unsignedinteger[Any]]
 
 SCORES_TOGETHER: Final = 1 << 15
 """Scores that are merged at a time: of several labels that have no more, or some of one label's."""
+
+_WORTH: Final = 1 << 18
+"""More scores of a label than these are merged in several threads."""
 
 
 class LabelScores(NamedTuple):
@@ -88,7 +92,8 @@ class ScoreCounts:
         for labels in blocks(work, SCORES_TOGETHER):
             own = [part.block(labels) for part in parts]
             if labels.stop - labels.start == 1:
-                found = [_merged(piece) for piece in _pieces(own)]
+                many = sum(len(one.score) for one in own) > _WORTH
+                found = at_once(_merged, list(_pieces(own)), worth=many)
                 lengths[labels] = sum(len(one.score) for one in found)
                 merged += found
             else:

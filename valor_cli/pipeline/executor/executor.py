@@ -10,6 +10,7 @@ import pickle
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar
 
+from valor_cli.kernels.threads import in_threads
 from valor_cli.pipeline.executor.handover import Parcel, parcel, temporary_folder
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ class InMemory(Generic[K]):
 
 
 class ThisProcess:
-    """Makes each call when its result is read, and keeps values in files."""
+    """Makes calls in threads of this process, and keeps values in files."""
 
     count = 1
 
@@ -95,23 +96,34 @@ class ThisProcess:
         """The result of each call, in their order.
 
         Where values are kept in files, results are read from files too: most are read in part.
+        Calls that take kept values, of which each opens its own, are made in threads; those of one
+        value in memory, one after the other.
         """
-        for arguments in calls:
+
+        def made(arguments: Sequence[Any]) -> R:
             found = function(*map(opened, arguments))
-            if self._folder is not None:
-                sent = parcel(found, self.folder)
-                found = sent.open()
-                sent.drop()
-            yield found
+            if self._folder is None:
+                return found
+            sent = parcel(found, self.folder)
+            found = sent.open()
+            sent.drop()
+            return found
+
+        apart = any(isinstance(one, Parcel) for arguments in calls for one in arguments)
+        yield from in_threads(made, calls) if apart else map(made, calls)
 
     def keep(
         self, function: Callable[..., tuple[S, Any]], calls: Calls
     ) -> Iterator[tuple[S, Kept]]:
         """The same for functions that return two values, of which the second is kept."""
-        for arguments in calls:
+        folder = self.folder
+
+        def made(arguments: Sequence[Any]) -> tuple[S, Kept]:
             told, left = function(*map(opened, arguments))
             # As another process would have it: a view of what is kept would hold all of that.
-            yield pickle.loads(pickle.dumps(told)), parcel(left, self.folder)  # noqa: S301
+            return pickle.loads(pickle.dumps(told)), parcel(left, folder)  # noqa: S301
+
+        yield from in_threads(made, calls)
 
     def share(self, value: Any) -> Kept:
         """Keep a value as it is."""

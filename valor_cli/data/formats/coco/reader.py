@@ -6,6 +6,7 @@ import gc
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
+from threading import Lock
 from typing import Any, Final
 
 import numpy as np
@@ -83,16 +84,27 @@ def read_objects(path: str, role: Role, reading: Reading) -> ObjectFile:
     return found
 
 
+_paused: list[bool] = []
+"""Of each thread that paused the garbage collector, whether it was on before."""
+_pausing: Final = Lock()
+
+
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """Pause the garbage collector, which would scan millions of live JSON values repeatedly."""
-    enabled = gc.isenabled()
-    gc.disable()
+    """Pause the garbage collector, which would scan millions of live JSON values repeatedly.
+
+    It goes on when the last of the threads that paused it is done.
+    """
+    with _pausing:
+        _paused.append(gc.isenabled())
+        gc.disable()
     try:
         yield
     finally:
-        if enabled:
-            gc.enable()
+        with _pausing:
+            before = _paused.pop()
+            if before and not _paused:
+                gc.enable()
 
 
 def decode_objects(source: TextSource, role: Role, reading: Reading) -> ObjectFile | None:

@@ -56,20 +56,6 @@ class Tally(NamedTuple):
     image: Ints
 
 
-class Ranking(NamedTuple):
-    """(r,) distinct scores of each label, with (replicas, r) cumulative true and false positives.
-
-    Attributes:
-        replicas: Which replicas of the evidence these are.
-    """
-
-    replicas: slice
-    label: NDArray[np.int64]
-    score: NDArray[np.float64]
-    tp: NDArray[np.int64]
-    fp: NDArray[np.int64]
-
-
 class Matches(Struct, frozen=True):
     """Detections ranked by label and score, with their matches.
 
@@ -304,24 +290,6 @@ class Matches(Struct, frozen=True):
         found = found.reshape(len(found), len(iou_thresholds), self.count)
         return quotient(found, self.ground_truth_count[:, None], np.nan)
 
-    def rankings(
-        self, iou_threshold: float, max_detections: int | None = None
-    ) -> Iterator[Ranking]:
-        """Cumulative true and false positives at each score of a label, some replicas at a time."""
-        order = self.order([iou_threshold], max_detections)
-        # Equal scores pass a threshold together, so only the last of them says what it gives.
-        last = np.ones(len(self.label), bool)
-        last[:-1] = (self.label[1:] != self.label[:-1]) | (self.score[1:] != self.score[:-1])
-        before = np.searchsorted(self.label, self.label[last])
-        for some in batches(len(self.unit_weights), len(self.label)):
-            weight = self.unit_weights[some][:, self.image]
-            change = np.where(order.counted, weight, 0)
-            np.add.at(change.T, order.corrected, (order.sign * weight[:, order.corrected]).T)
-            right = np.zeros_like(weight)
-            right[:, order.rows] = weight[:, order.rows]
-            tp, seen = (_running(column, last, before) for column in (right, change))
-            yield Ranking(some, self.label[last], self.score[last], tp, seen - tp)
-
     def once_for_all(self, key: object, make: Callable[[], T]) -> T:
         """As `once`, of what is the same in all area ranges."""
         return self._shared.once(key, make)
@@ -388,7 +356,7 @@ class Matches(Struct, frozen=True):
             kept = self.score[rows] >= score
             rows, segment = rows[kept], segment[kept]
         if limit is not None:
-            kept = self.rank[rows] < limit
+            kept = (self.rank < limit)[rows]
             rows, segment = rows[kept], segment[kept]
         return Tally(segment, self.image[rows])
 
@@ -456,13 +424,6 @@ class Matches(Struct, frozen=True):
             None if max_detections is None else self.rank < max_detections,
             self.count,
         )
-
-
-def _running(column: Ints, last: NDArray[np.bool_], before: Ints) -> Ints:
-    """(replicas, r) sums of (replicas, n) from the first of a label up to the last of a score."""
-    total = np.zeros((len(column), column.shape[1] + 1), np.int64)
-    np.cumsum(column, axis=1, out=total[:, 1:])
-    return np.asarray(total[:, 1:][:, last] - total[:, before])
 
 
 def with_copies(matches: Matches, weights: Ints) -> tuple[Matches, Ints]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -136,9 +137,19 @@ def at_thresholds(
 
 
 def in_areas(
-    matches: Matches, areas: Sequence[str], thresholds: Sequence[float], max_detections: int | None
+    matches: Matches,
+    areas: Sequence[str],
+    thresholds: Sequence[float],
+    max_detections: int | None,
+    *before: Callable[[], list[MetricValue]],
 ) -> list[MetricValue]:
-    """Average precision and recall for each area range."""
+    """Average precision and recall for each area range.
+
+    Args:
+        matches, thresholds, max_detections: What they are computed from.
+        areas: The area ranges.
+        before: Makes values that come before these, of other ranges: at the same time.
+    """
 
     def in_one(area: str) -> list[MetricValue]:
         part = matches.within(area)
@@ -149,6 +160,8 @@ def in_areas(
             over_labels(part, recalls, output=f"AR{area}"),
         ]
 
+    parts: list[Callable[[], list[MetricValue]]]
+    parts = [*before, *(partial(in_one, area) for area in areas)]
     # Resamples are shared among threads themselves.
     worth = matches.weights is None and len(matches.label) > _WORTH
-    return [value for found in at_once(in_one, areas, worth=worth) for value in found]
+    return [value for found in at_once(lambda part: part(), parts, worth=worth) for value in found]

@@ -153,11 +153,10 @@ def _places(parts: Sequence[Matches], images: Sequence[NDArray[np.int64]]) -> li
     score = np.concatenate([part.score for part in parts])
     scores = _apart(tie_broken_ranks(score, np.concatenate(near) if near else None), parts=labels)
     if _are_apart(parts):
-        order = order_of_runs(labels, scores, len(parts[0].labels))
-    else:
-        image = np.concatenate([new[part.image] for new, part in zip(images, parts, strict=True)])
-        number = np.concatenate([part.number for part in parts])
-        order = ranked(np.concatenate(labels), np.concatenate(scores), image, within=number)
+        return _apart(places_of_runs(labels, scores, len(parts[0].labels)), parts=labels)
+    image = np.concatenate([new[part.image] for new, part in zip(images, parts, strict=True)])
+    number = np.concatenate([part.number for part in parts])
+    order = ranked(np.concatenate(labels), np.concatenate(scores), image, within=number)
     return _apart(_inverse(order), parts=labels)
 
 
@@ -273,8 +272,8 @@ def _detections(
     return dict(zip([*of_detections, *of_candidates], merged, strict=True))
 
 
-def order_of_runs(labels: Sequence[Ints], scores: Sequence[Floats], count: int) -> Ints:
-    """Order the rows of all parts by label, descending score, part, position.
+def places_of_runs(labels: Sequence[Ints], scores: Sequence[Floats], count: int) -> Ints:
+    """Positions of the rows of all parts ordered by label, descending score, part, position.
 
     Sorting what is sorted in runs already only merges the runs: a tenth of the time that sorting
     all rows anew takes.
@@ -285,21 +284,21 @@ def order_of_runs(labels: Sequence[Ints], scores: Sequence[Floats], count: int) 
         count: How many labels there are.
 
     Returns:
-        (n,) positions in the concatenated parts.
+        (n,) positions in the merged order of the concatenated parts' rows.
     """
     # (parts, labels + 1) where each label begins in each part.
     bounds = np.array([np.searchsorted(one, np.arange(count + 1)) for one in labels], np.int64)
     bounds = bounds.reshape(len(labels), count + 1)
-    before = np.cumsum([0, *(len(one) for one in labels)])[:-1, None]
-    sizes = np.diff(bounds, axis=1)
-    # Label after label, and of each label part after part.
-    rows = spread((bounds[:, :-1] + before).T.ravel(), sizes.T.ravel())
-    lowered = -np.concatenate([np.zeros(0), *scores])[rows]
-    edges = np.append(0, np.cumsum(sizes.sum(axis=0))).tolist()
+    before = np.cumsum([0, *(len(one) for one in labels)])
+    edges = bounds.sum(axis=0)
+    places = np.empty(before[-1], np.int64)
 
-    def order(label: tuple[int, int]) -> None:
-        own = slice(*label)
-        rows[own] = rows[own][np.argsort(lowered[own], kind="stable")]
+    def place(label: int) -> None:
+        cuts = [slice(*cut) for cut in bounds[:, label : label + 2].tolist()]
+        lowered = -np.concatenate([score[cut] for score, cut in zip(scores, cuts, strict=True)])
+        rows = spread(before[:-1] + bounds[:, label], np.diff(bounds[:, label : label + 2])[:, 0])
+        order = np.argsort(lowered, kind="stable")
+        places[rows[order]] = np.arange(edges[label], edges[label + 1])
 
-    at_once(order, list(pairwise(edges)), worth=len(rows) > _WORTH)
-    return rows
+    at_once(place, np.flatnonzero(np.diff(edges)).tolist(), worth=len(places) > _WORTH)
+    return places

@@ -2,20 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import NamedTuple
+
 import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from valor_cli.evaluators.detection.evidence.matches import Matches, Ranking
+from valor_cli.evaluators.detection.evidence.matches import Matches
 from valor_cli.evaluators.detection.evidence.parameters import IouThreshold, MaxDetections
 from valor_cli.evaluators.detection.evidence.rows import over_labels, per_label
 from valor_cli.kernels.columns.grouping import quotient
+from valor_cli.kernels.ranking.resamples import batches
 from valor_cli.metric import Metric, Output
 from valor_cli.results import Findings, MetricValue
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 NOTHING_FOUND = "nothing of it is found at any threshold"
+
+
+class _Ranking(NamedTuple):
+    """(r,) distinct scores of each label, with (replicas, r) cumulative true and false positives.
+
+    Attributes:
+        replicas: Which replicas of the evidence these are.
+    """
+
+    replicas: slice
+    label: NDArray[np.int64]
+    score: NDArray[np.float64]
+    tp: NDArray[np.int64]
+    fp: NDArray[np.int64]
 
 
 def best_f1(
@@ -46,7 +65,7 @@ def best_f1(
     truths = matches.ground_truth_count
     parts = [
         _best_of_each(one, truths[one.replicas])
-        for one in matches.rankings(iou_threshold, max_detections)
+        for one in _rankings(matches, iou_threshold, max_detections)
     ]
     f1, threshold, precision, recall = map(np.concatenate, zip(*parts, strict=True))
     return Findings(
@@ -60,7 +79,35 @@ def best_f1(
     )
 
 
-def _best_of_each(ranking: Ranking, truths: NDArray[np.int64]) -> tuple[Floats, ...]:
+def _rankings(
+    matches: Matches, iou_threshold: float, max_detections: int | None = None
+) -> Iterator[_Ranking]:
+    """Cumulative true and false positives at each score of a label, some replicas at a time."""
+    order = matches.order([iou_threshold], max_detections)
+    # Equal scores pass a threshold together, so only the last of them says what it gives.
+    last = np.ones(len(matches.label), bool)
+    last[:-1] = (matches.label[1:] != matches.label[:-1]) | (
+        matches.score[1:] != matches.score[:-1]
+    )
+    before = np.searchsorted(matches.label, matches.label[last])
+    for some in batches(len(matches.unit_weights), len(matches.label)):
+        weight = matches.unit_weights[some][:, matches.image]
+        change = np.where(order.counted, weight, 0)
+        np.add.at(change.T, order.corrected, (order.sign * weight[:, order.corrected]).T)
+        right = np.zeros_like(weight)
+        right[:, order.rows] = weight[:, order.rows]
+        tp, seen = (_running(column, last, before) for column in (right, change))
+        yield _Ranking(some, matches.label[last], matches.score[last], tp, seen - tp)
+
+
+def _running(column: Ints, last: NDArray[np.bool_], before: Ints) -> Ints:
+    """(replicas, r) sums of (replicas, n) from the first of a label up to the last of a score."""
+    total = np.zeros((len(column), column.shape[1] + 1), np.int64)
+    np.cumsum(column, axis=1, out=total[:, 1:])
+    return np.asarray(total[:, 1:][:, last] - total[:, before])
+
+
+def _best_of_each(ranking: _Ranking, truths: NDArray[np.int64]) -> tuple[Floats, ...]:
     """(replicas, labels) the highest F1; its threshold, precision and recall, NaN of none.
 
     Args:

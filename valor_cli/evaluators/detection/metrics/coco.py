@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from valor_cli.evaluators.detection.evidence.matches import Matches
 from valor_cli.evaluators.detection.evidence.parameters import COCO_IOUS, IouThresholds, Sizes
-from valor_cli.evaluators.detection.evidence.rows import at_thresholds, in_areas, over_labels
+from valor_cli.evaluators.detection.evidence.rows import (
+    at_thresholds,
+    in_areas,
+    over_labels,
+)
 from valor_cli.metric import Metric, Output
-from valor_cli.results import Findings
+from valor_cli.results import Findings, MetricValue
 
 MAX_DETECTIONS = 100
 
@@ -38,14 +42,17 @@ def coco(
         One label, one object, one detection with an IoU of 0.72: it is right at 0.50 to 0.70, at 5
         of 10 thresholds, so that AP is 0.5, AP50 1, AP75 0 and AR@1 0.5.
     """
-    precision = matches.precision(iou_thresholds, MAX_DETECTIONS)
-    values = at_thresholds(matches, precision, iou_thresholds, "AP")
-    for limit in (1, 10, MAX_DETECTIONS):
-        recalls = matches.recalls(iou_thresholds, limit)
-        values.append(over_labels(matches, recalls, output=f"AR@{limit}"))
-    if matches.area == "all":
-        values += in_areas(matches, areas, iou_thresholds, MAX_DETECTIONS)
-    return Findings(values)
+
+    def in_all() -> list[MetricValue]:
+        precision = matches.precision(iou_thresholds, MAX_DETECTIONS)
+        recalls = [(k, matches.recalls(iou_thresholds, k)) for k in (1, 10, MAX_DETECTIONS)]
+        return at_thresholds(matches, precision, iou_thresholds, "AP") + [
+            over_labels(matches, recall, output=f"AR@{k}") for k, recall in recalls
+        ]
+
+    if matches.area != "all":
+        areas = ()
+    return Findings(in_areas(matches, areas, iou_thresholds, MAX_DETECTIONS, in_all))
 
 
 COCO = Metric(
