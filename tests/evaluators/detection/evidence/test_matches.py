@@ -201,9 +201,10 @@ def test_resampling_equals_evaluating_copies_of_images(
 ) -> None:
     dataset = problem(seed, matching, images=15, digits=digits)
     weights = np.random.default_rng(seed).integers(0, 4, (3, 15))
-    (again,) = match_detections(dataset, PLAN).resamples(weights)
+    matches = match_detections(dataset, PLAN)
+    (again,) = matches.resamples(weights)
     for number, row in enumerate(weights):
-        whole = match_detections(copied(dataset, row), PLAN)
+        whole = beside(match_detections(copied(dataset, row), PLAN), matches)
         for area in AREAS:
             one, two = whole.within(area), again.within(area)
             for mine, theirs in (
@@ -216,6 +217,18 @@ def test_resampling_equals_evaluating_copies_of_images(
             for ious, how in ((COCO_IOUS, "101_point"), ((0.5,), "every_point")):
                 mine, theirs = (part.precision(ious, 100, how).mean(axis=2) for part in (one, two))
                 assert bits(mine[0]) == pytest.approx(bits(theirs[number]), rel=1e-14)
+
+
+def beside(whole: Matches, once: Matches) -> Matches:
+    """Matches of copied images, in which copies of a detection stand beside it.
+
+    Args:
+        whole: As the copies are ranked: image after image where scores are tied.
+        once: Of the data that was copied.
+    """
+    place = np.zeros(once.number.max() + 1, np.int64)
+    place[once.number] = np.arange(len(once.number))
+    return whole.take(np.argsort(place[whole.number], kind="stable"))
 
 
 def copied(dataset: DetectionDataset, weights: np.ndarray) -> DetectionDataset:

@@ -33,7 +33,6 @@ from valor_cli.kernels.ranking.resamples import (
     batches,
     tally_resamples,
 )
-from valor_cli.kernels.ranking.tie_breaking import break_ties, tied_groups
 
 T = TypeVar("T")
 
@@ -119,6 +118,8 @@ class Matches(Struct, frozen=True):
 
     def resamples(self, weights: NDArray[np.int64]) -> Iterator[Matches]:
         """The evidence whose replica b has image i weights[b, i] times, a few replicas at a time.
+
+        Copies of a detection stand beside it in the ranking, also where others have its score.
 
         Raises:
             ValueError: This is a resample already.
@@ -290,10 +291,6 @@ class Matches(Struct, frozen=True):
         found = found.reshape(len(found), len(iou_thresholds), self.count)
         return quotient(found, self.ground_truth_count[:, None], np.nan)
 
-    def once_for_all(self, key: object, make: Callable[[], T]) -> T:
-        """As `once`, of what is the same in all area ranges."""
-        return self._shared.once(key, make)
-
     def once(self, key: object, make: Callable[[], T]) -> T:
         """Compute a value that does not depend on image weights, once for all resamples.
 
@@ -384,12 +381,11 @@ class Matches(Struct, frozen=True):
             return np.concatenate(areas).reshape(shape)
         recalls = ELEVEN_RECALLS if interpolation == "11_point" else RECALLS
         if self.weights is not None:
-            apart, weights = self._with_copies()
-            hits = apart.once(
+            hits = self.once(
                 ("images of hits", tuple(iou_thresholds), limit),
-                lambda: HitImages.of(apart.order(iou_thresholds, limit), apart.image),
+                lambda: HitImages.of(self.order(iou_thresholds, limit), self.image),
             )
-            found = average_precisions(hits, weights, self.ground_truth_count, recalls)
+            found = average_precisions(hits, self.weights, self.ground_truth_count, recalls)
             return found[:, :, None]
         precision = interpolate(*self._hits(iou_thresholds, limit), recalls).precision
         points = precision.reshape(len(recalls), 1, len(iou_thresholds), self.count)
@@ -401,17 +397,8 @@ class Matches(Struct, frozen=True):
     ) -> tuple[Hits, Ints]:
         """True positives and ground truths of some replicas, all IoU thresholds and labels."""
         truths = np.repeat(self.ground_truth_count[some, None], len(iou_thresholds), axis=1)
-        apart, weights = self._with_copies()
-        order = apart.order(iou_thresholds, limit)
-        some_weights = None if self.weights is None else weights[some]
-        return running_hits(order, some_weights, apart.image), truths.ravel()
-
-    def _with_copies(self) -> tuple[Matches, Ints]:
-        """The matches without weights, and weights, to rank copies of an image as copies are."""
-        if self.weights is None:
-            return self, self.unit_weights
-        apart, weights = self._known.once("copies", lambda: with_copies(self, self.unit_weights))
-        return apart.within(self.area), weights
+        weights = None if self.weights is None else self.weights[some]
+        return running_hits(self.order(iou_thresholds, limit), weights, self.image), truths.ravel()
 
     def _ordered(self, iou_thresholds: Sequence[float], max_detections: int | None) -> HitOrder:
         area = self.plan.areas.index(self.area)
@@ -424,57 +411,6 @@ class Matches(Struct, frozen=True):
             None if max_detections is None else self.rank < max_detections,
             self.count,
         )
-
-
-def with_copies(matches: Matches, weights: Ints) -> tuple[Matches, Ints]:
-    """The same detections, and weights, to rank those of copies of an image as copies are.
-
-    Detections of an image that have one label and score, and `nearest`, are tied: each copy of the
-    image has rows of its own for them, and stands behind all images as one that counts once or not
-    at all.
-    """
-    groups = matches.once_for_all("tied groups", lambda: _tied_of(matches))
-    if groups is None:
-        return replace(matches, weights=None, _known=Memo()), weights
-    # Of a few sizes only, for most resamples to share what is made of them.
-    most = max(8, 1 << (int(weights.max(initial=1)) - 1).bit_length())
-    images = np.unique(matches.image[groups >= 0])
-    apart = matches.once_for_all(
-        ("apart", most), lambda: _stood_apart(matches, groups, images, most)
-    )
-    copies = weights[:, images, None] > np.arange(most)
-    return apart.within(matches.area), np.hstack([weights, copies.reshape(len(weights), -1)])
-
-
-def _tied_of(matches: Matches) -> NDArray[np.int64] | None:
-    """(n,) numbers of the groups of tied detections that may be right; None without any."""
-    columns = [matches.label, matches.score, matches.image]
-    if matches.nearest is not None:
-        columns.append(matches.nearest)
-    groups = tied_groups(columns, matches.candidate)
-    return groups if (groups >= 0).any() else None
-
-
-def _stood_apart(
-    matches: Matches, groups: NDArray[np.int64], images: NDArray[np.int64], most: int
-) -> Matches:
-    """The matches with room for copies of images, which stand behind all images.
-
-    Args:
-        matches: Without weights.
-        groups: (n,) from `_tied_of`.
-        images: Those that have tied detections, ascending.
-        most: Copies of each that there is room for.
-    """
-    row, copy = break_ties(groups, most)
-    taken = matches.take(row)
-    stands = matches.unit_count + np.searchsorted(images, taken.image) * most + copy
-    return replace(
-        taken,
-        image_ids=np.arange(matches.unit_count + len(images) * most),
-        image=np.where(copy < 0, taken.image, stands),
-        weights=None,
-    )
 
 
 class Curves:
