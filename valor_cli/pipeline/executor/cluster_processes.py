@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING, Final
 
 from valor_cli.errors import ClusterError, Problem
+from valor_cli.pipeline.executor.processes import ends_deferred
 
 if TYPE_CHECKING:
     from distributed import Client, LocalCluster
@@ -56,7 +56,7 @@ def processes(count: int, folder: str, place: str, silence: int) -> Iterator[Cli
     before = dict(os.environ)
     with dask.config.set({**_SETTINGS, "temporary-directory": folder}):
         try:
-            with _ends_deferred(), _interrupts_held():
+            with ends_deferred(), _interrupts_held():
                 cluster = LocalCluster(
                     n_workers=count,
                     threads_per_worker=1,
@@ -95,22 +95,6 @@ def _end(cluster: LocalCluster) -> None:
                 os.kill(nanny.pid, getattr(signal, "SIGKILL", signal.SIGTERM))
     with suppress(TimeoutError):
         cluster.close(timeout=_CLOSE_S)
-
-
-@contextmanager
-def _ends_deferred() -> Iterator[None]:
-    """Let SIGTERM wait until all is started that is to be ended with it."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    told: list[int] = []
-    before = signal.signal(signal.SIGTERM, lambda number, frame: told.append(number))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL if before is None else before)
-        if told:
-            signal.raise_signal(signal.SIGTERM)
 
 
 @contextmanager

@@ -93,9 +93,10 @@ class Processes:
         """
         alone = threading.active_count() == 1 and sys.platform == "linux"
         context = multiprocessing.get_context("fork" if alone else "spawn")
-        pool = ProcessPoolExecutor(self.count, context, initializer=_begin)
-        if alone:
-            pool.submit(os.getpid)
+        with ends_deferred():
+            pool = ProcessPoolExecutor(self.count, context, initializer=_begin)
+            for _ in range(self.count):
+                pool.submit(os.getpid)
         return pool
 
 
@@ -113,6 +114,22 @@ def processes(jobs: int, folder: str) -> Iterator[LocalWorkers]:
         found.stop(at_once=True)
         raise
     found.stop(at_once=False)
+
+
+@contextmanager
+def ends_deferred() -> Iterator[None]:
+    """Let SIGTERM wait until all is started that is to be ended with it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    told: list[int] = []
+    before = signal.signal(signal.SIGTERM, lambda number, frame: told.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL if before is None else before)
+        if told:
+            signal.raise_signal(signal.SIGTERM)
 
 
 def _done(future: Future[Any]) -> bool:
