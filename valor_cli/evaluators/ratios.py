@@ -190,8 +190,8 @@ def over_labels(ratios: Ratios, how: Average, words: Words) -> MetricValue:
     return MetricValue(value, why, n=n, over=over, replicas=replicas)
 
 
-def mean_over_samples(
-    means: NDArray[np.float64],
+def over_samples(
+    found: NDArray[np.float64],
     n: Ints,
     output: str = "value",
     none: str = NO_SAMPLES,
@@ -201,13 +201,13 @@ def mean_over_samples(
     """A value of all samples.
 
     Args:
-        means: (replicas,) what it is; NaN for none.
+        found: (replicas,) what it is; NaN for none.
         n: (replicas,) how many samples there are.
         output: Its name.
         none: Why there is none, although there are samples.
         proportion: Whether it is a share of these samples.
     """
-    value, why, replicas = first_and_all(means, none if n[0] else NO_SAMPLES)
+    value, why, replicas = first_and_all(found, none if n[0] else NO_SAMPLES)
     proportion = proportion and not why
     return MetricValue(value, why, output, n=int(n[0]), proportion=proportion, replicas=replicas)
 

@@ -14,6 +14,7 @@ from valor_cli.kernels.ranking.matching import IGNORED, MATCHED, UNMATCHED
 from valor_cli.kernels.ranking.precision_recall import ELEVEN_RECALLS, RECALLS, interpolate
 from valor_cli.kernels.ranking.ranking import HitOrder, order_hits, running_hits
 from valor_cli.kernels.ranking.resamples import (
+    LANES,
     HitImages,
     average_precisions,
     batches,
@@ -103,8 +104,8 @@ def test_tallies_equal_adding_one_by_one(seed: int, count: int, rows: int) -> No
 @needs_kernel
 def test_sums_wider_than_32_bits_are_numpys(monkeypatch: pytest.MonkeyPatch) -> None:
     group, image = np.zeros(3, np.int64), np.arange(3)
-    weights = np.array([[2**31 - 1, 1, 2**31 - 1]])
-    assert tally_resamples(group, image, weights, 1).tolist() == [[2**32 - 1]]
+    weights = np.array([[2**31, 1, 2**31]])
+    assert tally_resamples(group, image, weights, 1).tolist() == [[2**32 + 1]]
     monkeypatch.setattr(resamples, "_LARGEST", 0)
     order = problem(1, 50, 2, 0.5)
     hits, truths = HitImages.of(order, np.arange(50) % 7), np.full((3, 2), 9)
@@ -148,11 +149,19 @@ def test_batches() -> None:
 def test_places_outside_are_refused() -> None:
     compiled = kernel()
     one = np.zeros(1, int)
-    shape, found = np.array([1, 1]), np.zeros((1, 1), int)
-    with pytest.raises(ValueError, match="outside"):
-        compiled.tally_resamples(one + 1, one, one[None], shape, found)
-    with pytest.raises(ValueError, match="outside"):
-        compiled.tally_resamples(one, one + 1, one[None], shape, found)
+    lanes, found = np.ones((1, LANES), np.int32), np.zeros((1, LANES), np.int64)
+    compiled.tally_resamples(one, one, lanes, found)
+    assert found.tolist() == [[1] * LANES]
+    for group, unit in ((one + 1, one), (one - 1, one), (one, one + 1), (one, one - 1)):
+        for narrow in (np.int32, np.int64):
+            with pytest.raises(ValueError, match="outside"):
+                compiled.tally_resamples(group.astype(narrow), unit.astype(narrow), lanes, found)
+    for other in (lanes.astype(np.int64), lanes[:, 1:].copy(), lanes[:0]):
+        with pytest.raises(ValueError, match="other lengths"):
+            compiled.tally_resamples(one, one, other, found)
+    with pytest.raises(ValueError, match="other lengths"):
+        compiled.tally_resamples(one, np.zeros(2, int), lanes, found)
+    assert found.tolist() == [[1] * LANES]
     good = {
         "starts": np.array([0, 1]),
         "counted_before": one,

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from valor_cli.kernels import engine
 from valor_cli.kernels.columns.grouping import exact_quotient, quotient
-from valor_cli.kernels.ranking.resamples import LANES
+from valor_cli.kernels.ranking.resamples import LANES, Lanes
 
 Rows = NDArray[np.int32]
 Ints = NDArray[np.int64]
@@ -73,11 +73,11 @@ class RankedRows(NamedTuple):
         stops, place = np.unique(np.concatenate(counts), return_inverse=True)
         return cls(once, positive, negative, stops, place)
 
-    def weighed(self, weights: NDArray[np.int32]) -> Ranking:
+    def weighed(self, weights: Lanes) -> Ranking:
         """The ranking of `LANES` replicas.
 
         Args:
-            weights: (rows, LANES) how often each row counts in each.
+            weights: Of all rows.
         """
         up = running_sums(self.positive, self.once.first[0], weights)
         down = running_sums(self.negative, self.stops, weights)[:, self.place]
@@ -198,18 +198,18 @@ def _of_once(
     )
 
 
-def running_sums(rows: Rows, stops: Ints, weights: NDArray[np.int32]) -> Ints:
+def running_sums(rows: Rows, stops: Ints, weights: Lanes) -> Ints:
     """What the rows before each stop weigh.
 
     Args:
         rows: (k,) in their order.
         stops: (s,) ascending, 0 … k.
-        weights: (all rows, LANES).
+        weights: Of all rows.
 
     Returns:
         (LANES, s).
     """
-    if engine.compiled is not None:
+    if engine.compiled is not None and weights.dtype == np.int32:
         found = np.empty((LANES, len(stops)), np.int64)
         engine.compiled.running_sums(
             np.ascontiguousarray(rows), np.ascontiguousarray(stops), weights, found

@@ -15,8 +15,8 @@ from valor_cli.kernels.ranking.ranking import HitOrder, running_hits
 from valor_cli.kernels.threads import at_once, share
 
 Rows = NDArray[np.int64]
-Lanes = NDArray[np.int32]
-"""(units, `LANES`) how often each counts, in neighbouring resamples."""
+Lanes = NDArray[np.signedinteger]
+"""(units, `LANES`) how often each counts, in neighbouring resamples; int32 where that holds it."""
 
 AT_ONCE: Final = 1 << 17
 """Numbers that are computed together in NumPy: as many as fit the processor's cache."""
@@ -37,10 +37,11 @@ def lanes_of(weights: Rows) -> list[Lanes]:
     Returns:
         (units, LANES) of each; 0 behind the last resample.
     """
-    found = []
+    found: list[Lanes] = []
+    width = np.int32 if weights.max(initial=0) <= _LARGEST else np.int64
     for first in range(0, len(weights), LANES):
         some = weights[first : first + LANES]
-        lanes = np.zeros((weights.shape[1], LANES), np.int32)
+        lanes = np.zeros((weights.shape[1], LANES), width)
         lanes[:, : len(some)] = some.T
         found.append(lanes)
     return found
@@ -76,7 +77,7 @@ def tally_lanes(
     kernel, groups, units = engine.compiled, _counts(group), _counts(unit)
 
     def add_up(weights: Lanes) -> Rows:
-        if kernel is None:
+        if kernel is None or weights.dtype != np.int32:
             return tallies(group, length, weights.T[:, unit])
         found = np.zeros((length, LANES), np.int64)
         kernel.tally_resamples(groups, units, weights, found)

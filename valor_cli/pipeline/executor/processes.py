@@ -1,4 +1,4 @@
-"""Start worker processes on this machine, and replace those that are killed."""
+"""Start local worker processes, and replace any that are killed."""
 
 from __future__ import annotations
 

@@ -242,7 +242,7 @@ def test_it_holds_what_its_calls_ask_and_no_more() -> None:
     (tallies,) = found.tallies
     assert list(tallies) == ["agreement"]
     assert METRICS["accuracy"].compute(found) == METRICS["accuracy"].compute(rows)
-    with pytest.raises(ValueError, match="condensed for calls that do not ask"):
+    with pytest.raises(ValueError, match=r"calls that do not ask \('log losses', False\)"):
         METRICS["log_loss"].compute(found)
     assert condense(found, []) is found
 

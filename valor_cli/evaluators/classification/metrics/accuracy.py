@@ -6,7 +6,7 @@ import numpy as np
 
 from valor_cli.evaluators.classification.evidence.decisions import ONE_LABEL, agreement
 from valor_cli.evaluators.classification.evidence.scores import Evidence
-from valor_cli.evaluators.ratios import mean_over_samples
+from valor_cli.evaluators.ratios import over_samples
 from valor_cli.kernels.columns.grouping import quotient
 from valor_cli.metric import Metric
 from valor_cli.results import MetricValue
@@ -33,7 +33,7 @@ def accuracy(evidence: Evidence) -> MetricValue:
     found = agreement(evidence)
     # A sample has one row of a label key: these are independent, and right or wrong.
     share = quotient(found.correct, found.total, np.nan)
-    return mean_over_samples(share, found.total, proportion=True)
+    return over_samples(share, found.total, proportion=True)
 
 
 ACCURACY = Metric(

@@ -12,7 +12,7 @@ from valor_cli.evaluators.classification.evidence.probabilities import (
     mean_of_rows,
 )
 from valor_cli.evaluators.classification.evidence.scores import Evidence, Scored
-from valor_cli.evaluators.ratios import mean_over_samples
+from valor_cli.evaluators.ratios import over_samples
 from valor_cli.metric import Metric, Output
 from valor_cli.results import MetricValue
 
@@ -41,7 +41,7 @@ def brier_score(evidence: Evidence, *, normalize: bool = False) -> MetricValue:
         ("squared errors", normalize),
         lambda scored: _errors(scored, normalize=normalize),
     )
-    return mean_over_samples(mean, count_of_rows(evidence))
+    return over_samples(mean, count_of_rows(evidence))
 
 
 def _errors(scored: Scored, *, normalize: bool) -> NDArray[np.float64]:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from valor_cli.evaluators.classification.evidence.decisions import ONE_LABEL, agreement
 from valor_cli.evaluators.classification.evidence.scores import Evidence
-from valor_cli.evaluators.ratios import NO_SAMPLES
+from valor_cli.evaluators.ratios import over_samples
 from valor_cli.kernels.columns.grouping import exact_quotient
 from valor_cli.metric import Metric, Output
 from valor_cli.results import MetricValue
-from valor_cli.statistics.label_means import first_and_all
 
 
 def cohen_kappa(evidence: Evidence) -> MetricValue:
@@ -35,9 +34,8 @@ def cohen_kappa(evidence: Evidence) -> MetricValue:
     n = found.total.astype(object)
     expected = (found.truths.astype(object) * found.predictions).sum(axis=1)
     kappas = exact_quotient(n * found.correct - expected, n * n - expected)
-    none = "0/0: both sides have one and the same label only" if n[0] else NO_SAMPLES
-    value, why, replicas = first_and_all(kappas, none)
-    return MetricValue(value, why, n=n[0], replicas=replicas)
+    none = "0/0: both sides have one and the same label only"
+    return over_samples(kappas, found.total, none=none)
 
 
 COHEN_KAPPA = Metric(

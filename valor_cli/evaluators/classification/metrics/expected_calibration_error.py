@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from valor_cli.evaluators.classification.evidence.probabilities import NEEDS, divisors
 from valor_cli.evaluators.classification.evidence.scores import Evidence, Scored
-from valor_cli.evaluators.ratios import NO_SAMPLES
+from valor_cli.evaluators.ratios import over_samples
 from valor_cli.kernels.columns.grouping import nulls, quotient
 from valor_cli.kernels.ranking.exact_sums import (
     ExactSums,
@@ -20,8 +20,7 @@ from valor_cli.kernels.ranking.exact_sums import (
     weighted_sums,
 )
 from valor_cli.metric import Metric, Output
-from valor_cli.results import Findings, MetricCurve, MetricValue
-from valor_cli.statistics.label_means import first_and_all
+from valor_cli.results import Findings, MetricCurve
 
 Bins = Annotated[int, Interval(ge=1, le=1000)]
 
@@ -60,10 +59,10 @@ def expected_calibration_error(
     n = found.n.sum(axis=1)
     gap = np.abs(found.confidence - found.right)
     worst = np.where(n, quotient(gap, found.n, 0).max(axis=1), np.nan)
-    values = []
-    for output, column in (("value", quotient(gap.sum(axis=1), n, np.nan)), ("maximum", worst)):
-        value, why, replicas = first_and_all(column, NO_SAMPLES)
-        values.append(MetricValue(value, why, output, n=int(n[0]), replicas=replicas))
+    values = [
+        over_samples(quotient(gap.sum(axis=1), n, np.nan), n),
+        over_samples(worst, n, "maximum"),
+    ]
     return Findings(values, curves=[_reliability(found, edges)] if n[0] else ())
 
 
@@ -117,26 +116,25 @@ def _binned(evidence: Evidence, edges: Floats, *, normalize: bool) -> _Binned:
 
     if isinstance(evidence, Scored) and evidence.resampled:
         n, right = counted(evidence)
-        return _Binned(n, _confidence(evidence, found(evidence), bins), right)
+        parts = evidence.once((*name, "parts"), lambda: _parts_of_bins(found(evidence), bins))
+        weights = evidence.row_weights
+        sums = [weighted_sums(weights[:, rows], confidence) for rows, confidence in parts]
+        return _Binned(n, np.concatenate(sums).T, right)
 
     def calibrated(scored: Scored) -> Calibration:
         n, right = counted(scored)
         rows = found(scored)
         return Calibration(n, exact_sums(rows.confidence, rows.place, bins), right)
 
-    sums = evidence.tally(name, calibrated)
-    return _Binned(sums.n, sums.confidence.rounded()[None], sums.right)
+    whole = evidence.tally(name, calibrated)
+    return _Binned(whole.n, whole.confidence.rounded()[None], whole.right)
 
 
-def _confidence(scored: Scored, rows: _Placed, bins: int) -> Floats:
-    """(replicas, bins) summed confidence."""
+def _parts_of_bins(rows: _Placed, bins: int) -> list[tuple[Ints, Floats]]:
+    """The rows of each bin, and the `exact_parts` of their confidence."""
     order = np.argsort(rows.place, kind="stable")
     ends = np.cumsum(np.bincount(rows.place, minlength=bins))[:-1]
-    sums = [
-        weighted_sums(scored.row_weights[:, own], exact_parts(rows.confidence[None, own]))
-        for own in np.split(order, ends)
-    ]
-    return np.concatenate(sums).T
+    return [(own, exact_parts(rows.confidence[None, own])) for own in np.split(order, ends)]
 
 
 def _reliability(found: _Binned, edges: Floats) -> MetricCurve:

@@ -14,7 +14,7 @@ from valor_cli.evaluators.classification.evidence.decisions import (
 )
 from valor_cli.evaluators.classification.evidence.scores import Evidence
 from valor_cli.evaluators.parameters import ScoreThreshold
-from valor_cli.evaluators.ratios import mean_over_samples
+from valor_cli.evaluators.ratios import over_samples
 from valor_cli.kernels.columns.grouping import quotient
 from valor_cli.metric import Metric, Output
 from valor_cli.results import MetricValue
@@ -40,7 +40,7 @@ def hamming_loss(evidence: Evidence, *, score_threshold: ScoreThreshold = 0.5) -
     found, n = label_counts(evidence, score_threshold, hardmax=False), count_of_rows(evidence)
     wrong = found.fp.sum(axis=1) + found.fn.sum(axis=1)
     share = quotient(wrong, n * len(evidence.labels), np.nan)
-    return mean_over_samples(share, n, none="no labels")
+    return over_samples(share, n, none="no labels")
 
 
 HAMMING_LOSS = Metric(

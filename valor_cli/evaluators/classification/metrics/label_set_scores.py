@@ -5,7 +5,7 @@ Godbole and Sarawagi, Discriminative methods for multi-labeled classification, P
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Hashable, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -21,10 +21,10 @@ from valor_cli.evaluators.classification.evidence.probabilities import mean_of_r
 from valor_cli.evaluators.classification.evidence.scores import Scored
 from valor_cli.evaluators.classification.metrics.sample_scores import samples_of
 from valor_cli.evaluators.parameters import ScoreThreshold
-from valor_cli.evaluators.ratios import ZeroDivision, mean_over_samples
+from valor_cli.evaluators.ratios import ZeroDivision, over_samples
 from valor_cli.kernels.columns.grouping import quotient
 from valor_cli.metric import Metric, Output
-from valor_cli.results import Findings
+from valor_cli.results import Findings, MetricValue
 
 Floats = NDArray[np.float64]
 
@@ -59,13 +59,13 @@ def label_set_scores(
     means = []
     for name, column in columns.items():
         key = ("label sets", name, hashable(score_threshold), zero_division)
-        mean = mean_of_rows(scored, key, _always(column))
-        means.append(mean_over_samples(mean, count_of_rows(scored), name))
+        means.append(_mean(scored, name, key, column))
     return Findings(means, samples=samples_of(scored, columns))
 
 
-def _always(column: Floats) -> Callable[[Scored], Floats]:
-    return lambda _: column
+def _mean(scored: Scored, output: str, key: Hashable, column: Floats) -> MetricValue:
+    mean = mean_of_rows(scored, key, lambda _: column)
+    return over_samples(mean, count_of_rows(scored), output)
 
 
 def _columns(

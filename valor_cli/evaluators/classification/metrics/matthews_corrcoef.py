@@ -8,11 +8,10 @@ import numpy as np
 
 from valor_cli.evaluators.classification.evidence.decisions import ONE_LABEL, agreement
 from valor_cli.evaluators.classification.evidence.scores import Evidence
-from valor_cli.evaluators.ratios import NO_SAMPLES
+from valor_cli.evaluators.ratios import over_samples
 from valor_cli.kernels.columns.grouping import exact_quotient
 from valor_cli.metric import Metric, Output
 from valor_cli.results import MetricValue
-from valor_cli.statistics.label_means import first_and_all
 
 
 def matthews_corrcoef(evidence: Evidence) -> MetricValue:
@@ -42,9 +41,7 @@ def matthews_corrcoef(evidence: Evidence) -> MetricValue:
     of_truths, of_predictions = (n * n - (one * one).sum(axis=1) for one in (truths, predictions))
     none = "a single label is predicted" if of_truths[0] else "a single label has ground truth"
     roots = np.array([math.sqrt(one) for one in of_truths * of_predictions])
-    found = exact_quotient(covariance, roots)
-    value, why, replicas = first_and_all(found, none if n[0] else NO_SAMPLES)
-    return MetricValue(value, why, n=n[0], replicas=replicas)
+    return over_samples(exact_quotient(covariance, roots), margins.total, none=none)
 
 
 MATTHEWS_CORRCOEF = Metric(

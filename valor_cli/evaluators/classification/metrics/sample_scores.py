@@ -12,7 +12,7 @@ from valor_cli.evaluators.classification.evidence.decisions import ONE_LABEL, co
 from valor_cli.evaluators.classification.evidence.probabilities import mean_of_rows
 from valor_cli.evaluators.classification.evidence.scores import Scored
 from valor_cli.evaluators.classification.metrics.log_loss import losses
-from valor_cli.evaluators.ratios import mean_over_samples
+from valor_cli.evaluators.ratios import over_samples
 from valor_cli.kernels.columns.grouping import nulls
 from valor_cli.metric import ByParameters, Metric, Output
 from valor_cli.results import Findings, MetricSamples, MetricValue, ParameterValue
@@ -82,9 +82,9 @@ def _columns(
 def _mean(scored: Scored, output: str, column: Floats | None, *, normalize: bool) -> MetricValue:
     n = count_of_rows(scored)
     if column is None:
-        return mean_over_samples(np.full(len(n), np.nan), n, output, NO_PROBABILITIES)
+        return over_samples(np.full(len(n), np.nan), n, output, NO_PROBABILITIES)
     means = mean_of_rows(scored, (output, normalize), lambda _: column)
-    return mean_over_samples(means, n, output, proportion=output == "correct")
+    return over_samples(means, n, output, proportion=output == "correct")
 
 
 def _of_units(scored: Scored, column: Floats | None) -> Floats:

@@ -14,7 +14,7 @@ from valor_cli.evaluators.classification.evidence.decisions import (
 from valor_cli.evaluators.classification.evidence.probabilities import mean_of_rows
 from valor_cli.evaluators.classification.evidence.scores import Evidence
 from valor_cli.evaluators.parameters import ScoreThreshold
-from valor_cli.evaluators.ratios import mean_over_samples
+from valor_cli.evaluators.ratios import over_samples
 from valor_cli.metric import Metric
 from valor_cli.results import MetricValue
 
@@ -41,7 +41,7 @@ def subset_accuracy(evidence: Evidence, *, score_threshold: ScoreThreshold = 0.5
     mean = mean_of_rows(
         evidence, name, lambda scored: (wrong_labels(scored, score_threshold) == 0).astype(float)
     )
-    return mean_over_samples(mean, count_of_rows(evidence), proportion=True)
+    return over_samples(mean, count_of_rows(evidence), proportion=True)
 
 
 SUBSET_ACCURACY = Metric(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from valor_cli.evaluators.classification.evidence.decisions import ONE_LABEL, count_of_rows
 from valor_cli.evaluators.classification.evidence.scores import Evidence, Scored
 from valor_cli.evaluators.classification.evidence.tallies import added
-from valor_cli.evaluators.ratios import mean_over_samples
+from valor_cli.evaluators.ratios import over_samples
 from valor_cli.kernels.columns.grouping import quotient
 from valor_cli.metric import Metric
 from valor_cli.results import MetricValue
@@ -55,7 +55,7 @@ def top_k_accuracy(evidence: Evidence, *, k: TopK = 5, ties: Ties = "first_liste
     """
     hits = evidence.tally(("hits", k, ties), lambda scored: _hits(scored, k, ties))
     n = count_of_rows(evidence)
-    return mean_over_samples(quotient(hits.rows, n, np.nan), n, proportion=True)
+    return over_samples(quotient(hits.rows, n, np.nan), n, proportion=True)
 
 
 def _hits(scored: Scored, k: int, ties: Ties) -> Hits:

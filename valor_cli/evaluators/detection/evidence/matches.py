@@ -119,7 +119,7 @@ class Matches(Struct, frozen=True):
     def resamples(self, weights: NDArray[np.int64]) -> Iterator[Matches]:
         """The evidence whose replica b has image i weights[b, i] times, a few replicas at a time.
 
-        Copies of a detection stand beside it in the ranking, also where others have its score.
+        In the ranking, copies of a detection follow it directly, even where other scores are tied.
 
         Raises:
             ValueError: This is a resample already.
