@@ -49,6 +49,7 @@ from valor_cli.results.illustrations import (
     Picture,
     ShownText,
 )
+from valor_cli.results.objects import ObjectsResult
 from valor_cli.results.rows import (
     COVERAGE,
     FEW,
@@ -132,6 +133,7 @@ __all__ = [
     "MetricTable",
     "MetricValue",
     "ObjectRef",
+    "ObjectsResult",
     "PairedTest",
     "ParameterValue",
     "Parameters",

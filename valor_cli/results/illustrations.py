@@ -57,11 +57,15 @@ class EmbeddedImages(Record, frozen=True):
         photos: JPEG or PNG bytes of the images themselves, by `Picture.file`.
         overlays: Images of one model's predictions, by model and `Picture.file`.
         colours: The colour of each label in the overlays, "#rrggbb".
+        links: URLs relative to the report of images that lie beside it, by `Picture.file`.
+        notes: What the report says of its images: how they are kept, and which are left out.
     """
 
     photos: Mapping[str, bytes] = {}
     overlays: Mapping[tuple[str, str], bytes] = {}
     colours: Mapping[str, str] = {}
+    links: Mapping[str, str] = {}
+    notes: Sequence[str] = ()
 
 
 class Illustration(NamedTuple):

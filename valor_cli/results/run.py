@@ -12,6 +12,7 @@ from valor_cli.masking import without_secrets
 from valor_cli.results.comparisons import ComparisonResult, SliceSearchResult
 from valor_cli.results.findings import Number, Scalar
 from valor_cli.results.illustrations import ExampleResult
+from valor_cli.results.objects import ObjectsResult
 from valor_cli.results.record import ADDED, Record
 from valor_cli.results.rows import (
     COVERAGE,
@@ -224,12 +225,14 @@ class RunResult(Document, frozen=True, kw_only=True):
         resamples: Values at every resample; stored in resamples.jsonl.
         texts: Texts of the samples; stored in samples.jsonl.
         evidence: Evidence of values that were not resampled; stored in evidence.bin.
+        objects: Every object with its outcome, by model; stored in objects.bin.
     """
 
     samples: Sequence[SamplesResult] = ()
     resamples: Sequence[ResampledResult] = ()
     texts: Sequence[TextsResult] = ()
     evidence: Sequence[EvidenceResult] = ()
+    objects: Sequence[ObjectsResult] = ()
 
     @property
     def passed(self) -> bool:

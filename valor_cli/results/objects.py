@@ -1,0 +1,73 @@
+"""Outcomes of every object of a detection run, as columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from valor_cli.results.findings import Parameters, Scalar
+from valor_cli.results.record import Record
+
+OUTCOMES: Final = (
+    "true_positive",
+    "classification",
+    "localisation",
+    "both",
+    "duplicate",
+    "background",
+    "ignored",
+)
+"""Outcomes of a detection, at its position here the code in `ObjectsResult.outcomes`: a true
+positive, the five kinds of false positive (TIDE, Bolya et al., 2020), or neither."""
+
+
+class ObjectsResult(Record, frozen=True):
+    """Every ground truth and every detection of a model, with its outcome at one IoU threshold.
+
+    Detections are matched greedily by score, so what a detection is matched with does not depend on
+    those of lower score: at a score threshold t the true positives are the matched detections with
+    score >= t, and the false negatives are the ground truths without one.
+
+    Images are numbered from 0; ground truths and detections are in the order of their images,
+    detections of an image by descending score. Boxes are x, y, width, height in pixels.
+
+    Attributes:
+        parameters: Settings of the matching, `iou_threshold` among them.
+        labels: Names by number.
+        image_ids, files: (images,) the id and the file name, as in the ground truth; None if it
+            names no file.
+        sizes: (images, 2) width and height in pixels; 0 if unknown. Integers.
+        gt_images, gt_labels: (ground truths,) numbers of image and label.
+        gt_ids: (ground truths,) ids as in the file.
+        gt_boxes: (ground truths, 4).
+        gt_ignored: (ground truths,) whether it counts neither way, as a crowd.
+        images, detected: (detections,) numbers of image and label.
+        scores: (detections,).
+        boxes: (detections, 4).
+        outcomes: (detections,) position in `OUTCOMES`, were all detections kept.
+        matched: (detections,) number of the ground truth of the same label that it is matched
+            with; -1 without one.
+        nearest: (detections,) number of the ground truth, of any label, of the greatest IoU; -1 if
+            it overlaps none.
+        ious: (detections,) IoU with `matched` if there is one, else with `nearest`; 0 without.
+    """
+
+    model: str
+    parameters: Parameters
+    labels: Sequence[str]
+    image_ids: Sequence[Scalar]
+    files: Sequence[str | None]
+    sizes: Any
+    gt_images: Any
+    gt_labels: Any
+    gt_ids: Any
+    gt_boxes: Any
+    gt_ignored: Any
+    images: Any
+    detected: Any
+    scores: Any
+    boxes: Any
+    outcomes: Any
+    matched: Any
+    nearest: Any
+    ious: Any
