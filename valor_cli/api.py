@@ -232,10 +232,12 @@ def _console(result: RunResult | ComparedRuns) -> Console:
 
 
 def _summary(result: RunResult | ComparedRuns) -> RenderableType:
+    from valor_cli.reports.render.terminal import to_terminal
+
     if isinstance(result, RunResult):
-        from valor_cli.reports.render.terminal.report import summary
+        from valor_cli.reports.sections.report import report
 
-        return summary(result, [])
-    from valor_cli.reports.render.terminal.compared import compared_summary
+        return to_terminal(report(result))
+    from valor_cli.reports.sections.compared import compared_report
 
-    return compared_summary(result, [])
+    return to_terminal(compared_report(result))

@@ -86,10 +86,12 @@ def compare(
 
         say(compared_json(compared))
     elif not quiet:
-        from valor_cli.reports.render.terminal.compared import compared_summary
+        from valor_cli.reports.render import terminal
+        from valor_cli.reports.sections.compared import compared_report
 
+        told = compared_report(compared)
         with escaped_output():
-            to_terminal(compared_summary(compared, [str(path) for path in written]))
+            to_terminal(terminal.to_terminal(told, [str(path) for path in written]))
     if fail_on_worse and not compared.worse:
         _refuse_untested(compared)
     raise typer.Exit(WORSE if fail_on_worse and compared.worse else 0)
@@ -152,13 +154,16 @@ def _rendered(compared: ComparedRuns, name: str) -> bytes:
         from valor_cli.results.document import compared_json
 
         return compared_json(compared)
+    from valor_cli.reports.sections.compared import compared_report
+
+    document = compared_report(compared)
     if name == "markdown":
-        from valor_cli.reports.render.markdown.compared import compared_markdown
+        from valor_cli.reports.render.markdown import to_markdown
 
-        return compared_markdown(compared).encode()
-    from valor_cli.reports.render.html.compared import compared_html
+        return to_markdown(document).encode()
+    from valor_cli.reports.render.html import to_html
 
-    return compared_html(compared).encode()
+    return to_html(document).encode()
 
 
 def _formats(asked: str | None, out: str | None) -> tuple[str, ...]:

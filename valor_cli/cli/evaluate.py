@@ -211,11 +211,13 @@ def _exit_code(result: RunResult) -> int:
 
 
 def _summary(result: RunResult, written: list[Path], talk: Messages) -> None:
-    from valor_cli.reports.render.terminal.report import coco_table, summary
+    from valor_cli.reports.render import terminal
+    from valor_cli.reports.sections.coco_lines import coco_table
+    from valor_cli.reports.sections.report import report
 
     if talk.verbose and (table := coco_table(result)):
         say(table)
-    to_terminal(summary(result, [str(path) for path in written]))
+    to_terminal(terminal.to_terminal(report(result), [str(path) for path in written]))
 
 
 def _folder(config: RunConfig, out: str | None, *, several: bool) -> Path | None:

@@ -132,12 +132,14 @@ def _folder(run: str, names: tuple[str, ...], out: str | None) -> Path:
 
 
 def _summary(run: str) -> None:
-    from valor_cli.reports.render.terminal.report import summary
+    from valor_cli.reports.render import terminal
     from valor_cli.reports.run_files import RESULTS, read_run
+    from valor_cli.reports.sections.report import report as document
 
-    result = read_run(run, samples=False)
+    file = os.path.join(run, RESULTS) if os.path.isdir(run) else run
+    told = document(read_run(run, samples=False))
     with escaped_output():
-        to_terminal(summary(result, [os.path.join(run, RESULTS) if os.path.isdir(run) else run]))
+        to_terminal(terminal.to_terminal(told, [file]))
 
 
 def _print(run: str, names: tuple[str, ...]) -> None:

@@ -14,7 +14,7 @@ from valor_cli.masking import masked_bytes
 from valor_cli.results import EmbeddedImages, RunResult
 
 if TYPE_CHECKING:
-    from valor_cli.reports.sections.digest import Digest
+    from valor_cli.reports.document import Document
 
 FILES = {
     "json": "results.json",
@@ -42,18 +42,18 @@ Content: TypeAlias = bytes | Iterable[bytes | memoryview]
 
 
 class Rendered:
-    """A run as renderers get it; what all pages share is prepared once, and only for them."""
+    """A run as renderers get it; the document is made once, and only for those that show it."""
 
     def __init__(self, result: RunResult, pictures: EmbeddedImages) -> None:
         self.result = result
         self.pictures = pictures
 
     @cached_property
-    def digest(self) -> Digest:
-        """The content that pages share."""
-        from valor_cli.reports.sections.digest import digest
+    def document(self) -> Document:
+        """What pages show."""
+        from valor_cli.reports.sections.report import report
 
-        return digest(self.result)
+        return report(self.result)
 
 
 Render = Callable[[Rendered], Content]
@@ -182,7 +182,7 @@ def write_file(path: Path, content: bytes) -> Path:
 
 
 def _renderer(name: str) -> Render:
-    """A format's renderer, imported on use: JSON alone needs no Jinja."""
+    """A format's renderer, imported on use."""
     found = _of_rows(name) or _of_pages(name)
     if found is None:
         message = f"there is no report format '{name}'{did_you_mean(name, FILES)}"
@@ -222,11 +222,11 @@ def _of_pages(name: str) -> Render | None:
 
         return lambda run: to_junit(run.result)
     if name == "markdown":
-        from valor_cli.reports.render.markdown.report import to_markdown
+        from valor_cli.reports.render.markdown import to_markdown
 
-        return lambda run: to_markdown(run.result, run.digest).encode()
+        return lambda run: to_markdown(run.document).encode()
     if name == "html":
-        from valor_cli.reports.render.html.report import to_html
+        from valor_cli.reports.render.html import to_html
 
-        return lambda run: to_html(run.result, run.pictures, run.digest).encode()
+        return lambda run: to_html(run.document).encode()
     return None

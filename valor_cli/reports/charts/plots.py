@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from markupsafe import Markup, escape
 from msgspec import Struct
 
+from valor_cli.reports.document import Chart
 from valor_cli.reports.sections.formatting import clean
 
 PLOT = {"width": 380, "height": 262, "left": 30, "top": 24, "w": 338, "h": 200}
@@ -42,6 +43,28 @@ class Drawing(Struct, frozen=True):
     told: str
     models: tuple[int, ...] = ()
     key: tuple[tuple[str, str], ...] = ()
+
+    def chart(self, title: str, kind: str = "", *, heading: str = "", model: int = 0) -> Chart:
+        """The drawing as a chart of a document.
+
+        Args:
+            title: What it shows.
+            kind: What the page's script and style call it.
+            heading: Shown in place of the title.
+            model: The position of the model that it is of.
+        """
+        return Chart(
+            title,
+            str(self.body),
+            self.width,
+            self.height,
+            self.told,
+            kind,
+            self.models,
+            self.key,
+            heading,
+            model,
+        )
 
 
 def path(xs: Column, ys: Column) -> str:

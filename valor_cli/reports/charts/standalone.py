@@ -17,7 +17,7 @@ FONTS = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, 
 SCALE = 2.0
 """Pixels of a unit where no width is asked for."""
 
-_TEMPLATES = Path(__file__).parents[1] / "page" / "templates"
+_TEMPLATES = Path(__file__).parents[1] / "page"
 _COLOUR = re.compile(r"--([\w-]+):\s*light-dark\(\s*(#\w+)\s*,\s*(#\w+)\s*\)")
 _MARGIN = 14
 _HEAD = 30

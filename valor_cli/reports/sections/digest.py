@@ -34,7 +34,7 @@ _COUNTED = {"ground truths": "ground truths", "samples": "samples", "images": "p
 
 
 class Digest(Struct, frozen=True):
-    """Content shared by several reports of a run; strings are cleaned, not escaped.
+    """Content shared by the sections of a report; strings are cleaned, not escaped.
 
     `stopped` says why not everything was asked of the judges, and is empty where all was.
     `headline` has the task's `leading` primary measures first; `unlisted` counts what it leaves
@@ -44,6 +44,7 @@ class Digest(Struct, frozen=True):
     `of_samples`: the metrics look at samples one by one; `partial`: some have no value of some.
     """
 
+    result: RunResult
     verdict: Verdict
     stopped: str
     task: str
@@ -77,7 +78,8 @@ def digest(result: RunResult) -> Digest:
         counted=lambda row: small_n_unit(result, row, n_name, unit),
     )
     overall = [key for key in rows.measures if rows.found.get((None, None, key))]
-    primary = [key for pair in result.primary for key in overall if key[:2] == tuple(pair)]
+    leading = set(map(tuple, result.primary))
+    primary = [key for key in overall if key[:2] in leading]
     first = set(primary)
     headline = [*primary, *(key for key in overall if key not in first)]
     slices = dict.fromkeys(row.slice for row in result.metrics if row.slice is not None)
@@ -85,6 +87,7 @@ def digest(result: RunResult) -> Digest:
         row.label for row in placed if row.label is not None and row.slice is None
     )
     return Digest(
+        result=result,
         verdict=verdict(
             result.gates, incomplete=result.incomplete, stopped=bool(result.run.stopped)
         ),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from msgspec import Struct
 
+from valor_cli.reports.document import Cell, Column, Section, Table, Tone
 from valor_cli.reports.sections.formatting import against, against_share, clean
 from valor_cli.reports.sections.grids import RowIndex, Scopes
 from valor_cli.reports.sections.naming import frozen, output_name
@@ -13,6 +15,12 @@ from valor_cli.reports.sections.row_keys import LabelRows
 from valor_cli.results import COVERAGE, NOT_WORSE, TOO_LOW, GateResult
 
 _ORDER = {"failed": 0, "not checked": 1, "passed": 2}
+SYMBOLS = {"failed": "✗", "not checked": "?", "passed": "✓"}
+_TONES: dict[str, Tone] = {"failed": "bad", "not checked": "caution", "passed": "good"}
+
+BADGES = 8
+"""Gates shown in brief above all else."""
+
 _RULES = {
     "min": "≥",
     "max": "≤",
@@ -134,3 +142,45 @@ def _gate(gate: GateResult, rows: RowIndex, names: Scopes, keyed: LabelRows) -> 
         value=value,
         reason=clean(gate.reason, 200) if gate.reason else "",
     )
+
+
+def badges(shown: Sequence[Gate], models: int) -> list[tuple[str, str]]:
+    """The first gates in brief, failed ones first."""
+    return [(SYMBOLS[gate.status], _brief(gate, models > 1)) for gate in shown[:BADGES]]
+
+
+def _brief(gate: Gate, many: bool) -> str:
+    parts = [clean(gate.subject, 60), clean(gate.where, 40) if gate.where else ""]
+    parts += [clean(gate.model, 30) if many and gate.model else ""]
+    told = gate.rule if gate.status == "not checked" else f"{gate.value} ({gate.rule})"
+    return f"{' · '.join(filter(None, parts))}: {told}"
+
+
+def section(shown: Sequence[Gate], models: int) -> Section | None:
+    """All gates with their rule and value; pages fold them where none failed."""
+    if not shown:
+        return None
+    many, reasons = models > 1, any(gate.reason for gate in shown)
+    columns = [
+        Column("", "text"),
+        Column("gate", "text"),
+        *([Column("model", "text")] if many else []),
+        Column("rule"),
+        Column("value"),
+        *([Column("reason", "text")] if reasons else []),
+    ]
+    rows = [
+        [
+            Cell(gate.status, _TONES[gate.status], symbol=SYMBOLS[gate.status]),
+            Cell(f"{gate.subject} [{gate.where}]" if gate.where else gate.subject),
+            *([Cell(gate.model)] if many else []),
+            Cell(gate.rule, "quiet"),
+            Cell(gate.value, _TONES[gate.status] if gate.status == "failed" else ""),
+            *([Cell(gate.reason, "quiet")] if reasons else []),
+        ]
+        for gate in shown
+    ]
+    table = Table(columns, rows, caption="Gates", screen=(3, 8), page=60)
+    counts = Counter(gate.status for gate in shown)
+    told = ", ".join(f"{counts[status]:,} {status}" for status in _ORDER if counts[status])
+    return Section("Gates", "gates", (table,), told, folded=not counts["failed"], plain=True)

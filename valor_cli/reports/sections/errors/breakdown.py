@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from valor_cli.reports.sections.errors.outcomes import ERRORS
+from valor_cli.reports.sections.errors.outcomes import ERRORS, MISSED
 from valor_cli.reports.sections.formatting import clean
 from valor_cli.reports.sections.naming import Names, frozen
 from valor_cli.results import ExampleResult, MetricResult, RunResult
@@ -40,11 +40,12 @@ class Share(Struct, frozen=True):
 
 
 class Kind(Struct, frozen=True):
-    """A kind of error, by model."""
+    """A kind of error, by model; `outcome` is its name in the explorer."""
 
     name: str
     meaning: str
     shares: tuple[Share, ...]
+    outcome: str = ""
 
 
 class Breakdown(Struct, frozen=True):
@@ -91,13 +92,23 @@ def _breakdown(
 ) -> Breakdown:
     found = {(row.model, row.output): row for row in rows}
     kinds = [
-        Kind(error.words, error.meaning, tuple(_share(found, m, error.name, shown) for m in models))
+        Kind(
+            error.words,
+            error.meaning,
+            tuple(_share(found, m, error.name, shown) for m in models),
+            "fn" if error.name == MISSED.name else error.name,
+        )
         for error in ERRORS
         if any((m, error.name) in found or (m, f"{error.name}_cost") in found for m in models)
     ]
     kinds.sort(key=lambda kind: -max(share.cost or 0.0 for share in kind.shares))
     sides = [
-        Kind(words, meaning, tuple(_share(found, m, name, shown) for m in models))
+        Kind(
+            words,
+            meaning,
+            tuple(_share(found, m, name, shown) for m in models),
+            "fp" if name == "false_positive" else "fn",
+        )
         for name, words, meaning in _SIDES
         if any((m, f"{name}_cost") in found for m in models)
     ]

@@ -57,11 +57,6 @@ def parts(shown: ShownText) -> Iterator[tuple[str, str]]:
         yield visible(shown.text[at:]), ""
 
 
-def is_reply(shown: ShownText) -> bool:
-    """Whether it is a judge's reply rather than a text of the sample."""
-    return shown.field.startswith("judge_replies[")
-
-
 def titles(texts: Sequence[ShownText]) -> list[str]:
     """Titles of texts: "Response", "Context 2"; numbered only if there are several."""
     split = [_NUMBERED.fullmatch(shown.field) for shown in texts]

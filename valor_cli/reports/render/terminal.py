@@ -1,0 +1,297 @@
+"""Render a document for a terminal, on about one screen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
+
+from msgspec import Struct
+from rich.console import Group, RenderableType
+from rich.table import Table as Grid
+from rich.text import Text
+
+from valor_cli.reports.document import (
+    Block,
+    Cards,
+    Cell,
+    Column,
+    Document,
+    Item,
+    Items,
+    Note,
+    Part,
+    Section,
+    Table,
+    Tone,
+)
+from valor_cli.reports.render.fitting import HEADING, Fitting, Page, grid, one_line
+from valor_cli.reports.sections.formatting import clean
+from valor_cli.reports.sections.samples.texts import visible
+
+SCREEN = 30
+"""Lines that all of it should have at most."""
+
+MESSAGE = 150
+"""Characters of a list's line."""
+
+FOLDED = 64
+"""Characters of a list's line on a screen of 80 columns."""
+
+EXCERPT = 240
+BEFORE = 60
+"""Characters of a text, and of those before its first mark."""
+
+STYLES: dict[Tone, str] = {
+    "good": "green",
+    "bad": "red",
+    "caution": "yellow",
+    "quiet": "dim",
+    "strong": "bold",
+    "": "none",
+}
+
+
+class _Shown(Struct):
+    """A block with the lines that it wants at most, gets at least, and now has."""
+
+    block: Block
+    section: Section
+    wanted: int
+    least: int
+    lines: int
+
+
+def to_terminal(document: Document, files: Sequence[str] = ()) -> RenderableType:
+    """The verdict first, the paths of the reports last; colours only repeat the words.
+
+    Blocks share a screen: the longest give way until all fit.
+    """
+    shown = _fitted(document, len(files))
+    parts: list[RenderableType] = [_verdict(document)]
+    for section in document.sections:
+        blocks = [one for one in shown if one.section is section]
+        body = [part for one in blocks for part in _block(one, _rest(section, one.block))]
+        if body or any(one.wanted for one in blocks):
+            head = [] if section.plain else [_heading(section)]
+            parts += ["", *head, *body]
+    if files:
+        paths = [clean(file, 200) for file in files]
+        whole = Text.assemble(("Report", "bold"), "  ", "\n        ".join(paths), no_wrap=True)
+        whole.overflow = "fold"
+        apart = [Text("Report", "bold"), *(Text(path, overflow="fold") for path in paths)]
+        parts += ["", Fitting([[whole], apart])]
+    return Page(parts, [f"Report  {clean(file, 200)}" for file in files])
+
+
+def _verdict(document: Document) -> RenderableType:
+    style = f"bold {STYLES[document.tone]}".replace(" none", "")
+    head = Text.assemble((document.word, style), f"  {document.detail}")
+    scope = Text(" · ".join((document.title, *document.scope)))
+    if not document.alert:
+        return Group(head, scope)
+    return Group(head, Text.assemble(("STOPPED", "bold yellow"), f": {document.alert}"), scope)
+
+
+def _heading(section: Section) -> Text:
+    told = f"  {section.told}" if section.told else ""
+    return Text.assemble((section.title, "bold"), told)
+
+
+def _height(block: Block) -> int:
+    """The lines that a block would fill."""
+    if isinstance(block, Table):
+        return len(block.rows)
+    if isinstance(block, Items):
+        return len(block.items)
+    return 3 * len(block.cards) if isinstance(block, Cards) else isinstance(block, Note)
+
+
+def _fitted(document: Document, files: int) -> list[_Shown]:
+    """How many lines each block gets."""
+    shown = []
+    for section in document.sections:
+        for block in section.blocks:
+            least, most = getattr(block, "screen", (0, 0))
+            lines = min(_height(block), most)
+            if most:
+                shown.append(_Shown(block, section, lines, min(least, lines), lines))
+    frame = 4 + files + sum(2 for one in document.sections if _on_screen(one, shown))
+    frame += bool(document.alert) * (1 + _folds([document.alert]))
+    while shown:
+        longest = max(shown, key=lambda one: one.lines - one.least)
+        taken = sum(map(_taken, shown))
+        if taken + frame <= SCREEN or longest.lines <= longest.least:
+            break
+        longest.lines -= 1
+    return shown
+
+
+def _on_screen(section: Section, shown: Sequence[_Shown]) -> bool:
+    return any(one.section is section and one.wanted for one in shown)
+
+
+def _taken(one: _Shown) -> int:
+    more = one.lines < _height(one.block)
+    if isinstance(one.block, Items):
+        return one.lines + more + _folds([item.text for item in one.block.items[: one.lines]])
+    return one.lines + more + (isinstance(one.block, Table) and one.lines > 0)
+
+
+def _folds(messages: Sequence[str]) -> int:
+    """Extra lines that messages take on a screen of 80 columns."""
+    return sum((min(len(message), MESSAGE) - 1) // FOLDED for message in messages if message)
+
+
+def _rest(section: Section, block: Block) -> int:
+    """Rows of the folded tables that follow a table, which only pages have."""
+    if not isinstance(block, Table):
+        return 0
+    at = next(at for at, one in enumerate(section.blocks) if one is block)
+    further = (one for one in section.blocks[at + 1 :] if isinstance(one, Table))
+    same = takewhile(lambda one: bool(one.folded), further)
+    return sum(len(one.rows) + one.left_out for one in same)
+
+
+def _block(one: _Shown, rest: int) -> Iterator[RenderableType]:
+    block = one.block
+    if not one.lines:
+        return
+    if isinstance(block, Note):
+        yield Text(block.text, STYLES[block.tone])
+    elif isinstance(block, Table):
+        yield _table(block, one.lines)
+        yield from _more(len(block.rows) - one.lines + block.left_out + rest)
+    elif isinstance(block, Items):
+        if block.title:
+            yield Text(block.title, "bold")
+        yield _items(block.items[: one.lines])
+        yield from _more(len(block.items) - one.lines + block.left_out)
+    elif isinstance(block, Cards):
+        yield from _cards(block, max(one.lines // 3, 1))
+
+
+def _more(count: int) -> Iterator[Text]:
+    if count > 0:
+        yield Text(f"  … {count:,} more", "dim")
+
+
+def _items(items: Sequence[Item]) -> RenderableType:
+    """A column of labels, if there are any, and one of texts."""
+    made = Grid.grid(padding=(0, 2, 0, 0))
+    made.add_column(no_wrap=True)
+    made.add_column(overflow="fold")
+    for item in items:
+        label = Text(f"  {item.label}" if item.label else "  •", STYLES[item.tone])
+        made.add_row(label, Text(clean(item.text, 2 * MESSAGE)))
+    return made
+
+
+class _Form(Struct, frozen=True):
+    """How much of a table is shown: the less, the narrower.
+
+    Attributes:
+        drop: Columns of this order and lower ones are left out.
+        small: Whether intervals are shown: 2 all, 1 those of columns that keep theirs, 0 none.
+        heading: Characters of a heading's line.
+    """
+
+    drop: int = -1
+    small: int = 2
+    heading: int = HEADING
+
+
+def _table(table: Table, lines: int) -> RenderableType:
+    """The widest form that there is room for: p-values go before intervals, models last."""
+    orders = sorted({column.drop for column in table.columns if column.drop})
+    early = [order for order in orders if order < 10]
+    forms = [_Form(), _Form(heading=12)]
+    forms += [_Form(order, 1, 12) for order in (-1, *early)]
+    forms += [_Form(order, 0, 12) for order in (-1, *orders)]
+    made = (_grid(table, table.rows[:lines], form) for form in forms)
+    return Fitting(made)
+
+
+def _grid(table: Table, rows: Sequence[Sequence[Cell]], form: _Form) -> list[RenderableType]:
+    over = next((one.over for one in table.columns if one.over), "")
+    kept = [
+        at
+        for at, one in enumerate(table.columns)
+        if (not one.drop or one.drop > form.drop) and one.over in ("", over)
+    ]
+    columns = [table.columns[at] for at in kept]
+    made = grid(*(_named(one) for one in columns), width=form.heading)
+    for column, one in zip(made.columns[1:], columns[1:], strict=True):
+        if one.kind == "text":
+            column.justify = "left"
+    least = [1 + table.columns[at].spare for at in kept]
+    texts = [
+        [_cell(row[at], small=form.small >= most) for at, most in zip(kept, least, strict=True)]
+        for row in rows
+    ]
+    for at, cells in enumerate(zip(*texts, strict=True)):
+        if at and columns[at].kind == "number":
+            _line_up(cells, [_tail(row[kept[at]]) for row in rows], str(made.columns[at].header))
+    for row in texts:
+        made.add_row(*row)
+    gone = [one for one in table.columns if one.model and one.over == over and one not in columns]
+    told = f"  … {len(gone)} more model{'s' * (len(gone) > 1)}" if gone else ""
+    return [made, *([Text(told, "dim")] if told else [])]
+
+
+def _named(column: Column) -> str:
+    name = f"{column.name} ({column.detail})" if column.detail else column.name
+    return f"{name} {column.arrow}".strip() if not column.over else name
+
+
+def _cell(cell: Cell, *, small: bool) -> Text:
+    symbol = f"{cell.symbol} " if cell.symbol else ""
+    text = Text.assemble((f"{symbol}{cell.text}", STYLES[cell.tone]))
+    if small and cell.small:
+        text.append(f" {cell.small}", "dim")
+    return text.append(_tail(cell), "yellow")
+
+
+def _tail(cell: Cell) -> str:
+    return f"{cell.mark} ({cell.share})" if cell.share else cell.mark
+
+
+def _line_up(column: Sequence[Text], tails: Sequence[str], heading: str) -> None:
+    """Numbers below each other where some are followed by marks or their coverage."""
+    if not any(tails):
+        return
+    for text, tail in zip(column, tails, strict=True):
+        text.pad_right(max(map(len, tails)) - len(tail))
+    widest = max(max(map(len, heading.split("\n"))), *(text.cell_len for text in column))
+    for text in column:
+        text.pad_left(widest - text.cell_len)
+        text.justify = "left"  # to the right, Rich would take the room behind the number away
+
+
+def _cards(block: Cards, most: int) -> Iterator[RenderableType]:
+    """Samples, each with the texts that differ from shortly before their first mark."""
+    for card in block.cards[:most]:
+        yield one_line(f"  {card.title} · {card.told}")
+        apart = [part for part in card.parts if part.apart]
+        made = Grid.grid(padding=(0, 1, 0, 0))
+        made.add_column(no_wrap=True)
+        made.add_column(overflow="fold")
+        for part in apart[:2]:
+            made.add_row(Text(f"    {clean(part.title, 24)}", "dim"), _excerpt(part))
+        if apart:
+            yield made
+    yield from _more(len(block.cards) - most + block.left_out)
+
+
+def _excerpt(part: Part) -> Text:
+    shown = part.text
+    if shown is None:
+        return Text("(none)", "dim")
+    first = shown.marks[0][0] if shown.marks else 0
+    start = max(first - BEFORE, 0) if first > EXCERPT - BEFORE else 0
+    text = Text(shown.text.replace("\n", " "))
+    for begin, end, _ in shown.marks:
+        text.stylize("bold underline", begin, end)
+    cut = text[start : start + EXCERPT]
+    after = " …" if len(text) > start + EXCERPT or shown.left_out else ""
+    whole = Text.assemble("… " if start else "", cut, after)
+    return Text(visible(whole.plain)) if visible(whole.plain) != whole.plain else whole

@@ -1,0 +1,130 @@
+"""Where it fails: the worst label and slice, the costliest error, the most confused labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from valor_cli.reports.document import Item, Items, Section, Tone
+from valor_cli.reports.sections.digest import Digest, worst_key
+from valor_cli.reports.sections.errors.breakdown import breakdowns, costliest
+from valor_cli.reports.sections.errors.confusion import confusions, most_confused
+from valor_cli.reports.sections.formatting import clean, number, signed
+from valor_cli.reports.sections.grids import Grid
+from valor_cli.reports.sections.links import explore, sample
+from valor_cli.reports.sections.problems import SAMPLES, counted, shown_insights, shown_problems
+from valor_cli.results import Scalar
+
+INSIGHTS = 5
+PROBLEMS = 100
+"""Lines listed; results.json has all of them."""
+
+_SEVERITIES: dict[str, Tone] = {"high": "bad", "medium": "caution"}
+
+
+def failures(d: Digest) -> Section | None:
+    """A line each, with a link to the samples."""
+    items = [
+        *_worst(d, d.labels, "label"),
+        *_worst(d, d.slices, "slice"),
+        *_errors(d),
+    ]
+    if not items:
+        return None
+    return Section("Where it fails", "fails", (Items(items, screen=(4, 4)),))
+
+
+def _worst(d: Digest, grid: Grid, what: str) -> Iterator[Item]:
+    """The lowest value of the first measure, by model."""
+    if len(grid.lines) < 2:
+        return
+    measure = grid.measures[0]
+    if measure.direction is None or measure.unit == "count":
+        return
+    key = worst_key(measure.direction)
+    found = []
+    for at in range(len(d.models)):
+        line = min(grid.lines, key=lambda line: key(line.cells[0][at]))
+        value = line.cells[0][at].value
+        if value is not None:
+            found.append((line.name, number(value, measure.unit), at))
+    if found:
+        link = explore(**{what: found[0][0]})
+        yield Item(_said_once(found, d.models), f"Worst {what} ({measure})", link=link)
+
+
+def _errors(d: Digest) -> Iterator[Item]:
+    lost = [
+        (kind, signed(-(kind.shares[model].cost or 0.0)), model)
+        for found in breakdowns(d.result)[:1]
+        for model in range(len(d.models))
+        if (kind := costliest(found, model))
+    ]
+    if lost:
+        told = _said_once([(kind.name, cost, at) for kind, cost, at in lost], d.models)
+        yield Item(told, "Most AP is lost to", link=explore(outcome=lost[0][0].outcome))
+    pairs = most_confused(confusions(d.result))
+    if pairs:
+        told = _said_once(
+            [
+                (f"{pair.ground_truth} → {pair.prediction}", pair.amount, model)
+                for model, pair in pairs.items()
+            ],
+            d.models,
+        )
+        first = next(iter(pairs.values()))
+        link = explore(truth=first.ground_truth, predicted=first.prediction)
+        yield Item(told, "Most confused", link=link)
+
+
+def _said_once(found: Iterable[tuple[str, str, int]], models: Sequence[str]) -> str:
+    """What, how much and of which model, in words that name nothing twice.
+
+    "cow → dog 1×, both models"; "cow → dog 3×, small · 1×, large"; "cow → dog 3×" of one model.
+    """
+    groups: dict[str, dict[str, list[str]]] = {}
+    for what, amount, model in found:
+        groups.setdefault(what, {}).setdefault(amount, []).append(clean(models[model], 24))
+    parts = []
+    for what, amounts in groups.items():
+        told = [amount + _whose(names, len(models)) for amount, names in amounts.items()]
+        parts.append(f"{what} {' · '.join(told)}")
+    return " · ".join(parts)
+
+
+def _whose(names: Sequence[str], models: int) -> str:
+    if models == 1:
+        return ""
+    if len(names) == models:
+        return ", both models" if models == 2 else f", all {models} models"
+    return f", {', '.join(names)}"
+
+
+def problems(d: Digest) -> Section | None:
+    """Most severe first, with links to their samples."""
+    found = shown_problems(d.result)
+    if not found:
+        return None
+    items = [
+        Item(
+            one.message,
+            one.severity,
+            _SEVERITIES.get(one.severity, "quiet"),
+            [(name, sample(key)) for name, key in _named(one.sample_ids)],
+        )
+        for one in found[:PROBLEMS]
+    ]
+    blocks = (Items(items, page=15, screen=(2, 6), left_out=max(len(found) - PROBLEMS, 0)),)
+    return Section("Problems", "problems", blocks, told=counted(found))
+
+
+def _named(sample_ids: Sequence[Scalar]) -> list[tuple[str, Scalar]]:
+    return [(clean(str(key), 40), key) for key in sample_ids[:SAMPLES]]
+
+
+def insights(d: Digest) -> Section | None:
+    """What else is noteworthy, one of each kind first."""
+    found = shown_insights(d.result)
+    if not found:
+        return None
+    items = Items([Item(told) for told in found[:40]], page=INSIGHTS, screen=(2, 3))
+    return Section("Insights", "insights", (items,))

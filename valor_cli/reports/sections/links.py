@@ -1,0 +1,18 @@
+"""Links to the samples of a finding, in the explorer of the page."""
+
+from __future__ import annotations
+
+from urllib.parse import quote, urlencode
+
+from valor_cli.results import Scalar
+
+
+def explore(**filters: object) -> str:
+    """The link to a filtered list of samples; a filter that is None or empty is left out."""
+    kept = {name: str(value) for name, value in filters.items() if value not in (None, "")}
+    return "#explore?" + urlencode(kept, quote_via=quote)
+
+
+def sample(sample_id: Scalar) -> str:
+    """The link to one sample."""
+    return explore(sample=sample_id)

@@ -1,0 +1,103 @@
+"""Coverage, warnings, and the record of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from valor_cli.reports.document import Block, Cell, Column, Item, Items, Note, Section, Table
+from valor_cli.reports.sections.coverage import coverage_table
+from valor_cli.reports.sections.digest import Digest
+from valor_cli.reports.sections.formatting import clean, shown_input
+from valor_cli.results import InputFile, RunInfo
+
+COVERAGE = 200
+INPUTS = 50
+"""Lines listed; results.json has all of them."""
+
+
+def coverage(d: Digest) -> Section | None:
+    """Where samples have no value."""
+    if not d.result.coverage:
+        return None
+    found = coverage_table(d.result)
+    blocks: list[Block] = []
+    if found.lines:
+        many = len(d.models) > 1
+        columns = [
+            Column("metric", "text"),
+            *([Column("model", "text")] if many else []),
+            Column("coverage"),
+            *(Column(name) for name in found.statuses),
+        ]
+        rows = [
+            [
+                Cell(line.metric),
+                *([Cell(line.model)] if many else []),
+                Cell(line.share),
+                *(Cell(f"{count:,}" if count else "–") for count in line.counts),
+            ]
+            for line in found.lines[:COVERAGE]
+        ]
+        left_out = len(found.lines) - len(rows)
+        blocks.append(Table(columns, rows, "Coverage", page=40, left_out=left_out))
+    blocks.append(Note(found.remark or "Coverage is the share of the samples that have a value."))
+    return Section("Coverage", "coverage", blocks, folded=True)
+
+
+def warnings(
+    told: Sequence[str], missing: Sequence[str] = (), ignored: Sequence[str] = ()
+) -> Section | None:
+    """What may mislead a reader.
+
+    Args:
+        told: Warnings of the run.
+        missing: Labels with ground truth and no prediction, by model.
+        ignored: Labels with predictions and no ground truth, by model.
+    """
+    items = [
+        *(Item(clean(one, 400)) for one in told),
+        *(Item(f"No predictions for labels of {one}") for one in missing),
+        *(Item(f"No ground truth for labels of {one}") for one in ignored),
+    ]
+    if not items:
+        return None
+    return Section("Warnings", "warnings", (Items(items, page=20, screen=(2, 5)),))
+
+
+def run_record(d: Digest) -> Section:
+    """What was run, when, on which inputs and with which versions."""
+    facts = {**facts_of(d.result.run), **dict(d.settings)}
+    blocks = (facts_table("", facts), inputs_table(d.result.run.inputs))
+    packages = facts_table("", d.result.run.packages, folded="Packages")
+    return Section("Run", "run", (*blocks, packages), folded=True)
+
+
+def facts_of(run: RunInfo) -> dict[str, str]:
+    """The record of a run, by name."""
+    return {
+        "valor": run.valor_version,
+        "started": run.started_at,
+        "duration": f"{run.duration_s:.2f} s",
+        "command": run.command,
+        "config": run.config,
+        "config sha256": run.config_sha256,
+        **({"models asked": ", ".join(run.models_used)} if run.models_used else {}),
+    }
+
+
+def facts_table(title: str, facts: Mapping[str, str], folded: str = "") -> Table:
+    """Names and what they are."""
+    columns = [Column("", "text"), Column("", "text")]
+    rows = [[Cell(clean(name), "quiet"), Cell(clean(told, 400))] for name, told in facts.items()]
+    return Table(columns, rows, title or "Record", title, folded=folded)
+
+
+def inputs_table(files: Sequence[InputFile]) -> Table:
+    """Files with their rows and hashes."""
+    columns = [Column("input", "text"), *(Column(name) for name in ("rows", "skipped", "sha256"))]
+    rows = [
+        [Cell(path), Cell(rows), Cell(skipped), Cell(sha[:12], "quiet", title=sha)]
+        for path, rows, skipped, sha in map(shown_input, files[:INPUTS])
+    ]
+    left_out = len(files) - len(rows)
+    return Table(columns, rows, "Inputs", page=INPUTS, left_out=left_out)
