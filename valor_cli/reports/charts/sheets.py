@@ -15,9 +15,9 @@ from valor_cli.reports.charts.standalone import Panel, Sheet
 from valor_cli.reports.sections.digest import digest, worst_first
 from valor_cli.reports.sections.errors.breakdown import breakdowns
 from valor_cli.reports.sections.errors.confusion import confusions, lone_sides
-from valor_cli.reports.sections.formatting import capital, clean, words
+from valor_cli.reports.sections.formatting import capital, words
 from valor_cli.reports.sections.grids import Cell, Grid, Line, Measure
-from valor_cli.reports.sections.naming import Names, output_name
+from valor_cli.reports.sections.naming import Names
 from valor_cli.reports.sections.reliability import calibrations
 from valor_cli.results import ComparisonResult
 
@@ -190,10 +190,8 @@ def comparison(wanted: Wanted) -> Sheet | None:
 
 
 def _compared(one: ComparisonResult, names: Names) -> str:
-    name = clean(output_name(one.metric, one.output))
-    detail = names.detail(one.metric, one.parameters)
     arrow = {"higher": " ↑", "lower": " ↓", None: ""}[one.direction]
-    return f"{name} ({detail}){arrow}" if detail else f"{name}{arrow}"
+    return names.title(one.metric, one.output, one.parameters) + arrow
 
 
 def _lines(wanted: Wanted, kind: str, has: Callable[[Choice], bool]) -> Sheet | None:

@@ -37,6 +37,9 @@ MESSAGE = 150
 FOLDED = 64
 """Characters of a list's line on a screen of 80 columns."""
 
+NARROW = 14
+"""Characters of a heading's line where there is little room."""
+
 EXCERPT = 240
 BEFORE = 60
 """Characters of a text, and of those before its first mark."""
@@ -204,9 +207,9 @@ def _table(table: Table, lines: int) -> RenderableType:
     """The widest form that there is room for: p-values go before intervals, models last."""
     orders = sorted({column.drop for column in table.columns if column.drop})
     early = [order for order in orders if order < 10]
-    forms = [_Form(), _Form(heading=12)]
-    forms += [_Form(order, 1, 12) for order in (-1, *early)]
-    forms += [_Form(order, 0, 12) for order in (-1, *orders)]
+    forms = [_Form(), _Form(heading=NARROW)]
+    forms += [_Form(order, 1, NARROW) for order in (-1, *early)]
+    forms += [_Form(order, 0, NARROW) for order in (-1, *orders)]
     made = (_grid(table, table.rows[:lines], form) for form in forms)
     return Fitting(made)
 

@@ -66,9 +66,8 @@ def coverage_table(result: RunResult) -> CoverageTable:
 
 
 def _line(row: CoverageResult, statuses: Sequence[str], names: Names) -> CoverageLine:
-    detail = names.detail(row.metric, row.parameters)
     return CoverageLine(
-        f"{clean(row.metric)} ({detail})" if detail else clean(row.metric),
+        names.title(row.metric, "", row.parameters),
         clean(row.model, 60),
         tuple(row.statuses.get(name, 0) for name in statuses),
         NO_VALUE if row.coverage is None else covered(row.coverage),

@@ -10,7 +10,7 @@ from msgspec import Struct
 from valor_cli.reports.document import Cell, Column, Section, Table, Tone
 from valor_cli.reports.sections.formatting import against, against_share, clean
 from valor_cli.reports.sections.grids import RowIndex, Scopes
-from valor_cli.reports.sections.naming import frozen, output_name
+from valor_cli.reports.sections.naming import frozen, short_name
 from valor_cli.reports.sections.row_keys import LabelRows
 from valor_cli.results import COVERAGE, NOT_WORSE, TOO_LOW, GateResult
 
@@ -125,10 +125,10 @@ def _gate(gate: GateResult, rows: RowIndex, names: Scopes, keyed: LabelRows) -> 
         detail for detail in [names.detail(gate.metric, label, own)] if detail
     ]
     if gate.rule == COVERAGE:
-        subject = f"coverage of {gate.metric}"
+        subject = f"coverage of {short_name(gate.metric, '', gate.parameters)}"
         value, limit = against_share(gate.value, gate.limit)
     else:
-        subject = output_name(gate.metric, gate.output)
+        subject = short_name(gate.metric, gate.output, gate.parameters)
         unit = measure.unit if measure and gate.rule != NOT_WORSE else "fraction"
         value, limit = against(gate.value, gate.limit, unit)
     if gate.rule == NOT_WORSE and gate.value is not None:

@@ -8,7 +8,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from valor_cli.reports.sections.formatting import clean
-from valor_cli.reports.sections.naming import Kind, Names, frozen, output_name
+from valor_cli.reports.sections.naming import Kind, Names, frozen, short_name
 from valor_cli.reports.sections.row_keys import BY_LABEL, THRESHOLD
 from valor_cli.results import CoverageResult, Direction, MetricResult, Parameters
 
@@ -165,7 +165,7 @@ class RowIndex:
         for row in placed:
             key = (row.metric, row.output, frozen(row.parameters))
             if key not in self.measures:
-                name = clean(output_name(row.metric, row.output))
+                name = short_name(row.metric, row.output, row.parameters)
                 detail = names.detail(row.metric, row.label, row.parameters)
                 self.measures[key] = Measure(name, detail, row.unit, row.direction, row.metric, key)
             if row.model in self.models:

@@ -82,11 +82,10 @@ def agreement_lines(result: RunResult) -> tuple[AgreementLine, ...]:
 
 
 def _line(row: AgreementResult, names: Names) -> AgreementLine:
-    detail = names.detail(row.metric, row.parameters)
     apart = tuple(clean(str(name), 40) for name in row.disagreements[:APART])
     statistic = words(row.statistic) if row.statistic else ""
     return AgreementLine(
-        f"{clean(row.metric)} ({detail})" if detail else clean(row.metric),
+        names.title(row.metric, "", row.parameters),
         clean(row.model, 60),
         _raters(row),
         f"{row.n:,}",

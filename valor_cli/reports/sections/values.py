@@ -13,7 +13,7 @@ from valor_cli.reports.sections.formatting import clean, number
 from valor_cli.reports.sections.grids import Grid, Line, Measure
 from valor_cli.reports.sections.headline import plain_change
 from valor_cli.reports.sections.links import explore
-from valor_cli.reports.sections.naming import Names, output_name
+from valor_cli.reports.sections.naming import Names
 from valor_cli.reports.sections.tables import few_note, grid_table, value_cell
 from valor_cli.results import FoundSlice, SliceSearchResult
 
@@ -164,19 +164,13 @@ def _found(
 ) -> list[Cell]:
     return [
         Cell(clean(part.slice, 120), link=explore(slice=part.slice)),
-        Cell(_measure(one, names), "quiet"),
+        Cell(names.title(one.metric, one.output, one.parameters), "quiet"),
         *([Cell(clean(one.model, 60))] if len(d.models) > 1 else []),
         Cell(number(part.value, unit)),
         Cell(number(part.rest, unit)),
         Cell(probability(part.p_adjusted)),
         Cell(f"{part.n:,}"),
     ]
-
-
-def _measure(one: SliceSearchResult, names: Names) -> str:
-    detail = names.detail(one.metric, one.parameters)
-    value = clean(output_name(one.metric, one.output))
-    return f"{value} ({detail})" if detail else value
 
 
 def _searched(one: SliceSearchResult, d: Digest, names: Names) -> str:
@@ -186,4 +180,5 @@ def _searched(one: SliceSearchResult, d: Digest, names: Names) -> str:
     parts = f"{one.searched:,} slice{'' if one.searched == 1 else 's'}"
     of = f"by {columns}; {one.min_size:,} {d.unit}s or more"
     found = f"{len(one.found):,} worse beyond chance" if one.found else "none worse beyond chance"
-    return f"{who}{_measure(one, names)}: {parts} compared with the rest ({of}): {found}"
+    measure = names.title(one.metric, one.output, one.parameters)
+    return f"{who}{measure}: {parts} compared with the rest ({of}): {found}"

@@ -85,14 +85,13 @@ def outcome_of(row: ComparisonResult) -> Outcome:
 def compared_values(rows: Sequence[ComparisonResult]) -> list[ComparedValue]:
     """All rows in words, in order; parameters are named where rows differ in them."""
     names = Names((row.metric, row.parameters) for row in rows)
-    return [_told(row, names.detail(row.metric, row.parameters)) for row in rows]
+    return [_told(row, names.title(row.metric, row.output, row.parameters)) for row in rows]
 
 
-def _told(row: ComparisonResult, detail: str) -> ComparedValue:
-    name = clean(row.metric if row.output == "value" else f"{row.metric} {row.output}")
+def _told(row: ComparisonResult, name: str) -> ComparedValue:
     where = [clean(part) for part in (row.label, row.slice) if part is not None]
     return ComparedValue(
-        name=f"{name} ({detail})" if detail else name,
+        name=name,
         where=" / ".join(where),
         direction=row.direction,
         other=number(row.other_value, row.unit),

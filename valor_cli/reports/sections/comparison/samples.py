@@ -115,16 +115,11 @@ class ChangeNames:
 
     def name(self, metric: str, output: str, parameters: Parameters) -> str:
         """The metric with its output and distinguishing parameters."""
-        told = metric if output == "value" else f"{metric} {output}"
-        return self._detailed(told, metric, parameters)
+        return self._names.title(metric, output, parameters)
 
     def group(self, metric: str, parameters: Parameters) -> str:
         """The metric with its distinguishing parameters, shared by all its outputs."""
-        return self._detailed(metric, metric, parameters)
-
-    def _detailed(self, text: str, metric: str, parameters: Parameters) -> str:
-        detail = self._names.detail(metric, parameters)
-        return f"{clean(text)} ({detail})" if detail else clean(text)
+        return self._names.title(metric, "", parameters)
 
     def unit(self, metric: str, output: str) -> str:
         """The unit of the whole-data value, otherwise a fraction."""

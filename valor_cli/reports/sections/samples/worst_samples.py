@@ -47,7 +47,7 @@ def worst_samples(result: RunResult, most: int) -> tuple[WorstSamples, ...]:
         of_call.setdefault(one.model, []).append(one)
     return tuple(
         WorstSamples(
-            _heading(group[model][0], names),
+            names.title(group[model][0].metric, "", group[model][0].parameters),
             index,
             tuple(_sample(one, *primary.get(one.metric, ("", ""))) for one in group[model][:most]),
         )
@@ -55,11 +55,6 @@ def worst_samples(result: RunResult, most: int) -> tuple[WorstSamples, ...]:
         for model, index in models.items()
         if model in group
     )
-
-
-def _heading(example: ExampleResult, names: Names) -> str:
-    detail = names.detail(example.metric, example.parameters)
-    return f"{clean(example.metric)} ({detail})" if detail else clean(example.metric)
 
 
 def _sample(example: ExampleResult, output: str, unit: str) -> WorstSample:
