@@ -15,12 +15,14 @@ from valor_cli.metric import Call, Loaded
 from valor_cli.pipeline.intervals.intervals import Around
 from valor_cli.pipeline.plan import Plan
 from valor_cli.pipeline.slices.slices import Slice
+from valor_cli.reports.sections.naming import frozen
 from valor_cli.results import (
     FEW,
     AgreementResult,
     CoverageResult,
     CurveResult,
     ExampleResult,
+    Findings,
     Illustration,
     InsightResult,
     MetricAgreement,
@@ -116,6 +118,29 @@ def insight_row(call: Call, model: str, found: MetricInsight) -> InsightResult:
     return InsightResult(
         found.kind, call.metric.name, (model,), found.sample_ids, found.value, found.message
     )
+
+
+LABELS = 200
+"""Labels up to which they are compared one by one."""
+
+
+class LabelMeasure:
+    """The one measure by which labels are compared: the first that has a value of each.
+
+    Their resamples are kept; those of every measure of every label would be most of a run's files.
+    """
+
+    def __init__(self) -> None:
+        self._key: tuple[object, ...] | None = None
+
+    def has(self, row: MetricResult, found: Findings) -> bool:
+        """Whether a label's value is of it; `found` is all that its metric found."""
+        if row.label is None or row.direction is None or row.unit != "fraction":
+            return False
+        key = row.metric, row.output, frozen(row.parameters)
+        if self._key is None and sum(one.label is not None for one in found.values) <= LABELS:
+            self._key = key
+        return key == self._key
 
 
 def resampled_row(row: MetricResult, drawn: str, column: NDArray[np.float64]) -> ResampledResult:

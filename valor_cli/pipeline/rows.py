@@ -17,6 +17,7 @@ from valor_cli.pipeline.intervals.resamples import Draws
 from valor_cli.pipeline.intervals.resampling import findings_of
 from valor_cli.pipeline.plan import Plan, WingPlan
 from valor_cli.pipeline.result_rows import (
+    LabelMeasure,
     agreement_row,
     coverage_row,
     curve_row,
@@ -109,6 +110,7 @@ class Computation:
         self.searches: list[SliceSearchResult] = []
         self.warnings: dict[str, None] = {}
         self._held: dict[int, list[ModelValues]] = {}
+        self._of_labels = LabelMeasure()
         if search is not None:
             self._search(search)
         for part in plan.wings:
@@ -279,7 +281,8 @@ class Computation:
             row = metric_row(call, model, cut, value, around, draws.drawn_count)
             self.metrics.append(row)
             self._called.append((call, row))
-            if cut is None and value.label is None and not told_by_samples(found.samples, value):
+            compared = value.label is None or self._of_labels.has(row, found)
+            if cut is None and compared and not told_by_samples(found.samples, value):
                 self._keep(row, around, draws)
         self.curves += [curve_row(call, model, cut, one) for one in found.curves]
         self.tables += [table_row(call, model, cut, one) for one in found.tables]

@@ -116,7 +116,7 @@ class ComparedRuns(Record, frozen=True, kw_only=True):
         """The comparisons that the verdict rests on: headline values or, without any, all
         values.
         """
-        return self.headline or self.comparisons
+        return self.headline or [row for row in self.comparisons if row.label is None]
 
     @property
     def untested(self) -> Sequence[ComparisonResult]:

@@ -10,7 +10,7 @@ from valor_cli.pipeline.compare.changes import changes_of
 from valor_cli.pipeline.compare.evidence_resamples import with_resamples
 from valor_cli.pipeline.compare.incompatible import run_differences
 from valor_cli.pipeline.compare.paired_rows import Sides, judged_rows, paired_rows, value_key
-from valor_cli.pipeline.compare.pairing import compared
+from valor_cli.pipeline.compare.pairing import compared, compared_labels
 from valor_cli.reports.sections.naming import Names, output_name
 from valor_cli.results import (
     ChangeCount,
@@ -60,7 +60,7 @@ def compare_runs(
     for model, other in chosen:
         sides = Sides(second, model, first, other)
         rows, aligned = paired_rows(sides)
-        comparisons += compared(sides, rows, aligned)
+        comparisons += [*compared(sides, rows, aligned), *compared_labels(sides)]
         counts, samples = changes_of(sides, rows, aligned)
         changes += counts
         changed += samples

@@ -14,11 +14,11 @@ from msgspec.structs import replace
 
 from valor_cli.errors import DataError, Problem
 from valor_cli.metric import Call, Evidence, Wing
-from valor_cli.pipeline.compare.paired_rows import Sides, value_key
+from valor_cli.pipeline.compare.paired_rows import Sides, row_key
 from valor_cli.pipeline.intervals.intervals import Around
 from valor_cli.pipeline.intervals.resamples import Draws
 from valor_cli.pipeline.intervals.resampling import columns_of, findings_of, resampled
-from valor_cli.pipeline.result_rows import metric_row, resampled_row
+from valor_cli.pipeline.result_rows import LabelMeasure, metric_row, resampled_row
 from valor_cli.reports.files.sample_columns import NEXT
 from valor_cli.reports.writer import EVIDENCE
 from valor_cli.results import EvidenceResult, Findings, MetricResult, ResampledResult, RunResult
@@ -58,7 +58,7 @@ def _joined(run: RunResult, settings: RunResult, models: set[str]) -> RunResult:
 
 
 def _of(run: RunResult, settings: RunResult, one: EvidenceResult) -> Iterator[ResampledResult]:
-    """The overall values computed from some evidence, at every resample."""
+    """The values computed from some evidence, of all data and of labels, at every resample."""
     wing, evidence, rows_of = _restored(run, one)
     sides = Sides(settings, "", settings, "")
     draws = Draws.of(one.unit_ids, sides.resamples, sides.seed, one.groups)
@@ -82,17 +82,17 @@ def _restored(
     # What there is to compute is imported where something is.
     from valor_cli import catalogue
 
-    judged = {value_key(row): row for row in run.metrics if _is_judged(row, one.model)}
+    judged = {row_key(row): row for row in run.metrics if _is_judged(row, one.model)}
     try:
         wing = catalogue.task(run.task).wings[one.wing]
         metrics = {metric.name: metric for metric in wing.metrics}
         classes = {kind.__name__: kind for kind in wing.stored}
         evidence: Evidence = _put_together(one.tree, classes, one.arrays)
-        found = []
+        found, of_labels = [], LabelMeasure()
         for name, parameters in one.calls:
             call = Call(metrics[name], parameters)
             values = Findings(findings_of(call, evidence, wing.parts).values)
-            found.append((call, values, _rows_of(call, one.model, values, judged)))
+            found.append((call, values, _rows_of(call, one.model, values, judged, of_labels)))
         fits = evidence.unit_count == len(one.unit_ids)
     except _DAMAGED:
         fits = False
@@ -107,6 +107,7 @@ def _rows_of(
     model: str,
     found: Findings,
     judged: Mapping[tuple[object, ...], MetricResult],
+    of_labels: LabelMeasure,
 ) -> Mapping[int, MetricResult]:
     """The rows of a call's values, by the index of the value among its findings.
 
@@ -115,8 +116,8 @@ def _rows_of(
     """
     rows = {}
     for at, value in enumerate(found.values):
-        row = judged.get(value_key(metric_row(call, model, None, value, Around(), 0)))
-        if value.label is None and row is not None:
+        row = judged.get(row_key(metric_row(call, model, None, value, Around(), 0)))
+        if row is not None and (value.label is None or of_labels.has(row, found)):
             if not _is_close(value.value, row.value):
                 raise ValueError(row)
             rows[at] = row
@@ -124,8 +125,7 @@ def _rows_of(
 
 
 def _is_judged(row: MetricResult, model: str) -> bool:
-    whole = row.label is None and row.slice is None
-    return row.model == model and whole and row.direction is not None
+    return row.model == model and row.slice is None and row.direction is not None
 
 
 def _is_close(found: float | None, told: float | None) -> bool:

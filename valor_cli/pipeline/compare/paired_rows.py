@@ -126,6 +126,30 @@ def _samples(result: RunResult, model: str) -> list[SamplesResult]:
     return [one for one in result.samples if one.model == model]
 
 
+def paired_labels(sides: Sides) -> list[PairedRow]:
+    """The labels of which both models have resamples of one measure, in run order."""
+    own, their = _of_labels(sides.result, sides.model), _of_labels(sides.before, sides.other)
+    return [
+        _by_resamples(sides, row, their[key], (None, None))
+        for key, row in own.items()
+        if key in their and row.value is not None and their[key].value is not None
+    ]
+
+
+def _of_labels(result: RunResult, model: str) -> dict[object, MetricResult]:
+    """A model's values of labels that have resamples."""
+    kept = {
+        row_key(one) for one in result.resamples if one.model == model and one.label is not None
+    }
+    rows = (row for row in result.metrics if row.model == model and row.label is not None)
+    return {row_key(row)[1:]: row for row in rows if row.slice is None and row_key(row) in kept}
+
+
+def row_key(row: MetricResult | ResampledResult) -> tuple[object, ...]:
+    """Model, label and measure."""
+    return row.model, row.label, *value_key(row)
+
+
 def value_key(row: MetricResult | ResampledResult) -> tuple[object, ...]:
     """The key of an overall value, the same in all runs."""
     return row.metric, row.output, frozen(row.parameters)
@@ -206,8 +230,8 @@ def _gives(one: ResampledResult, row: MetricResult, result: RunResult) -> bool:
 
 
 def _resampled(result: RunResult, row: MetricResult) -> ResampledResult | None:
-    whole = (one for one in result.resamples if one.label is None and one.slice is None)
-    own = (one for one in whole if one.model == row.model)
+    whole = (one for one in result.resamples if one.slice is None)
+    own = (one for one in whole if one.model == row.model and one.label == row.label)
     return next((one for one in own if value_key(one) == value_key(row)), None)
 
 

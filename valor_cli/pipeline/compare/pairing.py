@@ -8,7 +8,13 @@ from itertools import combinations
 from msgspec.structs import replace
 
 from valor_cli.pipeline.compare.evidence_resamples import with_resamples
-from valor_cli.pipeline.compare.paired_rows import PairedRow, Sides, paired_rows
+from valor_cli.pipeline.compare.paired_rows import (
+    PairedRow,
+    Sides,
+    paired_labels,
+    paired_rows,
+    row_key,
+)
 from valor_cli.pipeline.compare.paired_samples import Aligned
 from valor_cli.pipeline.compare.paired_tests import Tested, tested
 from valor_cli.results import ComparedVerdict, ComparisonResult, RunResult
@@ -18,10 +24,14 @@ from valor_cli.statistics.corrections import holm
 def comparisons_of(result: RunResult) -> list[ComparisonResult]:
     """Compare each model of a run with those before it."""
     # What no pair is tested on is put aside once, and not for every pair.
+    labelled = {row_key(one) for one in result.resamples}
     result = replace(
         result,
-        metrics=[row for row in result.metrics if row.label is None and row.slice is None],
-        resamples=[one for one in result.resamples if one.label is None and one.slice is None],
+        metrics=[
+            row
+            for row in result.metrics
+            if row.slice is None and (row.label is None or row_key(row) in labelled)
+        ],
     )
     return [
         row
@@ -49,7 +59,18 @@ def against_baseline(result: RunResult, baseline: RunResult) -> list[ComparisonR
 
 
 def _compared(sides: Sides) -> list[ComparisonResult]:
-    return compared(sides, *paired_rows(sides))
+    return [*compared(sides, *paired_rows(sides)), *compared_labels(sides)]
+
+
+def compared_labels(sides: Sides) -> list[ComparisonResult]:
+    """One measure of both models, label by label, by paired resamples.
+
+    The p-values are adjusted by Holm's method over the labels.
+    """
+    rows = tested(sides, paired_labels(sides), None)
+    adjusted = holm([one.p for one in rows])
+    tests = sum(p is not None for p in adjusted)
+    return [_judged(sides, one, p, tests) for one, p in zip(rows, adjusted, strict=True)]
 
 
 def compared(sides: Sides, pairs: Sequence[PairedRow], aligned: Aligned) -> list[ComparisonResult]:
@@ -89,7 +110,7 @@ def _judged(sides: Sides, one: Tested, adjusted: float | None, tests: int) -> Co
         model=sides.model,
         other=sides.other,
         baseline=sides.earlier,
-        label=None,
+        label=row.label,
         slice=None,
         parameters=row.parameters,
         unit=row.unit,

@@ -154,7 +154,8 @@ def _cell(one: ComparedValue | None) -> Cell:
 
 def baseline(d: Digest) -> Section | None:
     """The models against those of an earlier run, worst first."""
-    rows = [row for row in d.result.comparisons if row.baseline]
+    # Labels have a table of their own.
+    rows = [row for row in d.result.comparisons if row.baseline and row.label is None]
     if not rows:
         return None
     leading, others = headline_of(rows, d.result.primary)

@@ -12,6 +12,7 @@ from valor_cli.reports.sections.formatting import clean, number, signed
 from valor_cli.reports.sections.grids import Grid
 from valor_cli.reports.sections.links import explore, sample
 from valor_cli.reports.sections.problems import SAMPLES, counted, shown_insights, shown_problems
+from valor_cli.reports.sections.values import compared_labels
 from valor_cli.results import Scalar
 
 INSIGHTS = 5
@@ -24,13 +25,23 @@ _SEVERITIES: dict[str, Tone] = {"high": "bad", "medium": "caution"}
 def failures(d: Digest) -> Section | None:
     """A line each, with a link to the samples."""
     items = [
+        *_regressed(d),
         *_worst(d, d.labels, "label"),
         *_worst(d, d.slices, "slice"),
         *_errors(d),
     ]
     if not items:
         return None
-    return Section("Where it fails", "fails", (Items(items, screen=(4, 4)),))
+    return Section("Where it fails", "fails", (Items(items, screen=(5, 5)),))
+
+
+def _regressed(d: Digest) -> Iterator[Item]:
+    """The label that is clearly worse than before, or than with the other model."""
+    one = next((one for one in compared_labels(d) if one.outcome == "worse"), None)
+    if one is not None:
+        told = f"{one.where} {one.other} → {one.value}, {one.difference} {one.interval}, p {one.p}"
+        link = explore(label=one.row.label)
+        yield Item(told, f"Regressed ({one.name})", link=link)
 
 
 def _worst(d: Digest, grid: Grid, what: str) -> Iterator[Item]:

@@ -7,15 +7,22 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from valor_cli.reports.document import Block, Cell, Column, Item, Items, Section, Table
-from valor_cli.reports.sections.comparison.rows import probability
+from valor_cli.reports.sections.comparison.rows import ComparedValue, compared_values, probability
 from valor_cli.reports.sections.digest import Digest, difference, worst_first
 from valor_cli.reports.sections.formatting import clean, number
 from valor_cli.reports.sections.grids import Grid, Line, Measure
-from valor_cli.reports.sections.headline import plain_change
+from valor_cli.reports.sections.headline import forward, plain_change
 from valor_cli.reports.sections.links import explore
 from valor_cli.reports.sections.naming import Names
-from valor_cli.reports.sections.tables import few_note, grid_table, value_cell
-from valor_cli.results import FoundSlice, SliceSearchResult
+from valor_cli.reports.sections.tables import (
+    change_cell,
+    few_note,
+    grid_table,
+    p_cell,
+    value_cell,
+    verdict_cell,
+)
+from valor_cli.results import ComparisonResult, FoundSlice, SliceSearchResult
 
 VIEW = 9
 """Columns of a table of labels, except that those of a metric stay together."""
@@ -82,7 +89,10 @@ def views(measures: Sequence[Measure], most: int) -> list[list[int]]:
 
 
 def _changes(d: Digest) -> list[Table]:
-    """The first measure of two models, what regressed most first."""
+    """One measure of two models, or of one and its baseline, what regressed most first."""
+    tested = compared_labels(d)
+    if tested:
+        return [_tested(tested, d)]
     at = next((at for at, one in enumerate(d.labels.measures) if one.direction), None)
     if at is None or len(d.models) != 2 or len(d.labels.lines) < 2:
         return []
@@ -104,6 +114,56 @@ def _changes(d: Digest) -> list[Table]:
     title = f"{first}: {d.models[1]} against {d.models[0]}, regressed most first"
     left_out = len(lines) - len(rows)
     return [Table(columns, rows, title, title, page=20, sortable=True, left_out=left_out)]
+
+
+def compared_labels(d: Digest) -> list[ComparedValue]:
+    """Labels of two models, or of one and its baseline, what regressed most first."""
+    if len(d.models) > 2:
+        return []
+    held = len(d.models) == 1
+    rows = [
+        row if held else forward(row, d.result.models)
+        for row in d.result.comparisons
+        if row.label is not None and row.baseline == held
+    ]
+    rows.sort(key=regression)
+    return compared_values(rows)
+
+
+def regression(row: ComparisonResult) -> tuple[bool, float]:
+    """A sort key: the widest change for the worse first."""
+    sign = -1.0 if row.direction == "lower" else 1.0
+    return row.difference is None, sign * (row.difference or 0.0)
+
+
+def _tested(values: Sequence[ComparedValue], d: Digest) -> Table:
+    """Both values of each label, the change with its interval, and the verdict."""
+    n = {line.name: line.n for line in d.labels.lines}
+    held = len(d.models) == 1
+    columns = [
+        Column("label", "text"),
+        *map(Column, ("baseline", "now") if held else d.models),
+        Column("change"),
+        Column("p"),
+        Column("now it is" if held else f"{d.models[1]} is", "text"),
+        Column(d.n_name),
+    ]
+    rows = [
+        [
+            Cell(clean(one.row.label or "", 120), link=explore(label=one.row.label)),
+            Cell(one.other),
+            Cell(one.value),
+            change_cell(one),
+            p_cell(one),
+            verdict_cell(one),
+            Cell(number(n.get(clean(one.row.label or "", 120)), "count"), "quiet"),
+        ]
+        for one in values[:CHANGED]
+    ]
+    whose = "now against the baseline" if held else f"{d.models[1]} against {d.models[0]}"
+    title = f"{values[0].name}: {whose}, regressed most first"
+    left_out = len(values) - len(rows)
+    return Table(columns, rows, title, title, page=20, sortable=True, left_out=left_out)
 
 
 def slices(d: Digest) -> Section | None:
