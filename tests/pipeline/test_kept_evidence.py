@@ -61,6 +61,7 @@ def _tests(compared: ComparedRuns) -> dict[tuple[str, str], tuple[Any, ...]]:
     return {
         (row.metric, row.output): (row.test, row.p, row.interval, row.n, row.verdict)
         for row in compared.comparisons
+        if row.label is None
     }
 
 

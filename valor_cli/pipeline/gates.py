@@ -342,4 +342,4 @@ def _is_worse(row: ComparisonResult) -> bool:
 
 
 def _key(row: ComparisonResult | GateResult) -> tuple[object, ...]:
-    return row.metric, row.output, row.model, frozen(row.parameters)
+    return row.metric, row.output, row.model, row.label, frozen(row.parameters)
