@@ -145,10 +145,16 @@ class Chart(Struct, frozen=True):
 
 
 class Charts(Struct, frozen=True):
-    """Charts side by side; `choice` names the setting that they are of, where there are several."""
+    """Charts side by side.
+
+    Attributes:
+        choice: The setting that they are of, where there are several.
+        folded: Their summary, if they are to be unfolded first.
+    """
 
     charts: Sequence[Chart]
     choice: str = ""
+    folded: str = ""
 
 
 class Curves(Struct, frozen=True):

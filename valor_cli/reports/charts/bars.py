@@ -19,6 +19,7 @@ from valor_cli.reports.charts.plots import (
     title,
 )
 from valor_cli.reports.sections.formatting import NO_VALUE, number, span
+from valor_cli.reports.sections.grids import Cell, Measure
 
 NAMES = 230
 """The widest column of names, in the chart's units."""
@@ -54,6 +55,28 @@ class Group(Struct, frozen=True):
     scale: str = ""
 
 
+def group_of(
+    measure: Measure, cells: Sequence[Cell], shown: Sequence[int], name: str = "", detail: str = ""
+) -> Group:
+    """The values of some models.
+
+    Args:
+        measure: Of the values.
+        cells: One for each model of the run.
+        shown: Positions of the models that are shown.
+        name, detail: Of the group; empty: those of the measure.
+    """
+    bars = [Bar(at, cells[at].value, cells[at].interval, cells[at].undefined) for at in shown]
+    arrow = {"higher": " ↑", "lower": " ↓", None: ""}[measure.direction]
+    return Group(
+        name or f"{measure.name}{arrow}",
+        tuple(bars),
+        measure.unit,
+        detail if name else measure.detail,
+        "fraction" if measure.unit == "fraction" else str(measure),
+    )
+
+
 def barred(groups: Sequence[Group], models: Sequence[str], *, whole: bool = True) -> Drawing:
     """The groups one below the other.
 
@@ -63,7 +86,7 @@ def barred(groups: Sequence[Group], models: Sequence[str], *, whole: bool = True
         whole: Whether fractions are drawn on the way from 0 to 1, not to the largest of them.
     """
     ends = _ends(groups, whole)
-    left = min(max((extent(group.name) for group in groups), default=0.0), NAMES) + 10
+    left = min(1.12 * max((extent(group.name) for group in groups), default=0.0), NAMES) + 12
     values = [_value(bar, group.unit) for group in groups for bar in group.bars]
     right = max(map(extent, values), default=0.0) + 12
     y = float(_TOP)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from valor_cli.reports.charts import curve_charts
-from valor_cli.reports.charts.bars import Bar, Group, barred
+from valor_cli.reports.charts.bars import Bar, Group, barred, group_of
 from valor_cli.reports.charts.calibration import error_of, reliability
 from valor_cli.reports.charts.curves import Choice, choices
 from valor_cli.reports.charts.forest import forest
@@ -15,8 +15,8 @@ from valor_cli.reports.charts.standalone import Panel, Sheet
 from valor_cli.reports.sections.digest import digest, worst_first
 from valor_cli.reports.sections.errors.breakdown import breakdowns
 from valor_cli.reports.sections.errors.confusion import confusions, lone_sides
-from valor_cli.reports.sections.formatting import capital, words
-from valor_cli.reports.sections.grids import Cell, Grid, Line, Measure
+from valor_cli.reports.sections.formatting import capital
+from valor_cli.reports.sections.grids import Cell, Grid, Line
 from valor_cli.reports.sections.naming import Names
 from valor_cli.reports.sections.reliability import calibrations
 from valor_cli.results import ComparisonResult
@@ -38,7 +38,7 @@ def leaderboard(wanted: Wanted) -> Sheet | None:
         measures = measures[: told.leading]
     cells = told.headline.lines[0].cells
     shown = measures[:ROWS]
-    groups = [_group(wanted, told.headline.measures[at], cells[at]) for at in shown]
+    groups = [group_of(told.headline.measures[at], cells[at], wanted.shown()) for at in shown]
     return Sheet(
         f"Results, {told.task}",
         (Panel(barred(groups, wanted.models)),),
@@ -61,7 +61,9 @@ def slices(wanted: Wanted) -> Sheet | None:
     lines = [Line(one.name, one.n, (one.cells[at],)) for one in told.slices.lines]
     ordered = worst_first(Grid((measure,), tuple(lines)))
     groups = [
-        _group(wanted, measure, line.cells[0], line.name, f"n {line.n:,}" if line.n else "")
+        group_of(
+            measure, line.cells[0], wanted.shown(), line.name, f"n {line.n:,}" if line.n else ""
+        )
         for line in [*whole, *ordered[:ROWS]]
     ]
     return Sheet(
@@ -241,22 +243,6 @@ def _measures(wanted: Wanted, grid: Grid) -> list[int]:
         return every
     metric = wanted.one_of("metric", wanted.metric, (one.metric for one in grid.measures))
     return [at for at in every if grid.measures[at].metric == metric]
-
-
-def _group(
-    wanted: Wanted, measure: Measure, cells: Sequence[Cell], name: str = "", detail: str = ""
-) -> Group:
-    bars = [
-        Bar(at, cells[at].value, cells[at].interval, cells[at].undefined) for at in wanted.shown()
-    ]
-    arrow = {"higher": " ↑", "lower": " ↓", None: ""}[measure.direction]
-    return Group(
-        name or f"{words(measure.name)}{arrow}",
-        tuple(bars),
-        measure.unit,
-        detail if name else measure.detail,
-        "fraction" if measure.unit == "fraction" else str(measure),
-    )
 
 
 def _cells(grid: Grid) -> Sequence[tuple[Cell, ...]]:

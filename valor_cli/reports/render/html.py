@@ -139,7 +139,7 @@ def _block(block: Block, document: Document, numbered: _Numbered) -> str:
     if isinstance(block, Note):
         return f'<p class="note">{escape(block.text)}</p>'
     if isinstance(block, Charts):
-        return _charts(block.charts, document, numbered)
+        return _folded(block.folded, "", _charts(block.charts, document, numbered))
     if isinstance(block, Curves):
         return _curves(block, document, numbered)
     if isinstance(block, Samples):

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from valor_cli.reports.charts.bars import Bar, Group, barred
+from valor_cli.reports.charts.bars import barred, group_of
 from valor_cli.reports.document import Block, Cell, Chart, Charts, Column, Note, Section, Table
 from valor_cli.reports.sections import grids
 from valor_cli.reports.sections.comparison.rows import (
@@ -69,7 +69,7 @@ def headline(d: Digest) -> Section:
         folded = f"{len(rest):,} further {noun}"
         blocks += (replace(table(rest, d, compared), folded=folded, left_out=d.unlisted),)
     if len(d.models) > 1:
-        blocks += (Charts([_bars(rows[: min(leading, DRAWN)], d)]),)
+        blocks += (Charts([_bars(rows[: min(leading, DRAWN)], d)], folded="As bars"),)
     return Section("Results", "results", blocks, plain=True)
 
 
@@ -209,17 +209,6 @@ def why(values: Iterable[ComparedValue]) -> Iterator[str]:
 
 def _bars(rows: Sequence[Row], d: Digest) -> Chart:
     """The values as bars with their intervals."""
-    groups = [
-        Group(
-            _named(measure),
-            tuple(
-                Bar(at, cell.value, cell.interval, cell.undefined) for at, cell in enumerate(cells)
-            ),
-            measure.unit,
-            measure.detail,
-            "fraction" if measure.unit == "fraction" else str(measure),
-        )
-        for measure, cells in rows
-    ]
-    drawing = barred(groups, d.models)
-    return drawing.chart("Results", "leaderboard")
+    shown = range(len(d.models))
+    groups = [group_of(measure, cells, shown) for measure, cells in rows]
+    return barred(groups, d.models).chart("Results", "leaderboard")

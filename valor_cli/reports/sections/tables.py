@@ -101,11 +101,10 @@ def grid_table(
         intervals: Whether values are shown with theirs.
         more: Attributes of the table.
     """
-    few = models[1:] or ["x"]
     columns = [
         Column(heading, "text"),
+        Column(n_name, drop=1),
         *model_columns(grid.measures, models, drop=len(grid.measures) * len(models) + 1),
-        Column(n_name, drop=len(few)),
     ]
     rows = [_row(line, grid.measures, intervals) for line in grid.lines]
     return Table(columns, rows, **more)
@@ -121,7 +120,7 @@ def _row(line: Line, measures: Sequence[Measure], intervals: bool) -> list[Cell]
     ]
     # A mark at each value of a line would say the same so many times.
     n = Cell(number(line.n, "count"), "quiet", mark=FEW_MARK if whole else "")
-    return [Cell(line.name), *values, n]
+    return [Cell(line.name), n, *values]
 
 
 def few_note(lines: Sequence[Line]) -> list[Note]:

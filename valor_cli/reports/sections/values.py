@@ -31,7 +31,7 @@ CHANGED = 200
 CELLS = 25_000
 """Labels by change, and cells of all tables of labels; results.json has what is left out."""
 
-MEASURES = 4
+MEASURES = 3
 """Headline measures of each slice."""
 
 SLICES = 200
