@@ -94,7 +94,7 @@ class Blobs:
         """Add texts that are compressed already, as images are."""
         return self._put({"t": "plain", "d": dict(value)}, json_of(value))
 
-    def finish(self, group: str) -> None:
+    def finish(self) -> None:
         """Decide where the columns added since the last call go: all in the page or in a file."""
         waiting, self._waiting = self._waiting, []
         size = sum(_size(self.table[at]) for at in waiting)
@@ -103,7 +103,7 @@ class Blobs:
             return
         content = json_of({f"{self._name}{at}": self.table[at]["d"] for at in waiting})
         digest = hashlib.sha256(content).hexdigest()[:10]
-        name = f"explorer-{group}-{digest}.js"
+        name = f"explorer-{digest}.js"
         self.files[name] = f"{FUNCTION}(".encode() + content + b");\n"
         for at in waiting:
             del self.table[at]["d"]

@@ -84,7 +84,7 @@ def card_chunks(
         return None
     every = max(1, min(len(samples), CHUNK // max(1, _volume(texts, told, len(samples)))))
     chunks = []
-    for number, start in enumerate(range(0, len(samples), every)):
+    for start in range(0, len(samples), every):
         part = slice(start, start + every)
         chunk = {
             "texts": {field: _cut(columns, part) for field, columns in texts.items()},
@@ -95,7 +95,7 @@ def card_chunks(
             "shown": {str(at): shown[at] for at in range(start, start + every) if at in shown},
         }
         chunks.append(blobs.json(chunk))
-        blobs.finish(f"texts-{number:03}")
+        blobs.finish()
     return {"every": every, "chunks": chunks, "good": _favourable(sides, metrics)}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -39,10 +40,12 @@ class Explorer(Struct, frozen=True):
     Attributes:
         data: A JSON document of columns, which may stand in a script of the page.
         files: What is too large for the page: scripts in the folder `report_files` beside it.
+        linked: Whether the page shows images that lie beside it.
     """
 
     data: bytes
     files: Mapping[str, bytes]
+    linked: bool = False
 
 
 def explorer_of(result: RunResult, images: EmbeddedImages = _NO_IMAGES) -> Explorer | None:
@@ -62,28 +65,37 @@ def explorer_of_runs(
     texts = texts_of(sides, samples)
     metrics = metrics_of(sides)
     files, size = sizes(sides, samples)
-    document = {
+    document: dict[str, Any] = {
         "task": runs[0][1].task,
         "models": [clean(side.name, 60) for side in sides],
         "names": [side.name for side in sides],
         "count": len(samples),
         "statuses": STATUSES,
+        "threshold": _threshold(sides),
         **_identity(samples, files, size, texts, columns),
         "metrics": metric_columns(metrics, sides, samples, columns),
         "pairs": _pairs(sides, samples, texts, metrics, columns),
         "originals": _originals(sides, samples, columns),
     }
-    columns.finish("samples")
+    columns.finish()
     document["objects"] = object_columns(sides, samples, columns)
-    columns.finish("objects")
+    columns.finish()
     document["outlines"] = outlines(sides, samples, columns)
-    columns.finish("outlines")
+    columns.finish()
     document["cards"] = card_chunks(sides, samples, texts, metrics, columns)
     document["images"] = image_columns(files, images, sides, photos)
     return Explorer(
         json_of({**document, "blobs": columns.table, "photos": photos.table}),
         {**columns.files, **photos.files},
+        bool(document["images"]["links"]),
     )
+
+
+def _threshold(sides: Sequence[Side]) -> float:
+    """The score threshold of most values of the first run, else 0.5."""
+    given = (row.parameters.get("score_threshold") for row in sides[0].result.metrics)
+    counted = Counter(value for value in given if isinstance(value, float) and 0 < value < 1)
+    return counted.most_common(1)[0][0] if counted else 0.5
 
 
 def _identity(

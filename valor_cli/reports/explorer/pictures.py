@@ -41,8 +41,8 @@ def image_columns(
                 _add(overlays, f"{at} {index}", embedded(content))
     return {
         "links": links,
-        "photos": [_finished(part, f"images-{n:03}", blobs) for n, part in enumerate(parts)],
-        "overlays": [_finished(part, f"overlays-{n:03}", blobs) for n, part in enumerate(overlays)],
+        "photos": [_finished(part, blobs) for part in parts],
+        "overlays": [_finished(part, blobs) for part in overlays],
         "colours": dict(images.colours),
         "notes": list(images.notes),
     }
@@ -54,10 +54,10 @@ def _add(parts: list[dict[str, str]], name: str, content: str) -> None:
     parts[-1][name] = content
 
 
-def _finished(part: Mapping[str, str], group: str, blobs: Blobs) -> dict[str, Any]:
+def _finished(part: Mapping[str, str], blobs: Blobs) -> dict[str, Any]:
     """The keys, and the blob that has their images."""
     number = blobs.plain(part)
-    blobs.finish(group)
+    blobs.finish()
     return {"keys": list(part), "blob": number}
 
 

@@ -17,6 +17,8 @@ from valor_cli.reports.charts.curves import Curves, curves
 from valor_cli.reports.charts.diagrams import diagrams
 from valor_cli.reports.charts.distribution import distributions
 from valor_cli.reports.charts.lines import lined
+from valor_cli.reports.explorer import page as explorer_page
+from valor_cli.reports.explorer.data import Explorer, explorer_of
 from valor_cli.reports.render.html.compiled_templates import CompiledTemplates
 from valor_cli.reports.render.html.differences import differences
 from valor_cli.reports.render.html.error_views import illustrated
@@ -62,20 +64,26 @@ PROMPTS = 100
 
 
 def to_html(
-    result: RunResult, pictures: EmbeddedImages = _NO_PICTURES, prepared: Digest | None = None
+    result: RunResult,
+    pictures: EmbeddedImages = _NO_PICTURES,
+    prepared: Digest | None = None,
+    explored: Explorer | None = None,
 ) -> str:
     """A self-contained page; all data is escaped.
 
     Args:
         result: The run.
         pictures: Images to embed; other drawings have a plain background.
+        prepared, explored: Made before, as they are needed elsewhere, too.
     """
+    explored = explorer_of(result, pictures) if explored is None else explored
     told = digest(result) if prepared is None else prepared
     anchors = Anchors()
     found = differences(result)
     drawn = curves(result)
     live = charted(drawn, result)
     script = "".join(map(_file, (*_SCRIPTS, *(_CHART_SCRIPTS if live else ()))))
+    script += explorer_page.script() if explored else ""
     styles = (*_STYLES, *(_CHART_STYLES if live else ()))
     folder = FileSystemLoader(_TEMPLATES)
     page = Environment(
@@ -89,7 +97,7 @@ def to_html(
         told=told,
         verdict=told.verdict,
         marks=_MARKS,
-        css=Markup("".join(map(_file, styles))),  # noqa: S704 - a file of this package
+        css=Markup("".join(map(_file, styles)) + explorer_page.style()),  # noqa: S704 - a file of this package
         script=Markup(script),  # noqa: S704 - a file of this package
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         board=leaderboard(told, found.of_two),
@@ -119,6 +127,7 @@ def to_html(
         **diagrams(result, anchors),
         **sample_section(result, told.models, anchors),
         **judge_section(result),
+        **explorer_page.context(explored),
         searchable=len(anchors),
     )
 
