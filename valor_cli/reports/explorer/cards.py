@@ -17,6 +17,9 @@ CHUNK: Final = 600_000
 TITLE: Final = 140
 """Characters of a sample's title."""
 
+LONGEST: Final = 4_000
+"""Characters of a reason, and of what a judge said of one item."""
+
 TITLES: Final = ("user_input", "response", "references[0]")
 """Fields that a title is made of, the first that there is."""
 
@@ -161,7 +164,7 @@ def _illustrations(
             metric = number.get((example.metric, frozen(example.parameters)))
             if metric is not None and (example.reason or example.verdicts):
                 own["metrics"][str(metric)] = {
-                    "reason": example.reason,
+                    "reason": (example.reason or "")[:LONGEST],
                     "verdicts": [_verdict(one) for one in example.verdicts],
                 }
     return found
@@ -185,7 +188,7 @@ def _add_texts(
 
 
 def _verdict(one: Verdict) -> list[Any]:
-    return [one.text, one.verdict, one.good, one.reason]
+    return [one.text[:LONGEST], one.verdict[:LONGEST], one.good, one.reason[:LONGEST]]
 
 
 def _favourable(

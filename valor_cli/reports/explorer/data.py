@@ -25,6 +25,9 @@ INLINE: Final = 1_500_000
 PHOTOS: Final = 1_000_000
 """Characters of images in the page."""
 
+LONGEST: Final = 300
+"""Characters of an id."""
+
 CASES: Final = "misclassification", "true_positive"
 """Kinds of examples that say what a classification is, where nothing else does."""
 
@@ -119,7 +122,8 @@ def _identity(
 
 
 def _shown_id(one: Scalar) -> str:
-    return one if isinstance(one, str) else str(one)
+    name = str(one)
+    return name if len(name) <= LONGEST else f"{name[:LONGEST]}…"
 
 
 def _anchors(ids: Sequence[Scalar], blobs: Blobs) -> int | None:
@@ -210,5 +214,6 @@ def _originals(sides: Sequence[Side], samples: Samples, blobs: Blobs) -> int | N
         for problem in result.problems:
             if problem.kind == "flip" and len(problem.sample_ids) == 2:
                 original, copy = map(samples.position, problem.sample_ids)
-                column[copy] = original
+                if original >= 0 and copy >= 0:
+                    column[copy] = original
     return blobs.codes(column) if (column >= 0).any() else None

@@ -56,8 +56,8 @@ class Samples:
         return known[1]
 
     def position(self, name: Scalar) -> int:
-        """The number of a sample."""
-        return int(self.positions((name,))[0])
+        """The number of a sample; -1 if there is none of this id."""
+        return self._at.get((type(name), name), -1)
 
     def _joined(self, ids: Sequence[Scalar]) -> Ints:
         at = self._at

@@ -73,6 +73,7 @@ def metric_columns(
                     "metric": one.metric,
                     "of": number,
                     "primary": position == 0,
+                    "passes": output == PASS,
                     "unit": unit,
                     "better": direction,
                     "models": [
@@ -95,7 +96,9 @@ def _declared(one: MetricOfSamples, output: str, sides: Sequence[Side]) -> tuple
         for row in side.result.metrics:
             if (row.metric, row.output) == (one.metric, output):
                 return row.unit, row.direction
-    return "fraction", None
+    columns = [own.columns[output] for own in one.models if own and output in own.columns]
+    counted = all(isinstance(value, int | None) for column in columns for value in column)
+    return "count" if counted else "fraction", None
 
 
 def _values(own: SamplesResult, output: str, samples: Samples, blobs: Blobs) -> int | None:

@@ -49,10 +49,7 @@ def context(explorer: Explorer | None) -> dict[str, Any]:
         return {"explorer": None, "beside_scripts": "", "beside_images": ""}
     data = explorer.data.decode()
     return {
-        "explorer": {
-            "data": Markup(data),  # noqa: S704 - JSON in ASCII, without "<"
-            "told": "The samples are listed by a script.",
-        },
+        "explorer": Markup(data),  # noqa: S704 - JSON in ASCII, without "<"
         "beside_scripts": " 'strict-dynamic'" if explorer.files else "",
         "beside_images": " file: 'self'" if explorer.linked else "",
     }

@@ -151,7 +151,9 @@ async function textParts(app, at) {
   const parts = [];
   const reading = { history: 0, user_input: 1, references: 2, reference_contexts: 4, retrieved_contexts: 5 };
   const rank = ([field]) => reading[field.split("[")[0]] ?? 3;
-  const claims = models.map((model, place) => judged[place].flatMap(([, one]) => one.verdicts.filter((verdict) => verdict.text)));
+  const passages = fields.filter((field) => field.includes("contexts")).flatMap((field) => models.map((model) => textOf(field, model)?.text)).filter(Boolean).map(normal);
+  const isClaim = ({ text }) => text && !passages.some((passage) => passage.includes(normal(text).slice(0, 200)) && text.length > 200);
+  const claims = models.map((model, place) => judged[place].flatMap(([, one]) => one.verdicts.filter(isClaim)));
   const original = originalOf(app, at);
   if (original) parts.push(original);
   if (shared.length) {
@@ -171,7 +173,8 @@ async function textParts(app, at) {
       const about = field === "response" ? claimSpans(text.text, claims[place]) : field.includes("contexts") ? evidence(text.text, claims[place]) : [];
       return textBlock(fieldTitle(field, several(field)), text.text, [...markSpans(text), ...differs, ...about], text.left, field === "response");
     }),
-    judged[place].filter(([, one]) => one.verdicts.length || one.reason || one.replies.length || (one.details && Object.keys(one.details).length)).map(([metric, one]) => judgement(app, at, model, metric, one))));
+    judged[place].filter(([, one]) => one.verdicts.length || one.reason || one.replies.length).map(([metric, one]) => judgement(app, at, model, metric, one)),
+    furtherDetails(data, judged[place])));
   parts.push(el("div", { class: "x-models", style: `--n:${data.models.length}` }, panels));
   return parts;
 }
@@ -194,11 +197,22 @@ function judgement(app, at, model, metric, one) {
     one.verdicts.length > 0 && el("ul", { class: "x-verdicts" }, one.verdicts.map((verdict) => {
       const [sign, name] = side[verdict.good] ?? ["–", "neither"];
       return el("li", { class: `x-${name}` }, el("span", { class: "x-sign", "aria-hidden": "true" }, sign), el("span", {},
-        el("b", {}, visible(verdict.verdict)), verdict.text && el("span", { dir: "auto" }, `: ${visible(verdict.text)}`), verdict.reason && el("small", { dir: "auto" }, visible(verdict.reason))));
+        el("b", {}, visible(verdict.verdict)), verdict.text && el("span", { dir: "auto" }, `: ${cut(verdict.text)}`), verdict.reason && el("small", { dir: "auto" }, visible(verdict.reason))));
     })),
-    one.details && el("details", { class: "x-raw" }, el("summary", {}, "Details"), el("pre", { tabindex: "0" }, visible(JSON.stringify(one.details, null, 1)))),
     one.replies.length > 0 && el("details", { class: "x-raw" }, el("summary", {}, plural(one.replies.length, "judge reply", "judge replies")), one.replies.map((reply) => el("pre", { tabindex: "0" }, visible(reply)))));
 }
+
+// What metrics keep of a response beside its value, as they keep it.
+function furtherDetails(data, judged) {
+  const told = judged.filter(([, one]) => one.details && Object.keys(one.details).length);
+  if (!told.length) return "";
+  const named = Object.fromEntries(told.map(([metric, one]) => [data.metrics.find((other) => other.of === metric).metric, one.details]));
+  return el("details", { class: "x-raw" }, el("summary", {}, "Details of metrics"), el("pre", { tabindex: "0" }, visible(JSON.stringify(named, null, 1))));
+}
+
+const BRIEF = 300;
+
+const cut = (text) => visible(text.length > BRIEF ? `${text.slice(0, BRIEF)} …` : text);
 
 // A perturbed sample links to its original, and an original to its copies.
 function originalOf(app, at) {

@@ -85,7 +85,8 @@ function draw(data, at, things, { threshold, wanted, captions, name }) {
   const shown = things.map((thing) => [thing, outcomeAt(thing, threshold)]).filter(([thing, outcome]) => outcome && wanted(thing, outcome));
   // Large ones lie below small ones, so that each can be pointed at.
   shown.sort(([one], [other]) => other.box[2] * other.box[3] - one.box[2] * one.box[3]);
-  node.append(...shown.map(([thing, outcome]) => drawObject(thing, outcome, captions)));
+  const named = captioned(shown, captions, frame);
+  node.append(svg("g", { class: "x-objects-drawn" }, shown.map(([thing, outcome]) => drawObject(thing, outcome, named.has(thing)))));
   return node;
 }
 
@@ -97,7 +98,27 @@ async function placeImage(data, at, node, frame) {
   node.querySelector(".x-ground").after(image);
 }
 
-function drawObject(thing, outcome, captions) {
+const ACROSS = 52; // characters of captions across a drawing, about
+
+// The objects that have a caption: of those wanted, the ones whose captions hide no other, errors first.
+function captioned(shown, captions, frame) {
+  const named = new Set();
+  const taken = [];
+  const size = frame[2] / ACROSS;
+  const right = ([, outcome]) => (outcome === "tp" || outcome === "found" ? 1 : 0);
+  [...shown].sort((one, other) => right(one) - right(other)).forEach(([thing, outcome]) => {
+    if (captions === "none" || !captions || (captions === "errors" && right([thing, outcome]))) return;
+    const [x, y, , height] = thing.box;
+    const top = thing.truth ? y + height : y - 2 * size;
+    const box = [x, top, x + size * (thing.label.length + (thing.truth ? 1 : 6)), top + 2 * size];
+    if (taken.some((other) => box[0] < other[2] && other[0] < box[2] && box[1] < other[3] && other[1] < box[3])) return;
+    taken.push(box);
+    named.add(thing);
+  });
+  return named;
+}
+
+function drawObject(thing, outcome, named) {
   const [x, y, width, height] = thing.box;
   const told = `${thing.truth ? "Ground truth" : "Detection"} ${visible(thing.label)}${thing.score === null ? "" : ` ${short(thing.score)}`}, ${outcomeWords(outcome)}`;
   const about = thing.truth || Number.isNaN(thing.iou) || !thing.iou ? "" : `, IoU ${thing.iou.toFixed(2)}${thing.about === null ? "" : ` with ${visible(thing.about)}`}`;
@@ -105,9 +126,7 @@ function drawObject(thing, outcome, captions) {
     ? svg("path", { d: thing.rings.map(pathOf).join("") })
     : svg("rect", { x, y, width, height });
   const group = svg("g", { class: `x-o x-${outcome}${thing.truth ? " x-gt" : ""}` }, svg("title", {}, told + about), shape);
-  if (captions === "all" || (captions === "errors" && outcome !== "tp" && outcome !== "found")) {
-    group.append(svg("text", { x, y: thing.truth ? y + height : y, dy: thing.truth ? "1em" : "-.25em" }, visible(thing.label) + (thing.score === null ? "" : ` ${thing.score.toFixed(2)}`)));
-  }
+  if (named) group.append(svg("text", { x, y: thing.truth ? y + height : y, dy: thing.truth ? "1em" : "-.25em" }, visible(thing.label) + (thing.score === null ? "" : ` ${thing.score.toFixed(2)}`)));
   return group;
 }
 
@@ -146,7 +165,7 @@ function zoomer() {
     if (!frame || given.some((one, at) => one !== frame[at])) { frame = given; part = [...given]; }
     nodes.forEach((one) => { if (!one.isConnected) nodes.delete(one); });
     nodes.add(node);
-    requestAnimationFrame(() => { if (node.isConnected) apply(); });
+    new ResizeObserver(() => { if (node.isConnected && part) apply(); }).observe(node);
     listen(node);
   };
   const at = (node, event) => {

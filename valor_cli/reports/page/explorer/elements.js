@@ -3,14 +3,14 @@
 function el(name, attributes = {}, ...children) {
   const node = document.createElement(name);
   setAll(node, attributes);
-  node.append(...children.flat().filter((one) => one !== null && one !== undefined && one !== false));
+  node.append(...children.flat(Infinity).filter((one) => one !== null && one !== undefined && one !== false));
   return node;
 }
 
 function svg(name, attributes = {}, ...children) {
   const node = document.createElementNS("http://www.w3.org/2000/svg", name);
   setAll(node, attributes);
-  node.append(...children.flat().filter((one) => one !== null && one !== undefined && one !== false));
+  node.append(...children.flat(Infinity).filter((one) => one !== null && one !== undefined && one !== false));
   return node;
 }
 

@@ -85,8 +85,11 @@ function metricAt(data, name) {
   return data.metrics.findIndex((one) => one.metric === name);
 }
 
-// The metric that outcomes and values are of if none is chosen: the first that says right or wrong, else the first.
+// The metric that outcomes and values are of if none is chosen: the first with a threshold of its own, else the first
+// that is a yes or no, else the first.
 function mainMetric(data) {
+  const given = data.metrics.findIndex((one) => one.given && one.primary);
+  if (given >= 0) return given;
   const judged = data.metrics.findIndex((one) => one.judged && one.primary);
   return judged >= 0 ? judged : data.metrics.length ? 0 : -1;
 }

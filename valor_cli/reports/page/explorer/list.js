@@ -1,7 +1,7 @@
 // The list of samples: rows or tiles, of which only those in view are in the page.
 
 const ROW = { wide: 60, narrow: 92 };
-const TILE = { width: 216, height: 196 };
+const TILE = { width: 216, height: 172, line: 17, lines: 4 };
 const SPARE = 4; // rows beyond the edge
 
 function sampleList(app) {
@@ -18,12 +18,13 @@ function sampleList(app) {
   let tiles = pictured && matchMedia("(min-width: 641px)").matches;
 
   const perRow = () => (tiles ? Math.max(1, Math.floor(box.clientWidth / TILE.width)) : 1);
-  const height = () => (tiles ? TILE.height : box.clientWidth < 640 ? ROW.narrow : ROW.wide);
+  const height = () => (tiles ? TILE.height + TILE.line * Math.min(data.models.length, TILE.lines) : box.clientWidth < 640 ? ROW.narrow : ROW.wide);
 
   const render = () => {
     const across = perRow();
     const tall = height();
     box.classList.toggle("x-tiles", tiles);
+    box.style.maxHeight = `${Math.max(Math.ceil(order.length / across) * tall, 160) + 2}px`;
     space.style.height = `${Math.ceil(order.length / across) * tall}px`;
     const first = Math.max(0, Math.floor(box.scrollTop / tall) - SPARE) * across;
     const last = Math.min(order.length, (Math.ceil((box.scrollTop + box.clientHeight) / tall) + SPARE) * across);
@@ -128,7 +129,7 @@ function rowOf(app, at, pictured) {
   return [
     pictured && thumbnail(app, at),
     el("span", { class: "x-grow" }, el("span", { class: "x-name" }, nameOf(data, at)), title && el("span", { class: "x-title" }, bdi(title))),
-    ...data.models.map((_, model) => el("span", { class: "x-cell" }, cellOf(app, model, at))),
+    ...data.models.map((name, model) => el("span", { class: "x-cell" }, data.models.length > 1 && el("span", { class: "x-of" }, bdi(name)), cellOf(app, model, at))),
   ].filter(Boolean);
 }
 
@@ -137,7 +138,7 @@ function tileOf(app, at) {
   return [
     thumbnail(app, at),
     el("span", { class: "x-name" }, nameOf(data, at)),
-    el("span", { class: "x-cells" }, data.models.map((name, model) => el("span", { class: "x-cell", title: data.models.length > 1 ? visible(name) : null }, cellOf(app, model, at)))),
+    el("span", { class: "x-cells" }, data.models.slice(0, TILE.lines).map((name, model) => el("span", { class: "x-cell" }, data.models.length > 1 && el("span", { class: "x-of" }, bdi(name)), cellOf(app, model, at)))),
   ];
 }
 
@@ -178,10 +179,24 @@ function cellOf(app, model, at) {
   if (!tally || selection.goal.metric >= 0) {
     const metric = selection.goal.metric >= 0 ? selection.goal.metric : mainMetric(data);
     if (metric >= 0) parts.push(valueCell(data, metric, model, at));
+    if (!tally && metric >= 0) parts.push(verdictStrip(data, model, at));
   }
   const own = data.pairs && data.pairs.models[model];
   if (own && own.predicted[at] !== own.predictedMissing) parts.push(el("small", {}, bdi(data.pairs.labels[own.predicted[at]])));
   return parts;
+}
+
+// A small square for each metric of samples: what it says, and how good its value is.
+function verdictStrip(data, model, at) {
+  const metrics = [...data.metrics.keys()].filter((index) => data.metrics[index].primary);
+  if (metrics.length < 2) return "";
+  return el("span", { class: "x-strip", "aria-hidden": "true" }, metrics.slice(0, 16).map((index) => {
+    const metric = data.metrics[index];
+    const verdict = verdictOf(data, index, model, at);
+    const value = valueOf(data, index, model, at);
+    const shade = verdict === SCORED && value >= 0 && value <= 1 ? `opacity:${(0.2 + 0.8 * (metric.better === "lower" ? 1 - value : value)).toFixed(2)}` : null;
+    return el("i", { style: shade, class: `x-s-${VERDICTS[verdict][1]}`, title: `${visible(metric.name)}: ${Number.isNaN(value) ? VERDICTS[verdict][2] : number(value, metric.unit)}` });
+  }));
 }
 
 const VERDICTS = [["✓", "pass", "passed"], ["✗", "fail", "failed"], ["!", "error", "error"], ["–", "none", "unscored"], ["", "scored", ""]];

@@ -12,13 +12,15 @@ async function explore(root) {
     root.querySelector(".x-status").textContent = "Reading objects …";
     data.objects = await readObjects(source, table);
   }
-  build(app, root);
+  await build(app, root);
 }
 
-function build(app, root) {
+async function build(app, root) {
   const { data } = app;
-  const refresh = (keep) => {
+  const refresh = async (keep) => {
     if (data.objects) {
+      const sized = app.state.min_size !== null || app.state.max_size !== null;
+      if (sized) await Promise.all(data.objects.models.map((one) => one && one.loadBoxes()));
       const threshold = app.state.threshold ?? defaultThreshold(data);
       if (app.counted !== threshold) app.tally = data.objects.models.map((one) => one && tallies(one, threshold));
       app.counted = threshold;
@@ -75,15 +77,15 @@ function build(app, root) {
     ...(threshold ? [threshold.node] : []),
     el("div", { class: "x-body" }, panel.node,
       el("div", { class: "x-main" }, el("div", { class: "x-bar" }, search.node, sorting.node, app.list.toggle || "", total), chips.node, app.list.node,
-        el("p", { class: "note x-keys" }, el("kbd", {}, "j"), " and ", el("kbd", {}, "k"), " next and previous, ", el("kbd", {}, "Enter"), " opens, ", el("kbd", {}, "/"), " searches, ", el("kbd", {}, "Esc"), " closes"), notes)),
+        el("p", { class: "note x-keys" }, el("kbd", {}, "j"), " and ", el("kbd", {}, "k"), " next and previous, ", el("kbd", {}, "Enter"), " opens, ", el("kbd", {}, "/"), " searches, ", el("kbd", {}, "Esc"), " closes", stripNote(data)), notes)),
     card.node);
 
-  const follow = (scroll) => {
+  const follow = async (scroll) => {
     const state = parseHash(location.hash);
     const at = state ? (state.sample ? placeOf(data, state.sample) : -1) : anchored(data, location.hash);
     if (!state && at < 0) return false;
     if (state) app.state = { ...state, sample: at < 0 ? "" : state.sample };
-    refresh(false);
+    await refresh(false);
     if (at >= 0) {
       app.state.sample = idOf(data, at);
       app.list.select(at);
@@ -95,11 +97,17 @@ function build(app, root) {
   addEventListener("hashchange", () => follow(!card.isOpen()));
   addEventListener("popstate", () => follow(false));
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea, [contenteditable]")) return;
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea, [contenteditable]")) return;
     if (event.key === "/" && !card.isOpen()) { event.preventDefault(); root.scrollIntoView({ block: "start" }); search.focus(); }
     if ((event.key === "j" || event.key === "k") && !card.isOpen() && !event.target.closest(".x-list") && root.contains(document.activeElement)) { event.preventDefault(); app.list.focus(); }
   });
-  if (!follow(true)) refresh(false);
+  if (!(await follow(true))) await refresh(false);
+}
+
+// What the small squares of a row are.
+function stripNote(data) {
+  const names = data.metrics.filter((one) => one.primary).map((one) => visible(one.metric));
+  return data.objects || names.length < 2 ? "" : `. Squares, from the left: ${names.slice(0, 16).join(", ")}`;
 }
 
 function placeOf(data, name) {
@@ -111,7 +119,7 @@ function placeOf(data, name) {
 function anchored(data, hash) {
   let name = hash.slice(1);
   try { name = decodeURIComponent(name); } catch { return -1; }
-  if (!name.startsWith("sample-") || document.getElementById(name)) return -1;
+  if (!name.startsWith("sample-") || document.getElementById(name) || document.querySelector(`[id^="${CSS.escape(`${name}.`)}"]`)) return -1;
   const other = Object.entries(data.anchors).find(([, anchor]) => anchor === name);
   return other ? Number(other[0]) : placeOf(data, name.slice("sample-".length));
 }
@@ -155,5 +163,6 @@ if (mount) {
   explore(mount).catch((error) => {
     const status = mount.querySelector(".x-status") ?? mount.appendChild(el("p", { class: "x-status" }));
     status.textContent = error.message;
+    throw error;
   });
 }
