@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
+import orjson
 from numpy.typing import NDArray
 
 from valor_cli.masking import masked_bytes
@@ -88,7 +89,11 @@ class Blobs:
 
     def json(self, value: Any) -> int:
         """Add any JSON value; secrets of the config are masked."""
-        return self._add(masked_bytes(json_of(value)), {"t": "json"})
+        try:
+            content = orjson.dumps(value, default=_plain, option=orjson.OPT_NON_STR_KEYS)
+        except TypeError:  # of texts with half a surrogate pair
+            content = json_of(value)
+        return self._add(masked_bytes(content), {"t": "json"})
 
     def plain(self, value: Mapping[str, str]) -> int:
         """Add texts that are compressed already, as images are."""
@@ -117,7 +122,7 @@ class Blobs:
     def _add(self, content: bytes, entry: dict[str, Any]) -> int:
         head = content[:PROBE]
         if len(zlib.compress(head, 1)) < HALF * len(head):
-            content = zlib.compress(content, 6 if len(content) < PROBE else 3)
+            content = zlib.compress(content, 6 if len(content) < PROBE else 1)
             entry = {**entry, "z": 1}
         return self._put({**entry, "d": base64.b64encode(content).decode()}, content)
 

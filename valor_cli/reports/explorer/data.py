@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -15,7 +16,7 @@ from valor_cli.reports.explorer.joining import Samples, Side, sides_of
 from valor_cli.reports.explorer.metric_columns import MetricOfSamples, metric_columns, metrics_of
 from valor_cli.reports.explorer.object_columns import object_columns, sizes
 from valor_cli.reports.explorer.pictures import image_columns, outlines
-from valor_cli.reports.sections.anchors import PREFIX, Anchors
+from valor_cli.reports.sections.anchors import Anchors
 from valor_cli.reports.sections.formatting import clean
 from valor_cli.results import STATUSES, EmbeddedImages, RunResult, Scalar
 
@@ -33,6 +34,9 @@ CASES: Final = "misclassification", "true_positive"
 
 DETAILS: Final = "expected", "predicted"
 """What details of a classification by a language model call both labels."""
+
+_SAFE = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,38}[A-Za-z0-9_])?")
+"""Ids that are their own names in links."""
 
 _NO_IMAGES = EmbeddedImages()
 
@@ -82,7 +86,6 @@ def explorer_of_runs(
     }
     columns.finish()
     document["objects"] = object_columns(sides, samples, columns)
-    columns.finish()
     document["outlines"] = outlines(sides, samples, columns)
     columns.finish()
     document["cards"] = card_chunks(sides, samples, texts, metrics, columns)
@@ -128,8 +131,8 @@ def _shown_id(one: Scalar) -> str:
 
 def _anchors(ids: Sequence[Scalar], blobs: Blobs) -> int | None:
     """The names of samples in links, by number, where they are not just their ids."""
-    named = ((at, PREFIX + str(one), Anchors().name(one)) for at, one in enumerate(ids))
-    other = {str(at): anchor for at, name, anchor in named if anchor != name}
+    unsafe = ((at, one) for at, one in enumerate(ids) if not _SAFE.fullmatch(str(one)))
+    other = {str(at): Anchors().name(one) for at, one in unsafe}
     return blobs.json(other) if other else None
 
 

@@ -26,11 +26,19 @@ def object_columns(sides: Sequence[Side], samples: Samples, blobs: Blobs) -> dic
     labels = list(dict.fromkeys(label for one in found if one for label in one.labels))
     if not any(found):
         return None
+    models = [None if one is None else _columns(one, labels, samples, blobs) for one in found]
+    blobs.finish()
+    # Boxes, half of all, are not needed to count.
+    for one, columns in zip(found, models, strict=True):
+        if one is not None and columns is not None:
+            order = _by_sample(samples.positions(one.image_ids)[np.asarray(one.images)])
+            columns["boxes"] = _boxes(np.asarray(one.boxes)[order], blobs)
+    blobs.finish()
     return {
         "outcomes": OUTCOMES,
         "labels": [clean(label, 80) for label in labels],
         "names": labels,
-        "models": [one and _columns(one, labels, samples, blobs) for one in found],
+        "models": models,
     }
 
 
@@ -63,7 +71,6 @@ def _columns(
         "matched": blobs.codes(_local(np.asarray(one.matched)[order], rank)),
         "nearest": blobs.codes(_local(np.asarray(one.nearest)[order], rank)),
         "ious": blobs.rounded(np.asarray(one.ious)[order], 1000),
-        "boxes": _boxes(np.asarray(one.boxes)[order], blobs),
     }
 
 

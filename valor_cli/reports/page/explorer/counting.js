@@ -13,10 +13,8 @@ function aboutOf(one, at) {
   return one.nearest[at] === one.nearestMissing ? -1 : one.nearest[at];
 }
 
-// The right label of a detection as far as it is a pair of labels: a true positive or a confusion; -1 else.
+// The right label of a detection whose label is wrong; -1 if it is not known.
 function truthOf(one, sample, at) {
-  if (one.outcomes[at] === 0) return one.labels[at];
-  if (one.outcomes[at] !== 1) return -1;
   const about = aboutOf(one, at);
   return about < 0 ? -1 : one.gtLabels[one.gtStart[sample] + about];
 }
@@ -26,30 +24,35 @@ function countObjects(one, wanted, pass, found) {
   const { threshold, kinds, labels, truth, predicted, least, below } = wanted;
   const paired = truth >= 0 || predicted >= 0;
   const sized = least > 0 || below < Infinity;
-  const last = one.gtStart.length - 1;
-  const add = (sample, kind, label, right, size) => {
-    const wrongKind = kinds && !kinds[kind] ? 1 : 0;
-    const wrongLabel = labels && !labels[label] ? 1 : 0;
-    const wrongPair = paired && ((truth >= 0 && right !== truth) || (predicted >= 0 && (kind === FN || right < 0 || label !== predicted))) ? 1 : 0;
-    if (sized && (size < least || !(size < below))) return;
+  const { hits, pairs } = found;
+  const { scores, outcomes, labels: own, start, gtStart, gtLabels, gtFound, gtIgnored, gtSizes, sizes } = one;
+  // An object that only one filter leaves out is counted beside that filter's values.
+  const add = (sample, kind, label, right) => {
+    const wrongKind = kinds !== null && kinds[kind] === 0 ? 1 : 0;
+    const wrongLabel = labels !== null && labels[label] === 0 ? 1 : 0;
+    const wrongPair = paired && (kind === FN || right < 0 || (truth >= 0 && right !== truth) || (predicted >= 0 && label !== predicted)) ? 1 : 0;
     const wrong = wrongKind + wrongLabel + wrongPair;
     if (wrong > 1) return;
-    if (wrong === 0) { found.hits[sample] += 1; found.total += 1; }
-    if (wrong - wrongKind === 0) found.kinds[kind] += 1;
-    if (wrong - wrongLabel === 0) found.labels[label] += 1;
-    if (wrong - wrongPair === 0 && right >= 0 && kind === 1) {
+    if (wrong === 0) { hits[sample] += 1; found.total += 1; }
+    if (wrong === wrongKind) found.kinds[kind] += 1;
+    if (wrong === wrongLabel) found.labels[label] += 1;
+    if (wrong === wrongPair && kind === 1 && right >= 0) {
       const pair = right * found.labels.length + label;
-      found.pairs.set(pair, (found.pairs.get(pair) ?? 0) + 1);
+      pairs.set(pair, (pairs.get(pair) ?? 0) + 1);
     }
   };
-  for (let sample = 0; sample < last; sample += 1) {
-    if (!pass[sample]) continue;
-    for (let at = one.start[sample]; at < one.start[sample + 1]; at += 1) {
-      if (one.scores[at] < threshold) break; // those of a sample are in descending order
-      add(sample, one.outcomes[at], one.labels[at], truthOf(one, sample, at), sized ? one.sizes[at] : 0);
+  for (let sample = 0; sample + 1 < gtStart.length; sample += 1) {
+    if (pass[sample] === 0) continue;
+    for (let at = start[sample]; at < start[sample + 1]; at += 1) {
+      if (scores[at] < threshold) break; // those of a sample are in descending order
+      if (sized && (sizes[at] < least || !(sizes[at] < below))) continue;
+      const kind = outcomes[at];
+      add(sample, kind, own[at], kind === 0 ? own[at] : kind === 1 ? truthOf(one, sample, at) : -1);
     }
-    for (let at = one.gtStart[sample]; at < one.gtStart[sample + 1]; at += 1) {
-      if (!one.gtIgnored[at] && !(one.gtFound[at] >= threshold)) add(sample, FN, one.gtLabels[at], one.gtLabels[at], sized ? one.gtSizes[at] : 0);
+    for (let at = gtStart[sample]; at < gtStart[sample + 1]; at += 1) {
+      if (gtIgnored[at] || gtFound[at] >= threshold) continue;
+      if (sized && (gtSizes[at] < least || !(gtSizes[at] < below))) continue;
+      add(sample, FN, gtLabels[at], -1);
     }
   }
 }

@@ -136,6 +136,24 @@ function pathOf(ring) {
   return `${path}z`;
 }
 
+// A small drawing: the boxes of each outcome as one path.
+function drawSmall(data, model, at, threshold, wanted) {
+  const frame = frameOf(data, at, data.sizes ? [] : objectsOf(data, model, at));
+  const node = svg("svg", { class: "x-drawing", viewBox: frame.join(" "), "aria-hidden": "true", preserveAspectRatio: "xMidYMid meet" });
+  node.append(svg("rect", { class: "x-ground", x: frame[0], y: frame[1], width: frame[2], height: frame[3] }));
+  placeImage(data, at, node, frame);
+  const paths = new Map();
+  objectsOf(data, model, at).forEach((thing) => {
+    const outcome = outcomeAt(thing, threshold);
+    if (!outcome || !wanted(thing, outcome)) return;
+    const [x, y, width, height] = thing.box;
+    const name = `x-o x-${outcome}${thing.truth ? " x-gt" : ""}`;
+    paths.set(name, `${paths.get(name) ?? ""}M${x} ${y}h${width}v${height}h${-width}z`);
+  });
+  node.append(svg("g", { class: "x-objects-drawn" }, [...paths].map(([name, path]) => svg("g", { class: name }, svg("path", { d: path })))));
+  return node;
+}
+
 // Zoom and pan of drawings that show the same part: by wheel, drag, pinch and keys.
 function zoomer() {
   const nodes = new Set();

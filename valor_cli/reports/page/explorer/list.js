@@ -148,12 +148,7 @@ function thumbnail(app, at) {
   const box = el("span", { class: "x-thumb" });
   const model = selection.goal.models[0];
   const ready = data.objects && data.objects.models[model] ? data.objects.models[model].loadBoxes() : Promise.resolve();
-  ready.then(async () => {
-    const things = objectsOf(data, model, at);
-    const wanted = shownBy(app);
-    box.append(draw(data, at, things, { threshold: selection.goal.threshold, captions: "", wanted, name: `Image ${visible(idOf(data, at))}` }));
-    box.firstChild.setAttribute("aria-hidden", "true");
-  });
+  ready.then(() => box.append(drawSmall(data, model, at, selection.goal.threshold, shownBy(app))));
   return box;
 }
 

@@ -131,10 +131,13 @@ function searchBox(app, drawn) {
   const texts = () => {
     clearTimeout(waiting);
     if (!app.state.q || !app.data.cards) { progress.textContent = ""; return; }
+    let last = performance.now();
     waiting = setTimeout(() => searchTexts(app.data, app.state.q, (done, all) => {
       progress.className = done < all ? "count" : "vh";
       progress.textContent = done < all ? `searching texts, ${done} of ${all}` : "";
-      if (done === all || done % 10 === 0) drawn(true);
+      if (done < all && performance.now() - last < 1000) return;
+      last = performance.now();
+      drawn(true);
     }), 150);
   };
   box.addEventListener("input", () => app.set({ q: box.value }));

@@ -57,6 +57,7 @@ async function searchTexts(data, text, tell) {
   const known = textHits.get(wanted);
   if (known?.done) return true;
   const found = new Uint8Array(data.count);
+  const pattern = new RegExp(wanted.split(" ").map((one) => one.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&")).join("\\s+"), "iu");
   textHits.clear();
   textHits.set(wanted, { found, done: false });
   const { chunks, every } = data.cards;
@@ -66,11 +67,11 @@ async function searchTexts(data, text, tell) {
     Object.values(chunk.texts).forEach((columns) => columns.forEach((column) => {
       if (!column) return;
       for (let at = 0; at < column.length; at += 1) {
-        if (column[at] !== null && !found[number * every + at] && normal(column[at]).includes(wanted)) found[number * every + at] = 1;
+        if (column[at] !== null && !found[number * every + at] && pattern.test(column[at])) found[number * every + at] = 1;
       }
     }));
     Object.entries(chunk.shown).forEach(([at, models]) => {
-      if (Object.values(models).some((one) => Object.values(one.texts).some((shown) => normal(shown.text).includes(wanted)))) found[at] = 1;
+      if (Object.values(models).some((one) => Object.values(one.texts).some((shown) => pattern.test(shown.text)))) found[at] = 1;
     });
     tell(number + 1, chunks.length);
   }

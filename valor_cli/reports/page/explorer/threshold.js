@@ -68,10 +68,16 @@ function thresholdPanel(app) {
       bdi(name), ` against ${short(first)}: `, ["tp", "fp", "fn"].map((side) => `${side.toUpperCase()} ${signed(now[side] - before[side])}`).join(", "), `, F1 ${number(before.f1)} → ${number(now.f1)}`].flat()));
   };
 
-  const showSpreads = settled((model, goal) => {
-    const one = data.objects.models[model];
-    one.loadBoxes().then(() => spreads.replaceChildren(...spreadCharts(one, flags(data.objects.labels.length, goal.labels), goal.threshold)));
-  });
+  // Histograms follow when the slider rests.
+  let waiting = 0;
+  const showSpreads = (model, goal) => {
+    clearTimeout(waiting);
+    waiting = setTimeout(async () => {
+      const one = data.objects.models[model];
+      await one.loadBoxes();
+      spreads.replaceChildren(...spreadCharts(one, flags(data.objects.labels.length, goal.labels), goal.threshold));
+    }, 120);
+  };
 
   const showLabels = () => {
     if (!labelled.open) return;
