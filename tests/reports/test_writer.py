@@ -230,10 +230,11 @@ def test_what_a_page_reads_goes_with_it(two_models: RunResult, tmp_path: Path) -
         "tile-1.js": b"new",
         "images/image-b.jpg": b"old",
     }
-    # A report that is rendered again beside its results takes the place of the page alone.
+    # A report that is rendered again beside its results keeps the images of the run.
     put()
-    write_reports(two_models, tmp_path, ["html"], linked, beside=True)
-    assert f"{IMAGES}/image-b.jpg" in _tree(tmp_path)
+    write_reports(two_models, tmp_path, ["html"], beside=True)
+    left = {"images/image-a.jpg", "images/image-b.jpg", "notes.txt", "frame.jpg"}
+    assert set(_tree(beside)) == left
     write_reports(two_models, tmp_path, ["markdown"], beside=True)
     assert f"{IMAGES}/image-b.jpg" in _tree(tmp_path)
     # Without a page nothing is read.

@@ -126,6 +126,8 @@ def write_reports(
     known = () if beside else (*FILES.values(), *tables)
     stale = [name for name in known if name not in rendered]
     linked = {*pictures.links.values(), *pictures.overlay_links.values()}
+    if beside:
+        linked.update(_own_files(out, IMAGES))
     return write_files(out, rendered, stale, linked=linked)
 
 
@@ -183,7 +185,8 @@ def write_files(
         clear(out / folder, is_own)
     paged = FILES["html"] in (*contents, *stale)
     if paged:
-        stale = [*stale, *_own_files_beside(out, {*files, *linked})]
+        found = (name for folder in _FOLDERS for name in _own_files(out, folder))
+        stale = [*stale, *(name for name in found if name not in files and name not in linked)]
     at = out
     new: list[str] = []
     try:
@@ -239,13 +242,13 @@ def is_own(name: str) -> bool:
     return OWN.fullmatch(name) is not None
 
 
-def _own_files_beside(out: Path, kept: Collection[str]) -> list[str]:
-    """Names of the files beside the page that are an earlier run's."""
-    found = []
-    for folder in _FOLDERS:
-        with contextlib.suppress(OSError):  # there is none
-            found += [f"{folder}/{name}" for name in sorted(os.listdir(out / folder))]
-    return [one for one in found if is_own(one.rpartition("/")[2]) and one not in kept]
+def _own_files(out: Path, folder: str) -> list[str]:
+    """Names of the files that reports have written to a folder beside the page."""
+    try:
+        names = sorted(os.listdir(out / folder))
+    except OSError:  # there is none
+        return []
+    return [f"{folder}/{name}" for name in names if is_own(name)]
 
 
 def _renderer(name: str) -> Render:
