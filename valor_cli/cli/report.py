@@ -66,8 +66,9 @@ def report(
 
     Without options it prints the summary that `valor evaluate` ends with, and writes nothing.
     Gates stand as they were judged then, and the exit code is 0 whatever they say. What single
-    samples have is read from samples.jsonl beside it, where that is. Neither holds photos: the
-    HTML report draws objects on a plain ground.
+    samples have is read from samples.jsonl beside it, where that is. Neither holds images: the
+    HTML report shows those that the run copied (`report: {images: folder}`), and otherwise draws
+    objects on a plain ground.
 
     
     Example:
@@ -151,6 +152,7 @@ def _print(run: str, names: tuple[str, ...]) -> None:
 
 
 def _write(run: str, names: tuple[str, ...], folder: Path) -> None:
+    from valor_cli.pipeline.images import copied_images
     from valor_cli.reports.run_files import RESULTS, read_run
     from valor_cli.reports.writer import write_reports
 
@@ -162,7 +164,8 @@ def _write(run: str, names: tuple[str, ...], folder: Path) -> None:
             str(there), "belongs to another run; reports beside it would be taken for that run's"
         )
         raise ConfigError(problem, hint="name another folder with --out DIR")
-    for path in write_reports(result, folder, names, beside=beside):
+    images = copied_images(result, results.parent, folder)
+    for path in write_reports(result, folder, names, images, beside=beside):
         say(str(path))
 
 

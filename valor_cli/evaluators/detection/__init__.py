@@ -30,7 +30,6 @@ from valor_cli.evaluators.detection.metrics.lvis import LVIS_WING
 from valor_cli.evaluators.detection.metrics.panoptic_quality import PANOPTIC_WING
 from valor_cli.evaluators.detection.metrics.pr_curve import PR_CURVE
 from valor_cli.evaluators.detection.metrics.precision_recall import F1, PRECISION, RECALL
-from valor_cli.evaluators.thumbnails import thumbnails
 from valor_cli.metric import Stream, Task, Wing
 
 __all__ = ["INSTANCE_SEGMENTATION", "OBJECT_DETECTION"]
@@ -108,7 +107,6 @@ OBJECT_DETECTION = Task(
     defaults=_DEFAULTS,
     primary=_PRIMARY,
     by_sample="image_scores",
-    pictures=thumbnails,
 )
 
 INSTANCE_SEGMENTATION = Task(
@@ -122,5 +120,4 @@ INSTANCE_SEGMENTATION = Task(
     defaults=_DEFAULTS,
     primary=_PRIMARY,
     by_sample="image_scores",
-    pictures=thumbnails,
 )

@@ -47,12 +47,10 @@ class Explorer(Struct, frozen=True):
     Attributes:
         data: A JSON document of columns, which may stand in a script of the page.
         files: What is too large for the page: scripts in the folder `report_files` beside it.
-        linked: Whether the page shows images that lie beside it.
     """
 
     data: bytes
     files: Mapping[str, bytes]
-    linked: bool = False
 
 
 def explorer_of(result: RunResult, images: EmbeddedImages = _NO_IMAGES) -> Explorer | None:
@@ -93,7 +91,6 @@ def explorer_of_runs(
     return Explorer(
         json_of({**document, "blobs": columns.table, "photos": photos.table}),
         {**columns.files, **photos.files},
-        bool(document["images"]["links"]),
     )
 
 

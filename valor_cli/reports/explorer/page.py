@@ -43,13 +43,12 @@ def style() -> str:
 def context(explorer: Explorer | None) -> dict[str, Any]:
     """Context of explorer.html.j2, and what the page's policy allows beyond its own script.
 
-    Scripts beside the page are loaded by its own script alone, images from its own folder.
+    Scripts beside the page are loaded by its own script alone.
     """
     if explorer is None:
-        return {"explorer": None, "beside_scripts": "", "beside_images": ""}
+        return {"explorer": None, "beside_scripts": ""}
     data = explorer.data.decode()
     return {
         "explorer": Markup(data),  # noqa: S704 - JSON in ASCII, without "<"
         "beside_scripts": " 'strict-dynamic'" if explorer.files else "",
-        "beside_images": " file: 'self'" if explorer.linked else "",
     }

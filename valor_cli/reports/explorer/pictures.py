@@ -39,11 +39,14 @@ def image_columns(
             content = images.overlays.get((side.model, file))
             if content is not None:
                 _add(overlays, f"{at} {index}", embedded(content))
+            elif (side.model, file) in images.overlay_links:
+                links[f"{at} {index}"] = images.overlay_links[side.model, file]
     return {
         "links": links,
         "photos": [_finished(part, blobs) for part in parts],
         "overlays": [_finished(part, blobs) for part in overlays],
         "colours": dict(images.colours),
+        "left": {str(at): images.left_out[f] for at, f in enumerate(files) if f in images.left_out},
         "notes": list(images.notes),
     }
 

@@ -12,7 +12,7 @@ function imageSource(source, photos) {
     has: (at) => Boolean(source.links[at]) || images.has(String(at)),
     any: Object.keys(source.links).length > 0 || images.size > 0,
     of: async (at) => source.links[at] ?? read(images, String(at)),
-    overlay: (at, model) => read(overlays, `${at} ${model}`),
+    overlay: async (at, model) => source.links[`${at} ${model}`] ?? read(overlays, `${at} ${model}`),
   };
 }
 

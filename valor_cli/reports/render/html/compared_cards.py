@@ -20,7 +20,7 @@ from valor_cli.reports.sections.comparison.samples import (
 )
 from valor_cli.reports.sections.errors.outcomes import counted, outcome_of
 from valor_cli.reports.sections.errors.worst_images import KIND as WHOLE
-from valor_cli.results import ChangedSample, ExampleObject, ExampleResult
+from valor_cli.results import ChangedSample, EmbeddedImages, ExampleObject, ExampleResult
 
 LONG = 400
 """Characters of a shared text above which it is folded."""
@@ -34,7 +34,7 @@ def cards(
 ) -> list[dict[str, Any]]:
     """A card for each sample, with all that its template shows."""
     anchors = Anchors()
-    drawings = Drawings({}, 2)
+    drawings = Drawings(EmbeddedImages(), 2)
     index = {pair.key: at for at, pair in enumerate(pairs)}
     return [
         {

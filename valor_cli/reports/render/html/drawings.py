@@ -12,13 +12,10 @@ from msgspec import Struct
 from valor_cli.reports.sections.errors.outcomes import Outcome, outcome_of
 from valor_cli.reports.sections.errors.worst_images import KIND as WHOLE
 from valor_cli.reports.sections.formatting import clean, number
-from valor_cli.results import ExampleObject, ExampleResult, Picture
+from valor_cli.results import EmbeddedImages, ExampleObject, ExampleResult, Picture
 
 INK = 1_000_000
 """Characters of drawings at most, divided evenly among the models and kinds of examples."""
-
-PICTURES = 600_000
-"""Maximum bytes of embedded images; later drawings have a plain background."""
 
 DRAWING = 20_000
 """Characters of the objects in one drawing, about 80 boxes; errors are drawn before the rest."""
@@ -39,18 +36,16 @@ Ring = Sequence[Sequence[float]]
 class Drawings:
     """Draws examples; an image is embedded once, however many drawings use it."""
 
-    def __init__(self, photos: Mapping[str, bytes], shares: int) -> None:
-        self._photos = photos
+    def __init__(self, images: EmbeddedImages, shares: int) -> None:
+        self._images = images
         self._share = INK // max(shares, 1)
         self._ink: dict[tuple[str, str], int] = {}
         self._defined: dict[str, str] = {}
-        self._bytes = 0
 
     def drawable(self, example: ExampleResult) -> bool:
         """Whether the example has an outline or an image."""
         outlined = any(thing.geometry is not None for thing in example.objects)
-        file = example.picture.file if example.picture else None
-        return outlined or (file is not None and bool(self._photos.get(file)))
+        return outlined or self._source(example.picture) is not None
 
     def draw(self, example: ExampleResult) -> Markup | None:
         """The drawing; None if there is nothing to draw or no room."""
@@ -78,13 +73,19 @@ class Drawings:
 
     def _photo(self, example: ExampleResult) -> Markup | None:
         """The image alone, for a sample without outlines and an image of unknown size."""
-        content = self._photos.get(example.picture.file or "") if example.picture else None
-        if not content or self._bytes + len(content) > PICTURES:
+        source = self._source(example.picture)
+        if source is None:
             return None
-        self._bytes += len(content)
         name = escape(f"Picture of {clean(str(example.sample_id), 60)}")
-        ready = f'<img class="thumb" alt="{name}" src="{embedded(content)}">'
+        ready = f'<img class="thumb" alt="{name}" src="{source}">'
         return Markup(ready)  # noqa: S704 - escaped just before
+
+    def _source(self, picture: Picture | None) -> str | None:
+        """The URL of an image, embedded or beside the page."""
+        if picture is None or picture.file is None:
+            return None
+        content = self._images.photos.get(picture.file)
+        return embedded(content) if content else self._images.links.get(picture.file)
 
     def _picture(self, picture: Picture | None) -> int | None:
         """The number of an embedded image."""
@@ -92,15 +93,14 @@ class Drawings:
             return None
         if picture.file in self._defined:
             return list(self._defined).index(picture.file)
-        content = self._photos.get(picture.file)
-        if not content or self._bytes + len(content) > PICTURES:
+        source = self._source(picture)
+        if source is None:
             return None
-        self._bytes += len(content)
         index = len(self._defined)
         self._defined[picture.file] = (
             f'<image id="p{index}" width="{picture.width:d}" height="{picture.height:d}" '
             f'preserveAspectRatio="none" '
-            f'href="{embedded(content)}"/>'
+            f'href="{source}"/>'
         )
         return index
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import zip_longest
+from itertools import chain
 from typing import Any
 
 from markupsafe import Markup, escape
@@ -31,9 +31,6 @@ from valor_cli.results import EmbeddedImages, RunResult
 IMAGES = 24
 """Worst images shown of each model."""
 
-OVERLAYS = 900_000
-"""Bytes of overlays embedded at most, 1.2 MB of the page; it says how many it left out."""
-
 SWATCHES = 40
 """Labels whose colours are explained at most."""
 
@@ -50,7 +47,7 @@ ENTRIES = 12_000
 def illustrated(result: RunResult, pictures: EmbeddedImages, anchors: Anchors) -> dict[str, Any]:
     """Context of errors.html.j2: breakdowns, gallery, matrices, and their images."""
     models = [clean(model, 60) for model in result.models]
-    drawings = Drawings(pictures.photos, 3 * len(models))
+    drawings = Drawings(pictures, 3 * len(models))
     worst = gallery(result, pictures, drawings, anchors)
     mistakes = Dialogs("e", len(models), MISTAKES, drawings, anchors)
     lost = [_breakdown(one, models, mistakes) for one in breakdowns(result)]
@@ -104,7 +101,7 @@ def gallery(
 ) -> dict[str, Any]:
     """Cards by model, with their legend."""
     worst = worst_images(result, IMAGES)
-    overlays, left_out = _overlays(worst, pictures)
+    overlays = _overlays(worst, pictures)
     swatches = list(pictures.colours.items()) if overlays else []
     return {
         "gallery": [
@@ -112,37 +109,28 @@ def gallery(
         ],
         "measure": next((image.measure for images in worst for image in images), ""),
         "overlaid": len(overlays),
-        "left_out": left_out,
+        "image_notes": [clean(note, 600) for note in pictures.notes],
         "swatches": [(colour, clean(name, 40)) for name, colour in swatches[:SWATCHES]],
         "more_swatches": max(len(swatches) - SWATCHES, 0),
         "legend": legend(name for images in worst for image in images for name in image.counts),
     }
 
 
-def _overlays(
-    worst: Sequence[Sequence[WorstImage]], pictures: EmbeddedImages
-) -> tuple[dict[int, bytes], int]:
-    """Of each card, by its identity: the worst of every model before the second worst of any."""
-    shown: dict[int, bytes] = {}
-    left_out = 0
-    room = OVERLAYS
-    for rank in zip_longest(*worst):
-        for image in filter(None, rank):
-            picture = image.example.picture
-            file = picture.file if picture else None
-            content = pictures.overlays.get((image.example.model, file)) if file else None
-            if content is None:
-                continue
-            room -= len(content)
-            if room < 0:
-                left_out += 1
-            else:
-                shown[id(image)] = content
-    return shown, left_out
+def _overlays(worst: Sequence[Sequence[WorstImage]], pictures: EmbeddedImages) -> dict[int, str]:
+    """The URL of each card's overlay, by the card's identity."""
+    shown: dict[int, str] = {}
+    for image in chain.from_iterable(worst):
+        picture = image.example.picture
+        key = image.example.model, (picture.file if picture else None) or ""
+        if key in pictures.overlays:
+            shown[id(image)] = embedded(pictures.overlays[key])
+        elif key in pictures.overlay_links:
+            shown[id(image)] = pictures.overlay_links[key]
+    return shown
 
 
 def _card(
-    image: WorstImage, drawings: Drawings, overlays: dict[int, bytes], anchors: Anchors
+    image: WorstImage, drawings: Drawings, overlays: dict[int, str], anchors: Anchors
 ) -> dict[str, Any]:
     drawing = None if id(image) in overlays else drawings.draw(image.example)
     return {
@@ -159,9 +147,9 @@ def _card(
     }
 
 
-def _picture(image: WorstImage, content: bytes) -> Markup:
+def _picture(image: WorstImage, source: str) -> Markup:
     told = escape(f"Image {image.name}: ground truth, prediction and errors side by side")
-    ready = f'<img alt="{told}" loading="lazy" decoding="async" src="{embedded(content)}">'
+    ready = f'<img alt="{told}" loading="lazy" decoding="async" src="{escape(source)}">'
     return Markup(ready)  # noqa: S704 - escaped just before
 
 

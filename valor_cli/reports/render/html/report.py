@@ -73,7 +73,7 @@ def to_html(
 
     Args:
         result: The run.
-        pictures: Images to embed; other drawings have a plain background.
+        pictures: Images embedded or beside it; other drawings have a plain background.
         prepared, explored: Made before, as they are needed elsewhere, too.
     """
     explored = explorer_of(result, pictures) if explored is None else explored
@@ -123,6 +123,7 @@ def to_html(
         run=_run(result.run, told),
         packages=[(clean(k), clean(v)) for k, v in result.run.packages.items()],
         inputs=[shown_input(file) for file in result.run.inputs],
+        files_beside=bool(pictures.links or pictures.overlay_links),
         **illustrated(result, pictures, anchors),
         **diagrams(result, anchors),
         **sample_section(result, told.models, anchors),
