@@ -8,7 +8,7 @@ import os
 from msgspec.structs import replace
 
 from valor_cli.errors import DataError, Problem
-from valor_cli.reports.writer import EVIDENCE, FILES, RESAMPLES, SAMPLES
+from valor_cli.reports.writer import EVIDENCE, FILES, OBJECTS, RESAMPLES, SAMPLES
 from valor_cli.results import RunResult
 from valor_cli.results.document import from_json
 
@@ -22,8 +22,8 @@ def read_run(path: str, *, samples: bool = True) -> RunResult:
 
     Args:
         path: Its results.json, or the folder of it.
-        samples: Whether to read samples.jsonl, resamples.jsonl and evidence.bin beside it, too,
-            if present; without them two runs can be compared by their values only.
+        samples: Whether to read samples.jsonl, resamples.jsonl, evidence.bin and objects.bin beside
+            it, too, if present; without them two runs can be compared by their values only.
 
     Raises:
         DataError: A file is missing, unreadable, broken, or from another run.
@@ -52,6 +52,12 @@ def read_run(path: str, *, samples: bool = True) -> RunResult:
 
         evidence = evidence_bin.from_bytes(_content(of_evidence), of_evidence, result)
         result = replace(result, evidence=evidence)
+    of_objects = os.path.join(beside, OBJECTS)
+    if os.path.isfile(of_objects):
+        from valor_cli.reports.files import objects_bin
+
+        objects = objects_bin.from_bytes(_content(of_objects), of_objects, result)
+        result = replace(result, objects=objects)
     return result
 
 

@@ -37,6 +37,12 @@ RESAMPLES = "resamples.jsonl"
 EVIDENCE = "evidence.bin"
 """What values rest on that were not resampled, likewise."""
 
+OBJECTS = "objects.bin"
+"""Every object of a detection run with its outcome, likewise."""
+
+BESIDE = (SAMPLES, RESAMPLES, EVIDENCE, OBJECTS)
+"""What is written with json, where there is any."""
+
 Content: TypeAlias = bytes | Iterable[bytes | memoryview]
 """What a file holds, all at once or one part after the other."""
 
@@ -79,8 +85,8 @@ def write_reports(
     Args:
         result: The run.
         out: The folder, made if there is none.
-        formats: Names in `FILES`; json brings samples.jsonl, resamples.jsonl and evidence.bin where
-            there are values of samples and of resamples, and evidence of others.
+        formats: Names in `FILES`; json brings samples.jsonl, resamples.jsonl, evidence.bin and
+            objects.bin where there are values of samples and of resamples, evidence, objects.
         pictures: Images that the HTML report embeds.
         beside: Whether existing files belong to this run and are kept.
 
@@ -93,6 +99,7 @@ def write_reports(
         SAMPLES: bool(result.samples),
         RESAMPLES: bool(result.resamples),
         EVIDENCE: bool(result.evidence),
+        OBJECTS: bool(result.objects),
     }
     if "json" in names:
         names += [name for name, there in tables.items() if there]
@@ -135,7 +142,7 @@ def write_files(
         DataError: The folder or a file cannot be written; no half-written file is left behind.
     """
     waiting = {out / name: temporary(out / name) for name in contents}
-    clear(out, {*contents, *FILES.values(), SAMPLES, RESAMPLES, EVIDENCE})
+    clear(out, {*contents, *FILES.values(), *BESIDE})
     at = out
     new: list[str] = []
     try:
@@ -208,6 +215,10 @@ def _of_rows(name: str) -> Render | None:
         from valor_cli.reports.files import evidence_bin
 
         return lambda run: evidence_bin.to_blocks(run.result)
+    if name == OBJECTS:
+        from valor_cli.reports.files import objects_bin
+
+        return lambda run: objects_bin.to_blocks(run.result)
     if name == "csv":
         from valor_cli.reports.files.csv_rows import to_csv
 
