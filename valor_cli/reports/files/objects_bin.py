@@ -32,7 +32,10 @@ _OF_TRUTHS: Final = ("matched", "nearest")
 _COLUMNS: Final = {
     **dict.fromkeys(("gt_images", "gt_labels", "images", "detected", *_OF_TRUTHS), "int32"),
     **dict.fromkeys(("gt_boxes", "boxes", "ious"), "float32"),
-    **{"sizes": "int32", "scores": "float64", "outcomes": "uint8", "gt_ignored": "bool"},
+    "sizes": "int32",
+    "scores": "float64",
+    "outcomes": "uint8",
+    "gt_ignored": "bool",
 }
 """The type of each array."""
 
@@ -41,7 +44,12 @@ def to_blocks(result: RunResult) -> Iterator[bytes | memoryview]:
     """The file content, array by array."""
     arrays = ArrayWriter()
     document = [_told(one, arrays) for one in result.objects]
-    return arrays.blocks(_NAME, {"objects": document})
+    return arrays.blocks(_NAME, {"run": _run(result), "objects": document})
+
+
+def _run(result: RunResult) -> list[str | None]:
+    """What tells a run from others: its config and its inputs."""
+    return [result.run.config_sha256, *(one.sha256 for one in result.run.inputs)]
 
 
 def _told(one: ObjectsResult, arrays: ArrayWriter) -> dict[str, Any]:
@@ -85,26 +93,17 @@ def from_bytes(content: bytes, path: str, result: RunResult) -> tuple[ObjectsRes
     try:
         arrays = ArrayReader(content, path, _NAME)
         found = [_read(record, arrays) for record in arrays.document["objects"]]
+        run = arrays.document["run"]
     except MISSHAPEN:
         raise DataError(Problem(path, "not an objects file of valor"), hint=NEXT) from None
-    for one in found:
-        told = _unlike(one, result)
-        if told is not None:
-            raise DataError(Problem(path, f"{told}; is it from another run?"), hint=NEXT)
+    unknown = next((one.model for one in found if one.model not in result.models), None)
+    if unknown is not None:
+        message = f"no model {unknown!r:.60} in results.json; is it from another run?"
+        raise DataError(Problem(path, message), hint=NEXT)
+    if run != _run(result):
+        message = "not of the config and the inputs of results.json; is it from another run?"
+        raise DataError(Problem(path, message), hint=NEXT)
     return tuple(found)
-
-
-def _unlike(one: ObjectsResult, result: RunResult) -> str | None:
-    """What a model's objects have otherwise than results.json."""
-    if one.model not in result.models:
-        return f"no model {one.model!r:.60} in results.json"
-    counts = {"images": len(one.image_ids), "ground_truths": len(one.gt_labels)}
-    for name, count in counts.items():
-        expected = result.data.get(name, count)
-        if count != expected:
-            what = name.replace("_", " ")
-            return f"{count:,} {what} of {one.model!r:.60}; results.json says {expected:,}"
-    return None
 
 
 def _read(record: Mapping[str, Any], arrays: ArrayReader) -> ObjectsResult:
@@ -114,10 +113,7 @@ def _read(record: Mapping[str, Any], arrays: ArrayReader) -> ObjectsResult:
         LookupError, TypeError, ValueError: They do not fit together.
     """
     ids: Any = record["gt_texts"]
-    if ids is None:
-        ids = arrays.take(record["gt_ids"])
-    else:
-        ids = np.array([*ids, None], object)[:-1]
+    ids = arrays.take(record["gt_ids"]) if ids is None else np.array([*ids, None], object)[:-1]
     columns: dict[str, Any]
     columns = {name: arrays.take(told) for name, told in record["arrays"].items()}
     lists = {name: tuple(record[name]) for name in _LISTS}
@@ -146,7 +142,10 @@ def _check(one: ObjectsResult) -> None:
         **dict.fromkeys(("gt_images", "gt_labels", "gt_ids", "gt_ignored"), (truths,)),
         **dict.fromkeys(("images", "detected", "scores", "outcomes", "ious"), (found,)),
         **dict.fromkeys(_OF_TRUTHS, (found,)),
-        **{"gt_boxes": (truths, 4), "boxes": (found, 4), "sizes": (images, 2), "files": (images,)},
+        "gt_boxes": (truths, 4),
+        "boxes": (found, 4),
+        "sizes": (images, 2),
+        "files": (images,),
     }
     below = {
         **dict.fromkeys(("gt_labels", "detected"), len(one.labels)),

@@ -29,11 +29,13 @@ from valor_cli.results import ObjectsResult
 from valor_cli.results.objects import OUTCOMES
 
 Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 TRUE_POSITIVE: Final = OUTCOMES.index("true_positive")
 IGNORED: Final = OUTCOMES.index("ignored")
-_OF_REASONS: Final = np.array([OUTCOMES.index(reason) for reason in REASONS], np.uint8)
+_OF_REASONS: Final = np.array([*(OUTCOMES.index(one) for one in REASONS), IGNORED], np.uint8)
+"""Outcomes by reason; the last one is that of none."""
 
 _AT_ONCE: Final = 1 << 15
 """Detections that are looked at together, about: what is made of them fits in the cache."""
@@ -172,28 +174,21 @@ class _Columns:
         regular = self._fill_truths(part, images, truths)
         found = part.detections
         by_image, _ = grouped(found.image)
-        box = bounds(found.shapes)
+        image, box = found.image[by_image], bounds(found.shapes)
         judged = self.judged[detections : detections + len(by_image)]
 
         def fill_rows(rows: slice) -> None:
             own, to = by_image[rows], slice(detections + rows.start, detections + rows.stop)
-            own = own[ranked(found.image[own], found.score[own], np.zeros_like(own))]
-            image = found.image[own]
-            self.images[to] = image + images
-            self.detected[to] = found.label[own]
-            self.scores[to] = found.score[own]
-            self.boxes[to] = box[own]
-            outcome, matched, nearest, iou = _of_rows(
-                part, own, image, judged[own], regular, setting
-            )
-            self.outcomes[to] = outcome
-            # Numbers of this part, behind which stands what is none of them.
-            number = np.append(regular.number + truths, -1)
-            self.matched[to] = number[matched]
-            self.nearest[to] = number[nearest]
-            self.ious[to] = iou
+            own, score = _best_first(own, image[rows], found.score[own])
+            label = found.label[own]
+            self.images[to] = image[rows] + images
+            self.detected[to] = label
+            self.scores[to] = score
+            self.boxes[to] = box.take(own, axis=0)
+            met = _of_rows(part, own, image[rows], label, judged[own], regular, setting)
+            self.outcomes[to], self.matched[to], self.nearest[to], self.ious[to] = met
 
-        spans = _spans(found.image[by_image])
+        spans = _spans(image)
         at_once(fill_rows, spans, worth=len(spans) > 1)
 
     def _fill_truths(self, part: DetectionDataset, images: int, first: int) -> _Regular:
@@ -211,7 +206,7 @@ class _Columns:
         number = np.flatnonzero(counted)
         rows = order[number]
         size = np.bincount(truths.image[rows], minlength=part.unit_count)
-        return _Regular(number, rows, np.cumsum(size) - size, size)
+        return _Regular(number + first, rows, np.cumsum(size) - size, size)
 
     def result(
         self, model: str, setting: Setting, parts: Sequence[DetectionDataset]
@@ -251,7 +246,7 @@ class _Regular(Struct, frozen=True):
     """The ground truths of a part that count, image by image.
 
     Attributes:
-        number: (k,) place of each among all of the part, image by image.
+        number: (k,) number of each among all ground truths, image by image.
         rows: (k,) row of each in the dataset.
         first, size: (images,) where those of each image begin, and how many there are.
     """
@@ -276,20 +271,30 @@ def _spans(image: Ints) -> list[slice]:
     return [slice(low, high) for low, high in pairwise(edges)]
 
 
+def _best_first(rows: Ints, image: Ints, score: Floats) -> tuple[Ints, Floats]:
+    """Rows by image, then descending score, with their scores; rows of an image are together."""
+    if ((score[1:] <= score[:-1]) | (image[1:] != image[:-1])).all():
+        # As most files have them.
+        return rows, score
+    order = ranked(image, score, np.zeros_like(rows))
+    return rows[order], score[order]
+
+
 def _of_rows(
     part: DetectionDataset,
     rows: Ints,
     image: Ints,
+    label: Ints,
     judged: NDArray[np.uint8],
     regular: _Regular,
     setting: Setting,
-) -> tuple[NDArray[np.uint8], Ints, Ints, NDArray[np.float64]]:
-    """Outcome, matched and nearest of the regular ground truths, and IoU of some detections.
+) -> tuple[NDArray[np.uint8], Ints, Ints, Floats]:
+    """Outcome, numbers of the matched and of the nearest ground truth, and IoU of detections.
 
     Args:
         part: The part they are of.
         rows: (n,) which of its detections: all of some neighbouring images, best score first.
-        image: (n,) their images, ascending.
+        image, label: (n,) their images, ascending, and their labels.
         judged: (n,) as in `_judged_rows`.
         regular: The ground truths of the part that count.
         setting: How objects are matched.
@@ -307,29 +312,24 @@ def _of_rows(
         min(setting.background_iou, floor),
         rows=rows,
     )
-    label = part.detections.label[rows]
     same = label[pairs.detection] == part.ground_truths.label[truths][pairs.ground_truth]
     met = OverlapPairs(*pairs)
     own, own_truth = highest(met, same, len(rows))
     other, other_truth = highest(met, ~same, len(rows))
-    wrong, right = judged == _WRONG, judged == _RIGHT
-    outcome = np.where(right, TRUE_POSITIVE, IGNORED).astype(np.uint8)
-    reason = reasons(wrong, own, other, setting.iou_threshold, setting.background_iou)
-    outcome[wrong] = _OF_REASONS[reason[wrong]]
+    right = judged == _RIGHT
+    reason = reasons(judged == _WRONG, own, other, setting.iou_threshold, setting.background_iou)
+    outcome = np.where(right, np.uint8(TRUE_POSITIVE), _OF_REASONS[reason])
     kept = np.flatnonzero(same & right[pairs.detection] & (pairs.iou >= floor))
     chosen = Pairs(pairs.detection[kept], pairs.ground_truth[kept], pairs.iou[kept])
+    matched = _matched(chosen, len(truths), floor, len(rows), best=part.matching == "valor")
     iou = np.maximum(own, other)
     first = (own > other) | ((own == other) & (own_truth < other_truth))
     nearest = np.where(first, own_truth, other_truth)
-    matched = _matched(chosen, len(truths), floor, len(rows), best=part.matching == "valor")
     of_match = chosen.ground_truth == matched[chosen.detection]
     iou[chosen.detection[of_match]] = chosen.iou[of_match]
-    return (
-        outcome,
-        np.where(matched >= 0, matched + low, -1),
-        np.where(nearest >= 0, nearest + low, -1),
-        iou,
-    )
+    # The last one stands for none.
+    number = np.append(regular.number[low:high], -1)
+    return outcome, number[matched], number[nearest], iou
 
 
 def _matched(pairs: Pairs, truths: int, floor: float, rows: int, *, best: bool) -> Ints:
