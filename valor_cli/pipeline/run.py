@@ -287,6 +287,7 @@ def evaluate(
         samples=tuple(found.samples),
         resamples=tuple(found.resamples),
         evidence=tuple(found.evidence),
+        objects=tuple(found.objects),
         searches=tuple(found.searches),
         texts=_texts(loaded),
         images=_images(config, loaded),

@@ -48,6 +48,12 @@ IMAGES: Final = f"{BESIDE}/images"
 OWN: Final = re.compile(r"[a-z]+(?:-[0-9a-f]+)+\.(?:js|jpg|png)")
 """Names of files in these folders, as tile-0.js: others there are somebody's own."""
 
+OBJECTS = "objects.bin"
+"""Every object of a detection run with its outcome, likewise."""
+
+DATA: Final = (SAMPLES, RESAMPLES, EVIDENCE, OBJECTS)
+"""What is written with json, where there is any."""
+
 Content: TypeAlias = bytes | Iterable[bytes | memoryview]
 """What a file holds, all at once or one part after the other."""
 
@@ -103,8 +109,8 @@ def write_reports(
     Args:
         result: The run.
         out: The folder, made if there is none.
-        formats: Names in `FILES`; json brings samples.jsonl, resamples.jsonl and evidence.bin where
-            there are values of samples and of resamples, and evidence of others.
+        formats: Names in `FILES`; json brings samples.jsonl, resamples.jsonl, evidence.bin and
+            objects.bin where there are values of samples and of resamples, evidence, objects.
         pictures: Images of the HTML report. Those that it links to in `IMAGES` are there already.
         beside: Whether existing files belong to this run and are kept.
 
@@ -117,6 +123,7 @@ def write_reports(
         SAMPLES: bool(result.samples),
         RESAMPLES: bool(result.resamples),
         EVIDENCE: bool(result.evidence),
+        OBJECTS: bool(result.objects),
     }
     if "json" in names:
         names += [name for name, there in tables.items() if there]
@@ -180,7 +187,7 @@ def write_files(
         else:
             files[name] = content
     waiting = {out / name: temporary(out / name) for name in files}
-    clear(out, {*contents, *FILES.values(), SAMPLES, RESAMPLES, EVIDENCE}.__contains__)
+    clear(out, {*contents, *FILES.values(), *DATA}.__contains__)
     for folder in _FOLDERS:
         clear(out / folder, is_own)
     paged = FILES["html"] in (*contents, *stale)
@@ -278,6 +285,10 @@ def _of_rows(name: str) -> Render | None:
         from valor_cli.reports.files import evidence_bin
 
         return lambda run: evidence_bin.to_blocks(run.result)
+    if name == OBJECTS:
+        from valor_cli.reports.files import objects_bin
+
+        return lambda run: objects_bin.to_blocks(run.result)
     if name == "csv":
         from valor_cli.reports.files.csv_rows import to_csv
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from valor_cli.data.shapes.objects.dataset import DetectionDataset
 from valor_cli.evaluators.detection.evidence.matches import STORED, Matches
+from valor_cli.evaluators.detection.evidence.object_outcomes import outcomes_of_objects
 from valor_cli.evaluators.detection.evidence.parameters import AREAS, plan_matching
 from valor_cli.evaluators.detection.evidence.shards import match_detections, merge_matches
 from valor_cli.evaluators.detection.load.dataset import load_detections, load_instances
@@ -59,6 +60,7 @@ WING = Wing(
     merge=merge_matches,
     slices={"area": (tuple(AREAS), Matches.within)},
     stored=STORED,
+    objects=outcomes_of_objects,
 )
 
 _DEFAULTS = (
