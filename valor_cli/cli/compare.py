@@ -13,7 +13,8 @@ from valor_cli.cli.output import Messages, say, to_terminal
 from valor_cli.errors import ConfigError, Problem, did_you_mean
 
 if TYPE_CHECKING:
-    from valor_cli.results import ComparedRuns
+    from valor_cli.reports.writer import Page
+    from valor_cli.results import ComparedRuns, RunResult
 
 WORSE = 1
 
@@ -79,8 +80,9 @@ def compare(
     talk = Messages(quiet=quiet, verbose=verbose)
     with talk.progress() as progress:
         progress("reading runs", 0, 0)
-        compared = _compared(first, second, pairs, progress)
-        written = _written(compared, out, wanted, progress)
+        runs = _runs(first, second)
+        compared = _compared(runs, first, second, pairs, progress)
+        written = _written(compared, runs, out, wanted, progress)
     if out == "-":
         from valor_cli.results.document import compared_json
 
@@ -95,20 +97,25 @@ def compare(
     raise typer.Exit(WORSE if fail_on_worse and compared.worse else 0)
 
 
+def _runs(first: str, second: str | None) -> list[RunResult]:
+    """The run, or both."""
+    from valor_cli.reports.run_files import read_run
+
+    return [read_run(path) for path in (first, second) if path is not None]
+
+
 def _compared(
+    runs: Sequence[RunResult],
     first: str,
     second: str | None,
     pairs: Sequence[tuple[str, str]] | None,
     progress: Callable[[str, int, int], None],
 ) -> ComparedRuns:
     from valor_cli.pipeline.compare.compare import compare_runs
-    from valor_cli.reports.run_files import read_run
 
-    one = read_run(first)
-    other = one if second is None else read_run(second)
     progress("comparing", 0, 0)
     paths = {"first_path": first, "second_path": first if second is None else second}
-    return compare_runs(one, other, **paths, pairs=pairs)
+    return compare_runs(runs[0], runs[-1], **paths, pairs=pairs)
 
 
 def _refuse_untested(compared: ComparedRuns) -> None:
@@ -132,6 +139,7 @@ def _refuse_untested(compared: ComparedRuns) -> None:
 
 def _written(
     compared: ComparedRuns,
+    runs: Sequence[RunResult],
     out: str | None,
     formats: Sequence[str],
     progress: Callable[[str, int, int], None],
@@ -142,12 +150,12 @@ def _written(
     from valor_cli.reports.writer import write_files
 
     progress("writing reports", 0, 0)
-    contents = {FILES[name]: _rendered(compared, name) for name in formats}
+    contents = {FILES[name]: _rendered(compared, runs, name) for name in formats}
     # Those of an earlier comparison would pass for this one's.
     return write_files(Path(out), contents, [one for one in FILES.values() if one not in contents])
 
 
-def _rendered(compared: ComparedRuns, name: str) -> bytes:
+def _rendered(compared: ComparedRuns, runs: Sequence[RunResult], name: str) -> bytes | Page:
     if name == "json":
         from valor_cli.results.document import compared_json
 
@@ -156,9 +164,13 @@ def _rendered(compared: ComparedRuns, name: str) -> bytes:
         from valor_cli.reports.render.markdown.compared import compared_markdown
 
         return compared_markdown(compared).encode()
+    from valor_cli.reports.explorer.data import explorer_of_runs
     from valor_cli.reports.render.html.compared import compared_html
+    from valor_cli.reports.writer import Page
 
-    return compared_html(compared).encode()
+    named = zip("AB" if len(runs) > 1 else [""], runs, strict=True)
+    explored = explorer_of_runs(list(named))
+    return Page(compared_html(compared, explored).encode(), explored.files if explored else {})
 
 
 def _formats(asked: str | None, out: str | None) -> tuple[str, ...]:

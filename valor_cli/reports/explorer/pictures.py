@@ -46,7 +46,11 @@ def image_columns(
         "photos": [_finished(part, blobs) for part in parts],
         "overlays": [_finished(part, blobs) for part in overlays],
         "colours": dict(images.colours),
-        "left": {str(at): images.left_out[f] for at, f in enumerate(files) if f in images.left_out},
+        "left": {
+            str(at): images.left_out[file]
+            for at, file in enumerate(files)
+            if file is not None and file in images.left_out
+        },
         "notes": list(images.notes),
     }
 

@@ -11,6 +11,8 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
+from valor_cli.reports.explorer import page as explorer_page
+from valor_cli.reports.explorer.data import Explorer
 from valor_cli.reports.render.html.compared_cards import cards, drawn_names
 from valor_cli.reports.render.html.compiled_templates import CompiledTemplates
 from valor_cli.reports.render.html.leaderboard import breakable
@@ -46,10 +48,15 @@ _SCRIPTS = ("report.js", "errors.js", "compared.js")
 _STYLES = ("report.css", "errors.css", "samples.css", "compared.css")
 
 
-def compared_html(compared: ComparedRuns) -> str:
-    """A self-contained page; all data is escaped."""
+def compared_html(compared: ComparedRuns, explored: Explorer | None = None) -> str:
+    """A self-contained page; all data is escaped.
+
+    Args:
+        compared: The comparison.
+        explored: All samples of both runs.
+    """
     digest = compared_digest(compared)
-    script = "".join(map(_file, _SCRIPTS))
+    script = "".join(map(_file, _SCRIPTS)) + (explorer_page.script() if explored else "")
     every = shown_samples(compared, SAMPLES)
     shown = _fitting(every)
     metrics = metrics_of(shown)
@@ -64,9 +71,10 @@ def compared_html(compared: ComparedRuns) -> str:
         "compared.html.j2"
     ).render(
         told=digest,
-        css=Markup("".join(map(_file, _STYLES))),  # noqa: S704 - files of this package
+        css=Markup("".join(map(_file, _STYLES)) + explorer_page.style()),  # noqa: S704 - files of this package
         script=Markup(script),  # noqa: S704 - files of this package
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        **explorer_page.context(explored),
         marks=MARKS,
         breakable=breakable,
         pairs=[_pair(pair) for pair in digest.pairs[:PAIRS]],
