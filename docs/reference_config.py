@@ -197,7 +197,23 @@ gates:
 REPORT = """\
 Where the results are written. `--out DIR` and `--format` of `valor evaluate` take precedence.
 Without `out` and `--out` they go to `reports/NAME` in the current folder, where NAME is the
-config's name. [results.md](results.md) describes the files."""
+config's name. [results.md](results.md) describes the files.
+
+With `data.images` the HTML report shows every image of the run:
+
+- `images: embed`: in the page, as JPEGs of at most `size` pixels, until `budget_mb` is used: the
+  worst images first, then those with errors, then the others. The page stays one file; 100 images
+  of 640 x 480 pixels add about 8 MB to it, and what is over the budget is left out.
+- `images: folder`: as files in `report_files/images` beside the page, all of them unless
+  `budget_mb` is given. A JPEG without EXIF that is no larger than `size` is copied as it is. Move
+  the folder with the page. `valor report` shows these images again.
+- `images: link`: where they are, by a relative path. Nothing is copied and no image is decoded, so
+  that it takes no time on any number of images. Those behind a URL are left out, as the page loads
+  nothing from a network, and so are formats that browsers do not show, such as TIFF.
+
+The report says how many images it shows, and why others are left out. For semantic segmentation
+the drawn errors come first in the budget; with `folder` and `link` they are in
+`report_files/images`."""
 
 MATCHING = "For object detection and instance segmentation, at the top level of the file."
 
@@ -308,7 +324,7 @@ def config_page(generated: str) -> str:
         yaml("interval: {resamples: 1000, level: 0.95, seed: 0, group: metadata.orientation}"),
         *("## gates", GATES, _keys(_schema(Gate)), yaml(GATES_EXAMPLE)),
         *("## report", REPORT, _keys(_schema(Report))),
-        yaml("report: {out: ../reports/nightly, formats: [json, markdown, junit]}"),
+        yaml("report: {out: ../reports/nightly, formats: [json, markdown, html], images: folder}"),
         *("## matching, geometry, inclusive_pixels, difficult", MATCHING),
         _keys(_schema(catalogue.options("object_detection"))),
         yaml("matching: valor\ngeometry: box\ninclusive_pixels: true\ndifficult: count"),

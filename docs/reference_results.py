@@ -56,6 +56,7 @@ RESULT_FILES: Sequence[tuple[str, str, str]] = (
     ("`results.csv`", "`csv`", "the values of `results.json` as a table"),
     ("`junit.xml`", "`junit`", "gates and problems as test cases, for CI"),
     ("`report.md`, `report.html`", "`markdown`, `html`", "the report, for people"),
+    ("`report_files/`", "with `html`", "what the page reads, where it is not one file: images"),
 )
 
 FILES_TEXT = """\

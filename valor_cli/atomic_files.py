@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Collection
+from collections.abc import Callable
 from pathlib import Path
 
 _LEFT = re.compile(r"\.(?P<name>.+)\.(?P<pid>[0-9]{1,10})\.(?P<kind>tmp|old)", re.DOTALL)
@@ -35,14 +35,14 @@ def put(temporary: Path, path: Path, *, synced: bool = True) -> None:
     os.replace(temporary, path)
 
 
-def clear(folder: Path, names: Collection[str]) -> None:
+def clear(folder: Path, is_own: Callable[[str], bool]) -> None:
     """Remove temporary files of runs that were killed.
 
     What belongs to a process that is alive stays, and so does the only copy of an output.
 
     Args:
         folder: Where they are looked for; it need not exist.
-        names: Of the files that may have been written there.
+        is_own: Whether a file of that name may have been written there.
     """
     try:
         with os.scandir(folder) as entries:
@@ -50,7 +50,7 @@ def clear(folder: Path, names: Collection[str]) -> None:
     except OSError:
         return
     for entry, left in found:
-        if left is None or left["name"] not in names or _is_alive(int(left["pid"])):
+        if left is None or not is_own(left["name"]) or _is_alive(int(left["pid"])):
             continue
         if left["kind"] == "old" and not os.path.lexists(folder / left["name"]):
             continue

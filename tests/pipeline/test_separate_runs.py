@@ -107,7 +107,7 @@ def test_without_the_files_beside_it_a_run_says_so(tmp_path: Path, resamples: in
     if resamples:
         document["interval"] = {"resamples": resamples}
     run = _evaluated(tmp_path, "run", document)
-    bare = read_run(str(tmp_path / "run/results.json"), samples=False)
+    bare = read_run(str(tmp_path / "run/results.json"), beside=())
     assert (bare.samples, bare.resamples, bare.texts) == ((), (), ())
     rows = against_baseline(run, bare)
     assert {row.test for row in rows} == {None}

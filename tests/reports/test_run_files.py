@@ -116,7 +116,7 @@ def test_all_that_was_written_is_read(write: Write) -> None:
 
 def test_the_files_beside_it_are_read_where_they_are(write: Write) -> None:
     folder = write(_rich())
-    bare = read_run(str(folder), samples=False)
+    bare = read_run(str(folder), beside=())
     assert (bare.samples, bare.texts, bare.resamples) == ((), (), ())
     (folder / "samples.jsonl").unlink()
     assert read_run(str(folder)).resamples

@@ -16,8 +16,11 @@ from valor_cli.config.models import Report
 from valor_cli.errors import DataError, UnknownNameError
 from valor_cli.reports.files.samples_jsonl import jsonl_blocks
 from valor_cli.reports.writer import (
+    BESIDE,
     FILES,
+    IMAGES,
     TEXTS,
+    Page,
     content_of,
     write_file,
     write_files,
@@ -185,6 +188,88 @@ def test_files_in_the_order_given(tmp_path: Path) -> None:
     assert paths == [tmp_path / "b", tmp_path / "a"]
     assert sorted(os.listdir(tmp_path)) == ["a", "b"]
     assert write_files(tmp_path / "empty", {}) == []
+
+
+def _tree(folder: Path) -> dict[str, bytes]:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+
+
+def test_a_page_and_the_files_it_reads(tmp_path: Path) -> None:
+    page = Page(b"page", {"tile-0.js": b"0", "tile-1-f.js": iter([b"1", memoryview(b"2")])})
+    paths = write_files(tmp_path, {"results.json": b"{}", "report.html": page})
+    assert paths == [tmp_path / "results.json", tmp_path / "report.html"]
+    assert _tree(tmp_path) == {
+        "results.json": b"{}",
+        "report.html": b"page",
+        "report_files/tile-0.js": b"0",
+        "report_files/tile-1-f.js": b"12",
+    }
+
+
+def test_what_a_page_reads_goes_with_it(two_models: RunResult, tmp_path: Path) -> None:
+    beside, images = tmp_path / BESIDE, tmp_path / IMAGES
+    own = {f"{BESIDE}/notes.txt": b"mine", f"{BESIDE}/frame.jpg": b"mine"}
+
+    def put() -> None:
+        images.mkdir(parents=True, exist_ok=True)
+        for name, content in own.items():
+            (tmp_path / name).write_bytes(content)
+        for name in ("tile-0.js", "tile-1.js", "images/image-a.jpg", "images/image-b.jpg"):
+            (beside / name).write_bytes(b"old")
+
+    put()
+    linked = EmbeddedImages(links={"x": f"{IMAGES}/image-b.jpg"})
+    write_files(tmp_path, {"report.md": b""})
+    assert len(_tree(beside)) == 6
+    page = {"report.html": Page(b"page", {"tile-1.js": b"new"})}
+    write_files(tmp_path, page, linked=linked.links.values())
+    assert _tree(beside) == {
+        "notes.txt": b"mine",
+        "frame.jpg": b"mine",
+        "tile-1.js": b"new",
+        "images/image-b.jpg": b"old",
+    }
+    # A report that is rendered again beside its results keeps the images of the run.
+    put()
+    write_reports(two_models, tmp_path, ["html"], beside=True)
+    left = {"images/image-a.jpg", "images/image-b.jpg", "notes.txt", "frame.jpg"}
+    assert set(_tree(beside)) == left
+    write_reports(two_models, tmp_path, ["markdown"], beside=True)
+    assert f"{IMAGES}/image-b.jpg" in _tree(tmp_path)
+    # Without a page nothing is read.
+    write_reports(two_models, tmp_path, ["json"])
+    assert {name: one for name, one in _tree(tmp_path).items() if BESIDE in name} == own
+    assert not images.exists()
+    for name in own:
+        (tmp_path / name).unlink()
+    write_reports(two_models, tmp_path, ["json"])
+    assert not beside.exists()
+
+
+def test_files_beside_a_page_that_cannot_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = {"report.html": Page(b"page", {"tile-0.js": b"0"})}
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "replace", _full)
+        with pytest.raises(DataError, match="No space left"):
+            write_files(tmp_path, page)
+    assert os.listdir(tmp_path) == []
+    (tmp_path / BESIDE).write_text("mine")
+    with pytest.raises(DataError) as refused:
+        write_files(tmp_path, page)
+    assert refused.value.problems[0].place == str(tmp_path / BESIDE)
+    assert _tree(tmp_path) == {BESIDE: b"mine"}
+
+
+def test_what_a_killed_run_left_beside_a_page(tmp_path: Path) -> None:
+    (tmp_path / IMAGES).mkdir(parents=True)
+    for name in ("tile-7.js", "images/image-7.jpg"):
+        folder, _, file = f"{BESIDE}/{name}".rpartition("/")
+        (tmp_path / folder / f".{file}.9999999999.tmp").write_bytes(b"half")
+    write_files(tmp_path, {"report.html": b"page"})
+    assert _tree(tmp_path) == {"report.html": b"page"}
 
 
 def test_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

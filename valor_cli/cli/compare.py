@@ -13,7 +13,8 @@ from valor_cli.cli.output import Messages, say, to_terminal
 from valor_cli.errors import ConfigError, Problem, did_you_mean
 
 if TYPE_CHECKING:
-    from valor_cli.results import ComparedRuns
+    from valor_cli.reports.writer import Page
+    from valor_cli.results import ComparedRuns, RunResult
 
 WORSE = 1
 
@@ -79,8 +80,9 @@ def compare(
     talk = Messages(quiet=quiet, verbose=verbose)
     with talk.progress() as progress:
         progress("reading runs", 0, 0)
-        compared = _compared(first, second, pairs, progress)
-        written = _written(compared, out, wanted, progress)
+        runs = _runs(first, second)
+        compared = _compared(runs, first, second, pairs, progress)
+        written = _written(compared, runs, out, wanted, progress)
     if out == "-":
         from valor_cli.results.document import compared_json
 
@@ -97,20 +99,25 @@ def compare(
     raise typer.Exit(WORSE if fail_on_worse and compared.worse else 0)
 
 
+def _runs(first: str, second: str | None) -> list[RunResult]:
+    """The run, or both."""
+    from valor_cli.reports.run_files import read_run
+
+    return [read_run(path) for path in (first, second) if path is not None]
+
+
 def _compared(
+    runs: Sequence[RunResult],
     first: str,
     second: str | None,
     pairs: Sequence[tuple[str, str]] | None,
     progress: Callable[[str, int, int], None],
 ) -> ComparedRuns:
     from valor_cli.pipeline.compare.compare import compare_runs
-    from valor_cli.reports.run_files import read_run
 
-    one = read_run(first)
-    other = one if second is None else read_run(second)
     progress("comparing", 0, 0)
     paths = {"first_path": first, "second_path": first if second is None else second}
-    return compare_runs(one, other, **paths, pairs=pairs)
+    return compare_runs(runs[0], runs[-1], **paths, pairs=pairs)
 
 
 def _refuse_untested(compared: ComparedRuns) -> None:
@@ -134,6 +141,7 @@ def _refuse_untested(compared: ComparedRuns) -> None:
 
 def _written(
     compared: ComparedRuns,
+    runs: Sequence[RunResult],
     out: str | None,
     formats: Sequence[str],
     progress: Callable[[str, int, int], None],
@@ -144,12 +152,12 @@ def _written(
     from valor_cli.reports.writer import write_files
 
     progress("writing reports", 0, 0)
-    contents = {FILES[name]: _rendered(compared, name) for name in formats}
+    contents = {FILES[name]: _rendered(compared, runs, name) for name in formats}
     # Those of an earlier comparison would pass for this one's.
     return write_files(Path(out), contents, [one for one in FILES.values() if one not in contents])
 
 
-def _rendered(compared: ComparedRuns, name: str) -> bytes:
+def _rendered(compared: ComparedRuns, runs: Sequence[RunResult], name: str) -> bytes | Page:
     if name == "json":
         from valor_cli.results.document import compared_json
 
@@ -161,9 +169,13 @@ def _rendered(compared: ComparedRuns, name: str) -> bytes:
         from valor_cli.reports.render.markdown import to_markdown
 
         return to_markdown(document).encode()
+    from valor_cli.reports.explorer.data import explorer_of_runs
     from valor_cli.reports.render.html import to_html
+    from valor_cli.reports.writer import Page
 
-    return to_html(document).encode()
+    named = zip("AB" if len(runs) > 1 else [""], runs, strict=True)
+    explored = explorer_of_runs(list(named))
+    return Page(to_html(document, explored).encode(), explored.files if explored else {})
 
 
 def _formats(asked: str | None, out: str | None) -> tuple[str, ...]:

@@ -28,7 +28,8 @@ def report(
         typer.Option(
             "--format",
             metavar="LIST",
-            help="Reports to write: markdown,html,junit,csv,json. With --out alone: markdown,html.",
+            help="Reports to write: markdown,html,junit,csv,json. With --out alone: markdown,html. "
+            "With --list: table, json or csv.",
         ),
     ] = None,
     out: Annotated[
@@ -51,23 +52,77 @@ def report(
             "-o", "--output", metavar="FILE", help="Where the chart goes: .svg, .png, or - for SVG."
         ),
     ] = None,
-    label: Annotated[str | None, typer.Option(metavar="LABEL", help="The label to draw.")] = None,
+    label: Annotated[
+        str | None, typer.Option(metavar="LABEL", help="The label to draw or to list.")
+    ] = None,
     model: Annotated[
-        str | None, typer.Option(metavar="MODEL", help="The model to draw; omitted: all.")
+        str | None,
+        typer.Option(metavar="MODEL", help="The model to draw or to list; omitted: all."),
     ] = None,
     metric: Annotated[
-        str | None, typer.Option(metavar="METRIC", help="The metric to draw.")
+        str | None, typer.Option(metavar="METRIC", help="The metric to draw or to list.")
     ] = None,
     dark: Annotated[
         bool, typer.Option("--dark", help="Draw the chart on a dark background.")
     ] = False,
+    kind: Annotated[
+        str | None,
+        typer.Option(
+            "--list",
+            metavar="KIND",
+            help="List objects instead: tp, fp, fn, classification, localisation, both, duplicate, "
+            "background or ignored; or samples: passed, failed, error or unscored.",
+        ),
+    ] = None,
+    sample: Annotated[
+        str | None,
+        typer.Option(
+            "--image",
+            "--sample",
+            metavar="ID",
+            help="List those of one image, by its id or its file, or one sample.",
+        ),
+    ] = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            metavar="T",
+            help="Score from which detections count, by default as in the run's metrics; or value "
+            "from which a sample passes.",
+        ),
+    ] = None,
+    min_score: Annotated[
+        float | None, typer.Option(metavar="S", help="List detections of at least this score.")
+    ] = None,
+    max_score: Annotated[
+        float | None, typer.Option(metavar="S", help="List detections of at most this score.")
+    ] = None,
+    min_size: Annotated[
+        float | None,
+        typer.Option(metavar="PX", help="List objects whose box has at least PX² pixels."),
+    ] = None,
+    max_size: Annotated[
+        float | None,
+        typer.Option(metavar="PX", help="List objects whose box has at most PX² pixels."),
+    ] = None,
+    limit: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=1, help="List the first N; by default 50 in a table, else all."
+        ),
+    ] = None,
 ) -> None:
     """Render reports again from a results.json, without evaluating.
 
     Without options it prints the summary that `valor evaluate` ends with, and writes nothing.
     Gates stand as they were judged then, and the exit code is 0 whatever they say. What single
-    samples have is read from samples.jsonl beside it, where that is. Neither holds photos: the
-    HTML report draws objects on a plain ground.
+    samples have is read from samples.jsonl beside it, where that is. Neither holds images: the
+    HTML report shows those that the run copied (`report: {images: folder}`), and otherwise draws
+    objects on a plain ground.
+
+    --list prints the objects of a detection run (from objects.bin) or the samples of any run (from
+    samples.jsonl) that an option after another narrows down: false positives of a label best score
+    first, what a model missed below 32 pixels, what failed under a metric and why.
 
     
     Example:
@@ -75,20 +130,53 @@ def report(
       valor report reports/object_detection
       valor report reports/object_detection --format html,junit,csv --out again
       valor report reports/object_detection --chart pr_curve --label person -o person.svg
+      valor report reports/object_detection --list fn --label person --max-size 32
 
     
     Exit codes: 0 done, 2 RUN cannot be read or a file cannot be written.
     """
     choices = {"--label": label, "--model": model, "--metric": metric}
+    drawing = {"-o": file, "--dark": dark}
+    narrowing: dict[str, str | float | None] = {
+        "--image": sample,
+        "--threshold": threshold,
+        "--min-score": min_score,
+        "--max-score": max_score,
+        "--min-size": min_size,
+        "--max-size": max_size,
+        "--limit": limit,
+    }
+    if kind is not None:
+        _refuse("cannot be combined with --list", {"--chart": chart, **drawing, "--out": out})
+        from valor_cli.cli.lists import print_list
+        from valor_cli.reports.lists.listing import Query
+
+        query = Query(
+            kind=kind,
+            model=model,
+            label=label,
+            metric=metric,
+            sample=sample,
+            threshold=threshold,
+            min_score=min_score,
+            max_score=max_score,
+            min_size=min_size,
+            max_size=max_size,
+            limit=limit,
+        )
+        print_list(run, query, formats)
+        return
+    _refuse("needs --list", narrowing)
     if chart is not None:
         _refuse("cannot be combined with --chart", {"--format": formats, "--out": out})
         if chart == LIST:
-            _refuse("cannot be combined with --chart list", {"-o": file, **choices, "--dark": dark})
+            _refuse("cannot be combined with --chart list", {**choices, **drawing})
             list_charts(run)
         else:
             draw_chart(run, chart, file, label=label, model=model, metric=metric, dark=dark)
         return
-    _refuse("needs --chart", {"-o": file, **choices, "--dark": dark})
+    _refuse("needs --chart", drawing)
+    _refuse("needs --chart or --list", choices)
     if formats is None and out is None:
         _summary(run)
         return
@@ -99,9 +187,9 @@ def report(
         _write(run, names, _folder(run, names, out))
 
 
-def _refuse(why: str, given: Mapping[str, str | bool | None]) -> None:
+def _refuse(why: str, given: Mapping[str, str | float | None]) -> None:
     """Reject options that have no effect in this combination."""
-    wrong = [name for name, value in given.items() if value]
+    wrong = [name for name, value in given.items() if value is not None and value is not False]
     if wrong:
         raise ConfigError(Problem(wrong[0], why), hint="valor report --help")
 
@@ -137,7 +225,7 @@ def _summary(run: str) -> None:
     from valor_cli.reports.sections.report import report as document
 
     file = os.path.join(run, RESULTS) if os.path.isdir(run) else run
-    told = document(read_run(run, samples=False))
+    told = document(read_run(run, beside=()))
     with escaped_output():
         to_terminal(terminal.to_terminal(told, [file]))
 
@@ -153,6 +241,7 @@ def _print(run: str, names: tuple[str, ...]) -> None:
 
 
 def _write(run: str, names: tuple[str, ...], folder: Path) -> None:
+    from valor_cli.pipeline.images import copied_images
     from valor_cli.reports.run_files import RESULTS, read_run
     from valor_cli.reports.writer import write_reports
 
@@ -164,7 +253,8 @@ def _write(run: str, names: tuple[str, ...], folder: Path) -> None:
             str(there), "belongs to another run; reports beside it would be taken for that run's"
         )
         raise ConfigError(problem, hint="name another folder with --out DIR")
-    for path in write_reports(result, folder, names, beside=beside):
+    images = copied_images(result, results.parent, folder)
+    for path in write_reports(result, folder, names, images, beside=beside):
         say(str(path))
 
 

@@ -178,6 +178,23 @@ class Report(_Strict):
     formats: tuple[Literal["json", "markdown", "html", "junit", "csv"], ...] = Field(
         default=("json", "markdown", "html"), min_length=1, description="Formats to write."
     )
+    images: Literal["embed", "folder", "link"] = Field(
+        default="embed",
+        description="How the HTML report has the images of the run: embed, in the page; folder, "
+        "as copies in report_files beside it; link, as the files they are.",
+    )
+    size: int = Field(
+        default=800,
+        ge=16,
+        le=10_000,
+        description="Maximum width and height of an image that is embedded or copied, in pixels.",
+    )
+    budget_mb: float | None = Field(
+        default=None,
+        gt=0,
+        description="Maximum size of all images, in MB, the most telling first; omitted: 20 where "
+        "they are embedded, unlimited where they are copied.",
+    )
 
     @field_validator("out")
     @classmethod

@@ -49,6 +49,9 @@ class Dataset(Protocol):
     def sample_texts(self) -> Mapping[str, Sequence[str | None]]:
         """The texts of the units by field, as reports show them; empty for images."""
 
+    def image_files(self) -> Mapping[Any, str]:
+        """The image file of each unit that has one, by unit id, as in `Picture.file`."""
+
     def verify(self) -> None:
         """Check data that is otherwise read only when evidence is built.
 

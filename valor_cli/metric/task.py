@@ -68,8 +68,8 @@ class Task(Struct, Generic[D], frozen=True):
         defaults: Names of the metrics computed when the config lists none.
         primary: (metric, output) of the headline values, most important first.
         by_sample: The metric that says how each single sample or image went; None: others do.
-        pictures: What the report shows of the examples, and what to warn of; from the `data:`
-            block, the selection, and the examples; None: nothing.
+        overlays: Draws what models predict over the images of examples, and what to warn of; from
+            the `data:` block, the selection, and the examples; None: nothing is drawn.
         stream: Says how inputs are read piece by piece; None: they are loaded whole.
         asking: How models are asked; None: they are not.
         variant: Finds out from the `data:` block which kind of data the inputs hold: the block as
@@ -88,7 +88,7 @@ class Task(Struct, Generic[D], frozen=True):
     primary: tuple[tuple[str, str], ...]
     options: type[Any] = NoOptions
     by_sample: str | None = None
-    pictures: (
+    overlays: (
         Callable[[Any, Selection, Sequence[ExampleResult]], tuple[EmbeddedImages, Sequence[str]]]
         | None
     ) = None

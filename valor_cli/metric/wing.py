@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from valor_cli.metric.definition import Call, Metric
 from valor_cli.metric.evidence import D, E
 from valor_cli.metric.loading import OneSided
-from valor_cli.results import Scalar
+from valor_cli.results import ObjectsResult, Scalar
 
 
 def in_one_part(evidence: E) -> Sequence[tuple[Mapping[str, Scalar], E]]:
@@ -40,6 +40,8 @@ class Wing(Struct, Generic[D, E], frozen=True):
             run, for another run to be compared with it.
         condense: The evidence of a shard, to what these calls need of it without its units: of
             bounded size, and merged as evidence is.
+        objects: Every object of a model with its outcome: the model, its dataset (in the parts that
+            it was read in), the evidence and the calls; None where objects are not matched.
     """
 
     metrics: tuple[Metric[E], ...]
@@ -53,3 +55,4 @@ class Wing(Struct, Generic[D, E], frozen=True):
     gather: Callable[[Mapping[str, D], Any, Any], Mapping[str, Any]] | None = None
     condense: Callable[[E, Sequence[Call]], Any] | None = None
     stored: tuple[type[Any], ...] = ()
+    objects: Callable[[str, Sequence[D], E, Sequence[Call]], ObjectsResult] | None = None

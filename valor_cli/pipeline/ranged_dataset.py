@@ -69,5 +69,9 @@ class RangedDataset(Struct, Generic[D], frozen=True):
             if any(text is not None for text in column)
         }
 
+    def image_files(self) -> Mapping[Any, str]:
+        """None: a run with images is loaded whole."""
+        return {}
+
     def verify(self) -> None:
         """Do nothing: all data is already read."""

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from valor_cli.pipeline.images import report_images
 from valor_cli.pipeline.plan import Plan
-from valor_cli.pipeline.run import pictures
 from valor_cli.reports.writer import write_reports
 from valor_cli.results import EmbeddedImages, RunResult
 
@@ -22,6 +22,8 @@ def reported(
         UnknownNameError: There is no such format.
         DataError: A file cannot be written; those that were there are whole.
     """
-    shown, told = pictures(plan, result) if "html" in formats else (EmbeddedImages(), ())
+    shown, told = (
+        report_images(plan, result, folder) if "html" in formats else (EmbeddedImages(), ())
+    )
     result = replace(result, warnings=(*result.warnings, *told))
     return result, write_reports(result, folder, formats, pictures=shown)

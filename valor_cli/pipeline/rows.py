@@ -16,6 +16,7 @@ from valor_cli.pipeline.intervals.intervals import Around, intervals
 from valor_cli.pipeline.intervals.resamples import Draws
 from valor_cli.pipeline.intervals.resampling import findings_of
 from valor_cli.pipeline.plan import Plan, WingPlan
+from valor_cli.pipeline.ranged_dataset import RangedDataset
 from valor_cli.pipeline.result_rows import (
     LabelMeasure,
     agreement_row,
@@ -50,6 +51,7 @@ from valor_cli.results import (
     InsightResult,
     MetricResult,
     MetricValue,
+    ObjectsResult,
     ResampledResult,
     SamplesResult,
     Scalar,
@@ -106,6 +108,7 @@ class Computation:
         self.agreements: list[AgreementResult] = []
         self.resamples: list[ResampledResult] = []
         self.evidence: list[EvidenceResult] = []
+        self.objects: list[ObjectsResult] = []
         self.insights: list[InsightResult] = []
         self.searches: list[SliceSearchResult] = []
         self.warnings: dict[str, None] = {}
@@ -182,6 +185,7 @@ class Computation:
             for cut, evidence in self._cuts(part.wing, whole.evidence, whole.model):
                 self._compute_cut(part, whole, cut, evidence)
             self._store(part, whole)
+            self._list_objects(part, whole)
 
     def _compute_cut(
         self, part: WingPlan, whole: ModelValues, cut: Slice | None, evidence: Evidence
@@ -325,6 +329,16 @@ class Computation:
                 whole.model, number, calls, whole.evidence, part.wing.stored, unit_ids, groups
             )
             self.evidence += [] if kept is None else [kept]
+
+    def _list_objects(self, part: WingPlan, whole: ModelValues) -> None:
+        """Keep what became of each object, as the first wing that matches objects has it."""
+        if part.wing.objects is None or not self.illustrated:
+            return
+        if any(one.model == whole.model for one in self.objects):
+            return
+        data = whole.dataset
+        parts = data.parts if isinstance(data, RangedDataset) else (data,)
+        self.objects.append(part.wing.objects(whole.model, parts, whole.evidence, part.calls))
 
     def _illustrate(
         self, call: Call, model: str, cut: str | None, found: Findings, dataset: Dataset

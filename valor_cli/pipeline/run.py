@@ -32,10 +32,10 @@ from valor_cli.pipeline.slices.slices import Slice, metadata_names, resolve_slic
 from valor_cli.results import (
     THRESHOLD,
     ComparisonResult,
-    EmbeddedImages,
     IntervalsResult,
     MetricResult,
     RunResult,
+    Scalar,
     TextsResult,
 )
 
@@ -287,8 +287,10 @@ def evaluate(
         samples=tuple(found.samples),
         resamples=tuple(found.resamples),
         evidence=tuple(found.evidence),
+        objects=tuple(found.objects),
         searches=tuple(found.searches),
         texts=_texts(loaded),
+        images=_images(config, loaded),
         intervals=_intervals(config, loaded),
         coverage=tuple(found.coverage),
         problems=tuple(problems_of(plan, loaded, found)),
@@ -331,6 +333,14 @@ def _texts(loaded: Loaded[Any]) -> tuple[TextsResult, ...]:
     )
 
 
+def _images(config: RunConfig, loaded: Loaded[Any]) -> Mapping[Scalar, str]:
+    """The image file of each sample, if the config names their folder."""
+    if getattr(config.data, "images", None) is None:
+        return {}
+    files: Mapping[Scalar, str] = next(iter(loaded.datasets.values())).image_files()
+    return files
+
+
 def _intervals(config: RunConfig, loaded: Loaded[Any]) -> IntervalsResult | None:
     asked = config.interval
     if asked is None:
@@ -348,13 +358,6 @@ def session_of(plan: Plan, terms: RunTerms) -> Iterator[Session | None]:
     calls = [call for part in plan.wings for call in part.calls]
     with plan.task.asking.session(plan.config.options, calls, terms) as session:
         yield session
-
-
-def pictures(plan: Plan, result: RunResult) -> tuple[EmbeddedImages, Sequence[str]]:
-    """The images of examples for a report, and warnings."""
-    if plan.task.pictures is None:
-        return EmbeddedImages(), ()
-    return plan.task.pictures(plan.config.data, selection_of(plan, None), result.examples)
 
 
 def _unsliced(plan: Plan) -> list[str]:

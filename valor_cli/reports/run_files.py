@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import codecs
 import os
+from collections.abc import Collection
 
 from msgspec.structs import replace
 
 from valor_cli.errors import DataError, Problem
-from valor_cli.reports.writer import EVIDENCE, FILES, RESAMPLES, SAMPLES
+from valor_cli.reports.writer import DATA, EVIDENCE, FILES, RESAMPLES, SAMPLES
 from valor_cli.results import RunResult
 from valor_cli.results.document import from_json
 
@@ -17,13 +18,13 @@ RESULTS = FILES["json"]
 _NEXT = "name the folder of a run, or its results.json"
 
 
-def read_run(path: str, *, samples: bool = True) -> RunResult:
+def read_run(path: str, *, beside: Collection[str] = DATA) -> RunResult:
     """Read a run from disk.
 
     Args:
         path: Its results.json, or the folder of it.
-        samples: Whether to read samples.jsonl, resamples.jsonl and evidence.bin beside it, too,
-            if present; without them two runs can be compared by their values only.
+        beside: Files beside it that are read, too, if present. Without those of samples, resamples
+            and evidence two runs can be compared by their values only.
 
     Raises:
         DataError: A file is missing, unreadable, broken, or from another run.
@@ -32,27 +33,32 @@ def read_run(path: str, *, samples: bool = True) -> RunResult:
         raise DataError(Problem("RUN", "expected a path, found an empty text"), hint=_NEXT)
     file = os.path.join(path, RESULTS) if os.path.isdir(path) else path
     result = from_json(_content(file), file)
-    if not samples:
-        return result
-    beside = os.path.dirname(file)
-    of_samples, of_resamples = os.path.join(beside, SAMPLES), os.path.join(beside, RESAMPLES)
-    if os.path.isfile(of_samples):
+    for name in DATA:
+        at = os.path.join(os.path.dirname(file), name)
+        if name in beside and os.path.isfile(at):
+            result = _with_file(result, name, at)
+    return result
+
+
+def _with_file(result: RunResult, name: str, path: str) -> RunResult:
+    """The run with what a file beside its results.json holds."""
+    content = _content(path)
+    if name == SAMPLES:
         from valor_cli.reports.files import sample_lines
 
-        found, texts = sample_lines.from_jsonl(_content(of_samples), of_samples, result)
-        result = replace(result, samples=found, texts=texts)
-    if os.path.isfile(of_resamples):
+        samples, texts = sample_lines.from_jsonl(content, path, result)
+        return replace(result, samples=samples, texts=texts)
+    if name == RESAMPLES:
         from valor_cli.reports.files import resamples_jsonl
 
-        resamples = resamples_jsonl.from_jsonl(_content(of_resamples), of_resamples, result)
-        result = replace(result, resamples=resamples)
-    of_evidence = os.path.join(beside, EVIDENCE)
-    if os.path.isfile(of_evidence):
+        return replace(result, resamples=resamples_jsonl.from_jsonl(content, path, result))
+    if name == EVIDENCE:
         from valor_cli.reports.files import evidence_bin
 
-        evidence = evidence_bin.from_bytes(_content(of_evidence), of_evidence, result)
-        result = replace(result, evidence=evidence)
-    return result
+        return replace(result, evidence=evidence_bin.from_bytes(content, path, result))
+    from valor_cli.reports.files import objects_bin
+
+    return replace(result, objects=objects_bin.from_bytes(content, path, result))
 
 
 def _content(path: str) -> bytes:

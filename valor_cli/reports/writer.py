@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import os
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from valor_cli.atomic_files import clear, put, temporary
 from valor_cli.errors import DataError, Problem, UnknownNameError, did_you_mean
@@ -37,8 +39,35 @@ RESAMPLES = "resamples.jsonl"
 EVIDENCE = "evidence.bin"
 """What values rest on that were not resampled, likewise."""
 
+BESIDE: Final = "report_files"
+"""The folder of files that report.html reads."""
+
+IMAGES: Final = f"{BESIDE}/images"
+"""The folder of images in it."""
+
+OWN: Final = re.compile(r"[a-z]+(?:-[0-9a-f]+)+\.(?:js|jpg|png)")
+"""Names of files in these folders, as tile-0.js: others there are somebody's own."""
+
+OBJECTS = "objects.bin"
+"""Every object of a detection run with its outcome, likewise."""
+
+DATA: Final = (SAMPLES, RESAMPLES, EVIDENCE, OBJECTS)
+"""What is written with json, where there is any."""
+
 Content: TypeAlias = bytes | Iterable[bytes | memoryview]
 """What a file holds, all at once or one part after the other."""
+
+
+class Page(NamedTuple):
+    """A report that reads files beside it.
+
+    Attributes:
+        content: Of its own file.
+        beside: Of the files in `BESIDE` that it reads, by name below it: "tile-0.js".
+    """
+
+    content: Content
+    beside: Mapping[str, Content]
 
 
 class Rendered:
@@ -56,8 +85,9 @@ class Rendered:
         return report(self.result)
 
 
-Render = Callable[[Rendered], Content]
+Render = Callable[[Rendered], Content | Page]
 
+_FOLDERS = (IMAGES, BESIDE)
 _NO_PICTURES = EmbeddedImages()
 _FOLDER = "name another folder with --out DIR"
 _FILE = "name another file"
@@ -79,9 +109,9 @@ def write_reports(
     Args:
         result: The run.
         out: The folder, made if there is none.
-        formats: Names in `FILES`; json brings samples.jsonl, resamples.jsonl and evidence.bin where
-            there are values of samples and of resamples, and evidence of others.
-        pictures: Images that the HTML report embeds.
+        formats: Names in `FILES`; json brings samples.jsonl, resamples.jsonl, evidence.bin and
+            objects.bin where there are values of samples and of resamples, evidence, objects.
+        pictures: Images of the HTML report. Those that it links to in `IMAGES` are there already.
         beside: Whether existing files belong to this run and are kept.
 
     Raises:
@@ -93,6 +123,7 @@ def write_reports(
         SAMPLES: bool(result.samples),
         RESAMPLES: bool(result.resamples),
         EVIDENCE: bool(result.evidence),
+        OBJECTS: bool(result.objects),
     }
     if "json" in names:
         names += [name for name, there in tables.items() if there]
@@ -100,7 +131,11 @@ def write_reports(
     run = Rendered(result, pictures)
     rendered = {FILES.get(name, name): render(run) for name, render in renderers.items()}
     known = () if beside else (*FILES.values(), *tables)
-    return write_files(out, rendered, [name for name in known if name not in rendered])
+    stale = [name for name in known if name not in rendered]
+    linked = {*pictures.links.values(), *pictures.overlay_links.values()}
+    if beside:
+        linked.update(_own_files(out, IMAGES))
+    return write_files(out, rendered, stale, linked=linked)
 
 
 def content_of(result: RunResult, name: str, pictures: EmbeddedImages = _NO_PICTURES) -> bytes:
@@ -109,12 +144,18 @@ def content_of(result: RunResult, name: str, pictures: EmbeddedImages = _NO_PICT
     Raises:
         UnknownNameError: There is no such format.
     """
-    content = _renderer(name)(Rendered(result, pictures))
+    made = _renderer(name)(Rendered(result, pictures))
+    content = made.content if isinstance(made, Page) else made
     return content if isinstance(content, bytes) else b"".join(content)
 
 
 def write_files(
-    out: Path, contents: Mapping[str, Content], stale: Sequence[str] = (), *, hint: str = _FOLDER
+    out: Path,
+    contents: Mapping[str, Content | Page],
+    stale: Sequence[str] = (),
+    *,
+    linked: Collection[str] = (),
+    hint: str = _FOLDER,
 ) -> list[Path]:
     """Write files into one folder atomically.
 
@@ -122,10 +163,14 @@ def write_files(
     one or what stood there before; only a failed rename can leave some new beside some old, and
     the error names the new ones.
 
+    What a page reads in `BESIDE` is written before it in the same way. What an earlier page read
+    there is removed once report.html is new or stale.
+
     Args:
         out: The folder, made if there is none.
         contents: Of each file, by its name.
         stale: Names of files to remove, if present, once the others are written.
+        linked: Names of files in `BESIDE` that stay, as "report_files/images/image-0.jpg".
         hint: The next step, where that fails.
 
     Returns:
@@ -134,13 +179,27 @@ def write_files(
     Raises:
         DataError: The folder or a file cannot be written; no half-written file is left behind.
     """
-    waiting = {out / name: temporary(out / name) for name in contents}
-    clear(out, {*contents, *FILES.values(), SAMPLES, RESAMPLES, EVIDENCE})
+    files: dict[str, Content] = {}
+    for name, content in contents.items():
+        if isinstance(content, Page):
+            files |= {f"{BESIDE}/{one}": what for one, what in content.beside.items()}
+            files[name] = content.content
+        else:
+            files[name] = content
+    waiting = {out / name: temporary(out / name) for name in files}
+    clear(out, {*contents, *FILES.values(), *DATA}.__contains__)
+    for folder in _FOLDERS:
+        clear(out / folder, is_own)
+    paged = FILES["html"] in (*contents, *stale)
+    if paged:
+        found = (name for folder in _FOLDERS for name in _own_files(out, folder))
+        stale = [*stale, *(name for name in found if name not in files and name not in linked)]
     at = out
     new: list[str] = []
     try:
-        out.mkdir(parents=True, exist_ok=True)
-        for target, content in zip(waiting, contents.values(), strict=True):
+        for at in dict.fromkeys((out, *(target.parent for target in waiting))):
+            at.mkdir(parents=True, exist_ok=True)
+        for target, content in zip(waiting, files.values(), strict=True):
             at = target
             if target.is_dir():
                 raise IsADirectoryError(None, "a folder has the name of the file")
@@ -155,7 +214,8 @@ def write_files(
         for at, written in waiting.items():
             # The other reports can be rendered again from it.
             put(written, at, synced=at.name == FILES["json"])
-            new.append(at.name)
+            if at.parent == out:
+                new.append(at.name)
         for name in stale:
             at = out / name
             if not at.is_dir():
@@ -169,7 +229,10 @@ def write_files(
         for written in waiting.values():
             with contextlib.suppress(OSError):  # renamed, or never written
                 written.unlink()
-    return list(waiting)
+        for folder in _FOLDERS * paged:
+            with contextlib.suppress(OSError):  # there is something in it
+                (out / folder).rmdir()
+    return [out / name for name in contents]
 
 
 def write_file(path: Path, content: bytes) -> Path:
@@ -179,6 +242,20 @@ def write_file(path: Path, content: bytes) -> Path:
         DataError: It cannot be written.
     """
     return write_files(path.parent, {path.name: content}, hint=_FILE)[0]
+
+
+def is_own(name: str) -> bool:
+    """Whether a file in `BESIDE` or `IMAGES` is one that reports write, by its name."""
+    return OWN.fullmatch(name) is not None
+
+
+def _own_files(out: Path, folder: str) -> list[str]:
+    """Names of the files that reports have written to a folder beside the page."""
+    try:
+        names = sorted(os.listdir(out / folder))
+    except OSError:  # there is none
+        return []
+    return [f"{folder}/{name}" for name in names if is_own(name)]
 
 
 def _renderer(name: str) -> Render:
@@ -208,6 +285,10 @@ def _of_rows(name: str) -> Render | None:
         from valor_cli.reports.files import evidence_bin
 
         return lambda run: evidence_bin.to_blocks(run.result)
+    if name == OBJECTS:
+        from valor_cli.reports.files import objects_bin
+
+        return lambda run: objects_bin.to_blocks(run.result)
     if name == "csv":
         from valor_cli.reports.files.csv_rows import to_csv
 
@@ -226,7 +307,14 @@ def _of_pages(name: str) -> Render | None:
 
         return lambda run: to_markdown(run.document).encode()
     if name == "html":
+        from valor_cli.reports.explorer.data import explorer_of
         from valor_cli.reports.render.html import to_html
 
-        return lambda run: to_html(run.document).encode()
+        def page(run: Rendered) -> Page:
+            explored = explorer_of(run.result, run.pictures)
+            linked = bool(run.pictures.links or run.pictures.overlay_links)
+            text = to_html(run.document, explored, linked=linked)
+            return Page(text.encode(), {} if explored is None else explored.files)
+
+        return page
     return None

@@ -51,13 +51,15 @@ class ShownText(Record, frozen=True):
 
 
 class EmbeddedImages(Record, frozen=True):
-    """Images embedded in a report, kept outside the results.
+    """Images of a report, embedded in it or beside it; kept outside the results.
 
     Attributes:
         photos: JPEG or PNG bytes of the images themselves, by `Picture.file`.
         overlays: Images of one model's predictions, by model and `Picture.file`.
         colours: The colour of each label in the overlays, "#rrggbb".
-        links: URLs relative to the report of images that lie beside it, by `Picture.file`.
+        links: URLs relative to the report of images that are files, by `Picture.file`.
+        overlay_links: The same of overlays, by model and `Picture.file`.
+        left_out: Why an image is neither embedded nor linked, by `Picture.file`.
         notes: What the report says of its images: how they are kept, and which are left out.
     """
 
@@ -65,6 +67,8 @@ class EmbeddedImages(Record, frozen=True):
     overlays: Mapping[tuple[str, str], bytes] = {}
     colours: Mapping[str, str] = {}
     links: Mapping[str, str] = {}
+    overlay_links: Mapping[tuple[str, str], str] = {}
+    left_out: Mapping[str, str] = {}
     notes: Sequence[str] = ()
 
 

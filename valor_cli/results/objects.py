@@ -29,16 +29,18 @@ class ObjectsResult(Record, frozen=True):
     score >= t, and the false negatives are the ground truths without one.
 
     Images are numbered from 0; ground truths and detections are in the order of their images,
-    detections of an image by descending score. Boxes are x, y, width, height in pixels.
+    detections of an image by descending score. Boxes are x, y, width, height in pixels, of other
+    shapes those around them. Integers have 32 bits, boxes and IoUs single precision.
 
     Attributes:
-        parameters: Settings of the matching, `iou_threshold` among them.
+        parameters: Settings of the matching: `iou_threshold`, `background_iou`, `max_detections`,
+            and `metric`, whose they are; None if no metric of the run names an IoU threshold.
         labels: Names by number.
         image_ids, files: (images,) the id and the file name, as in the ground truth; None if it
             names no file.
         sizes: (images, 2) width and height in pixels; 0 if unknown. Integers.
         gt_images, gt_labels: (ground truths,) numbers of image and label.
-        gt_ids: (ground truths,) ids as in the file.
+        gt_ids: (ground truths,) ids as in the file, or positions there: integers, else objects.
         gt_boxes: (ground truths, 4).
         gt_ignored: (ground truths,) whether it counts neither way, as a crowd.
         images, detected: (detections,) numbers of image and label.
@@ -47,8 +49,8 @@ class ObjectsResult(Record, frozen=True):
         outcomes: (detections,) position in `OUTCOMES`, were all detections kept.
         matched: (detections,) number of the ground truth of the same label that it is matched
             with; -1 without one.
-        nearest: (detections,) number of the ground truth, of any label, of the greatest IoU; -1 if
-            it overlaps none.
+        nearest: (detections,) number of the ground truth that counts, of any label, of the greatest
+            IoU; -1 if that is below both `background_iou` and `iou_threshold`.
         ious: (detections,) IoU with `matched` if there is one, else with `nearest`; 0 without.
     """
 

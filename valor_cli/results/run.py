@@ -226,6 +226,8 @@ class RunResult(Document, frozen=True, kw_only=True):
         texts: Texts of the samples; stored in samples.jsonl.
         evidence: Evidence of values that were not resampled; stored in evidence.bin.
         objects: Every object with its outcome, by model; stored in objects.bin.
+        images: The image file of each sample, as in `Picture.file`; not stored, and there only if
+            the config names the folder of images.
     """
 
     samples: Sequence[SamplesResult] = ()
@@ -233,6 +235,7 @@ class RunResult(Document, frozen=True, kw_only=True):
     texts: Sequence[TextsResult] = ()
     evidence: Sequence[EvidenceResult] = ()
     objects: Sequence[ObjectsResult] = ()
+    images: Mapping[Scalar, str] = {}
 
     @property
     def passed(self) -> bool:

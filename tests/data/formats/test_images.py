@@ -1,17 +1,20 @@
-"""A folder of images: finding files by what data call them, thumbnails, and broken ones."""
+"""A folder of images: finding files by what data call them, small copies, and broken ones."""
 
 from __future__ import annotations
 
 import os
+import struct
+import zlib
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageOps
 
-from valor_cli.data.formats import images as pictures
-from valor_cli.data.formats.images import LONGEST_SIDE, ImageFolder, image_size
+from valor_cli.data.formats import images
+from valor_cli.data.formats.images import ImageFolder, image_size, small_copies
 from valor_cli.errors import DataError, Problem, UnreachableError
 
 
@@ -39,47 +42,109 @@ def test_nothing_outside_the_folder_is_found_or_read(folder: Path) -> None:
     inside = ImageFolder(str(folder / "val"))
     # A folder in the name leads nowhere: what bears that name inside is found.
     assert inside.find("../a.jpg") == "a.png"
-    assert inside.find("../c.jpg") is None
-    made, told = inside.thumbnails(["../a.jpg", str(folder / "a.jpg")])
-    assert (made, told) == ({}, [])
+    assert inside.path("../a.jpg") == str(folder / "val" / "a.png")
+    assert inside.find("../c.jpg") is inside.path("../c.jpg") is None
+    assert inside.path(str(folder / "c.jpg")) is None
     assert inside.size("../a.jpg") == (None, None)
 
 
-def test_thumbnails_are_small_and_whole(folder: Path) -> None:
-    Image.new("RGB", (2000, 1000), "blue").save(folder / "big.jpg")
-    made, told = ImageFolder(str(folder)).thumbnails(["big.jpg", "val/b.png"])
-    assert told == []
-    assert Image.open(BytesIO(made["big.jpg"])).size == (LONGEST_SIDE, LONGEST_SIDE // 2)
-    assert Image.open(BytesIO(made["val/b.png"])).size == (40, 30)
+TURNED = Image.Exif()
+TURNED[0x0112] = 6  # a quarter to the right
+
+RED, BLUE = (255, 0, 0), (0, 0, 255)
+_HALVES = Image.new("RGB", (40, 20), RED)
+_HALVES.paste(BLUE, (20, 0, 40, 20))
+_CLEAR = Image.new("RGBA", (40, 20), (0, 0, 0, 0))
+_CLEAR.paste((0, 0, 255, 255), (20, 0, 40, 20))
+_DEEP = Image.fromarray(np.array([[1000, 1100]], np.uint16).repeat(20, 0).repeat(20, 1))
+_FLOATS = np.array([[0.0, 0.5]], np.float32).repeat(20, 0).repeat(20, 1)
+_FLOATS[0, 0] = np.nan
+
+PICTURES: dict[str, tuple[Image.Image, dict[str, Any], tuple[int, int], Any, Any]] = {
+    "plain.png": (_HALVES, {}, (40, 20), RED, BLUE),
+    "large.jpg": (_HALVES.resize((200, 100)), {}, (40, 20), RED, BLUE),
+    "turned.jpg": (_HALVES, {"exif": TURNED}, (20, 40), RED, BLUE),
+    "turned.tif": (_HALVES, {"exif": TURNED}, (20, 40), RED, BLUE),
+    "palette.png": (_HALVES.quantize(4), {}, (40, 20), RED, BLUE),
+    "clear.png": (_CLEAR, {}, (40, 20), (255, 255, 255), BLUE),
+    "clear.gif": (_CLEAR, {}, (40, 20), (255, 255, 255), BLUE),
+    "ink.jpg": (_HALVES.convert("CMYK"), {}, (40, 20), RED, BLUE),
+    "deep.png": (_DEEP, {}, (40, 20), (0, 0, 0), (255, 255, 255)),
+    "float.tif": (Image.fromarray(_FLOATS), {}, (40, 20), (0, 0, 0), (255, 255, 255)),
+    "bits.png": (_HALVES.convert("L").point(lambda v: 255 * (v > 50)).convert("1"), {})
+    + ((40, 20), (255, 255, 255), (0, 0, 0)),
+}
+"""Image, how it is saved, and of its copy the size and the colours near two opposite corners."""
 
 
-def test_deep_gray_is_stretched(folder: Path) -> None:
-    values = np.array([[1000, 1000], [1100, 1100]], np.uint16).repeat(20, 0).repeat(20, 1)
-    Image.fromarray(values).save(folder / "deep.png")
-    made, _ = ImageFolder(str(folder)).thumbnails(["deep.png"])
-    shown = np.asarray(Image.open(BytesIO(made["deep.png"])))
-    assert shown[0, 0, 0] < 10
-    assert shown[-1, -1, 0] > 245
+@pytest.mark.parametrize("name", PICTURES)
+@pytest.mark.parametrize("as_is", [False, True])
+def test_small_copies(tmp_path: Path, name: str, as_is: bool) -> None:
+    image, options, size, first, last = PICTURES[name]
+    image.save(tmp_path / name, **options)
+    (made,) = small_copies([str(tmp_path / name)], 40, as_is=as_is)
+    assert isinstance(made, bytes)
+    copy = ImageOps.exif_transpose(Image.open(BytesIO(made))).convert("RGB")
+    assert copy.size == size
+    for at, colour in (((3, 3), first), ((size[0] - 4, size[1] - 4), last)):
+        assert np.abs(np.subtract(copy.getpixel(at), colour)).max() < 60
+    assert ImageFolder(str(tmp_path)).size(name) == (image.size if size == (40, 20) else size)
 
 
-def test_broken_images_are_told_and_left_out(folder: Path) -> None:
-    (folder / "cut.png").write_bytes((folder / "val" / "b.png").read_bytes()[:40])
+def test_a_jpeg_that_is_small_enough_may_stay_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "a.jpg"
+    _HALVES.save(path, quality=95)
+    (made,) = small_copies([str(path)], 40, as_is=True)
+    assert made == path.read_bytes()
+    (made,) = small_copies([str(path)], 39, as_is=True)
+    assert made != path.read_bytes()
+    where = Image.Exif()
+    where[0x010E] = "at home"
+    _HALVES.save(tmp_path / "exif.jpg", quality=95, exif=where)
+    (made,) = small_copies([str(tmp_path / "exif.jpg")], 40, as_is=True)
+    assert isinstance(made, bytes)
+    assert b"at home" not in made
+    path.write_bytes(path.read_bytes()[:-300])
+    (made,) = small_copies([str(path)], 40, as_is=True)
+    assert isinstance(made, Problem)
+
+
+def _png_of(width: int, height: int) -> bytes:
+    """A PNG that says how large it is, and holds nothing."""
+
+    def chunk(kind: bytes, content: bytes = b"") -> bytes:
+        crc = zlib.crc32(kind + content)
+        return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", crc)
+
+    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT") + chunk(b"IEND")
+
+
+def test_broken_images_are_told_and_the_others_made(folder: Path) -> None:
+    (folder / "cut.png").write_bytes((folder / "val" / "b.png").read_bytes()[:-30])
     (folder / "text.jpg").write_text("no image")
-    pictures = ImageFolder(str(folder))
-    made, told = pictures.thumbnails(["cut.png", "text.jpg", "a.jpg"])
-    assert list(made) == ["a.jpg"]
-    assert [said.startswith("not shown: ") for said in told] == [True, True]
-    assert "text.jpg: not a readable image" in told[1]
-    assert pictures.size("text.jpg") == (None, None)
-    assert pictures.size("a.jpg") == (40, 30)
-
-
-def test_a_pipe_is_no_picture(folder: Path) -> None:
+    for side in (10_000, 30_000):
+        (folder / f"bomb{side}.png").write_bytes(_png_of(side, side))
     os.mkfifo(folder / "pipe.jpg")
+    messages = {
+        "cut.png": "the image cannot be read, it may be cut off",
+        "text.jpg": "not a readable image",
+        "bomb10000.png": "the image has more than 89,478,485 pixels",
+        "bomb30000.png": "the image has more than 89,478,485 pixels",
+        "none.jpg": "no such file",
+        "pipe.jpg": "expected a file, found a pipe or a device",
+    }
+    paths = [str(folder / name) for name in ("a.jpg", *messages, "val/b.png")]
+    first, *told, last = small_copies(paths, 30)
+    assert isinstance(first, bytes)
+    assert isinstance(last, bytes)
+    for path, problem, message in zip(paths[1:-1], told, messages.values(), strict=True):
+        assert isinstance(problem, Problem)
+        assert problem.place == path
+        assert problem.message.startswith(message)
+    assert ImageFolder(str(folder)).size("text.jpg") == (None, None)
     with pytest.raises(DataError, match=r"pipe\.jpg: expected a file, found a pipe or a device"):
         image_size(str(folder / "pipe.jpg"))
-    made, told = ImageFolder(str(folder)).thumbnails(["pipe.jpg"])
-    assert (dict(made), len(told)) == ({}, 1)
 
 
 def test_a_folder_that_is_none(tmp_path: Path) -> None:
@@ -98,15 +163,12 @@ def test_pictures_behind_a_link_are_found(tmp_path: Path) -> None:
     assert ImageFolder(str(tmp_path / "images")).find("a") == "link/a.png"
 
 
-def test_a_picture_that_does_not_come_is_not_shown(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_image_that_does_not_come_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
     """The numbers are there already: the run is not lost for it."""
+    problem = Problem("s3://data/a.png", "the store answers 503")
 
-    def lost(path: str) -> bytes:
-        raise UnreachableError(Problem("s3://data/a.png", "the store answers 503"))
+    def lost(path: str, size: int, *, as_is: bool) -> bytes:
+        raise UnreachableError(problem)
 
-    Image.new("L", (4, 3)).save(tmp_path / "a.png")
-    monkeypatch.setattr(pictures, "_thumbnail", lost)
-    told = ["not shown: s3://data/a.png: the store answers 503"]
-    assert ImageFolder(str(tmp_path)).thumbnails(["a.png"]) == ({}, told)
+    monkeypatch.setattr(images, "_small_copy", lost)
+    assert list(small_copies(["s3://data/a.png"], 40)) == [problem]

@@ -109,7 +109,7 @@ def _waiting(path: Path, out: str) -> Iterator[Path]:
         DataError: It cannot be written.
     """
     waiting = temporary(path)
-    clear(path.parent, (path.name,))
+    clear(path.parent, path.name.__eq__)
     try:
         yield waiting
     except OSError as error:

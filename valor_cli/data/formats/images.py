@@ -1,11 +1,11 @@
-"""Read image files: sizes, pixel values, thumbnails; match the files of a folder to images."""
+"""Read image files: sizes, pixel values, small copies; match the files of a folder to images."""
 
 from __future__ import annotations
 
 import os
 import stat
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from io import BytesIO
 from pathlib import Path
@@ -17,10 +17,12 @@ from numpy.typing import NDArray
 
 from valor_cli.data.formats.folders import files_under, is_folder, without_extension
 from valor_cli.errors import DataError, Problem, UnreachableError
+from valor_cli.kernels.threads import in_threads
 from valor_cli.paths import is_url
 
 if TYPE_CHECKING:
     from PIL.Image import Image
+    from PIL.ImageFile import ImageFile
 
 _LABEL_MODES = ("1", "L", "P", "I", "I;16", "I;16B", "I;16L")
 """Pillow's names of images with one whole number a pixel."""
@@ -28,7 +30,7 @@ _LABEL_MODES = ("1", "L", "P", "I", "I;16", "I;16B", "I;16L")
 _PNG = b"\x89PNG\r\n\x1a\n"
 
 _PILLOW = RLock()
-"""Held while an image is open: which warnings are errors is one setting for all threads."""
+"""Held while images are open: which warnings are errors is one setting for all threads."""
 
 LARGEST_FILE = 1 << 30
 """Bytes of an image file."""
@@ -36,10 +38,20 @@ LARGEST_FILE = 1 << 30
 MOST_PIXELS = 89_478_485
 """Of an image, as Pillow has it: a few bytes may say that there are more than memory holds."""
 
-LONGEST_SIDE = 480
-"""Pixels of a thumbnail's longer side."""
-
 _QUALITY = 80
+"""Of the JPEG of a copy."""
+
+_ORIENTATION, _TURNED = 0x0112, (5, 6, 7, 8)
+"""The EXIF tag that says how a picture is turned, and its values for a quarter."""
+
+_PICTURE = frozenset(("APP0", "APP2", "APP14"))
+"""Segments of a JPEG that say how it is read: JFIF, colour profile, Adobe's colours."""
+
+_END, _TAIL = b"\xff\xd9", 64
+"""How a JPEG ends, and after how many bytes at most the file does."""
+
+_GROUND = "white"
+"""Colour behind transparent pixels."""
 
 ENDINGS = (".bmp", ".dng", ".gif", ".jp2", ".jpeg", ".jpg", ".mpo", ".pfm", ".pgm", ".png") + (
     ".ppm",
@@ -149,19 +161,33 @@ def _readable(file: str | BytesIO) -> AbstractContextManager[str | IO[bytes]]:
 
 
 @contextmanager
-def opened(file: str | BytesIO, path: str) -> Iterator[Image]:
+def opened(file: str | BytesIO, path: str) -> Iterator[ImageFile]:
     """Open an image; errors are raised as a `DataError` that names `path`."""
+    with _strict_pillow(), _opened(file, path) as image:
+        yield image
+
+
+@contextmanager
+def _strict_pillow() -> Iterator[None]:
+    """Make Pillow refuse images of suspicious size, and be silent of the rest, in all threads."""
+    from PIL import Image as pillow  # noqa: N813 - its module is called like its class
+
+    with _PILLOW, warnings.catch_warnings():
+        # An image of suspicious size is a warning for Pillow up to twice that size.
+        warnings.simplefilter("error", pillow.DecompressionBombWarning)
+        warnings.filterwarnings("ignore", category=UserWarning)
+        yield
+
+
+@contextmanager
+def _opened(file: str | BytesIO, path: str) -> Iterator[ImageFile]:
     from PIL import Image as pillow  # noqa: N813 - its module is called like its class
     from PIL import UnidentifiedImageError
 
     try:
-        with _PILLOW, warnings.catch_warnings():
-            # An image of suspicious size is a warning for Pillow up to twice that size.
-            warnings.simplefilter("error", pillow.DecompressionBombWarning)
-            warnings.filterwarnings("ignore", category=UserWarning)
-            with _readable(file) as readable, pillow.open(readable) as image:
-                check_pixels(image.width, image.height, path)
-                yield image
+        with _readable(file) as readable, pillow.open(readable) as image:
+            check_pixels(image.width, image.height, path)
+            yield image
     except FileNotFoundError:
         raise DataError(Problem(path, "no such file")) from None
     except (pillow.DecompressionBombWarning, pillow.DecompressionBombError):
@@ -219,34 +245,82 @@ class ImageFolder:
         file = self.find(name)
         return None if file is None else image_size(os.path.join(self.folder, file))
 
+    def path(self, name: str) -> str | None:
+        """The path of the file that `find` finds; None if there is none."""
+        file = self.find(name)
+        return None if file is None else os.path.join(self.folder, file)
+
     def size(self, name: str) -> tuple[int | None, int | None]:
-        """Width and height of a file from `find`; None if unreadable."""
+        """Width and height of a file from `find`, turned as it is shown; None if unreadable."""
         if name in self._paths:
-            with suppress(DataError):
-                height, width = image_size(os.path.join(self.folder, name))
-                return width, height
+            path = os.path.join(self.folder, name)
+            with suppress(DataError), opened(path, path) as image:
+                # Of a TIFF, Pillow itself turns the size.
+                turned = image.format != "TIFF" and image.getexif().get(_ORIENTATION) in _TURNED
+                return image.size[::-1] if turned else image.size
         return None, None
 
-    def thumbnails(self, names: Sequence[str]) -> tuple[Mapping[str, bytes], list[str]]:
-        """JPEG thumbnails of files from `find`, with warnings."""
-        made: dict[str, bytes] = {}
-        warnings = []
-        for name in filter(self._paths.__contains__, names):
-            try:
-                made[name] = _thumbnail(os.path.join(self.folder, name))
-            except (DataError, UnreachableError) as error:
-                warnings.append(f"not shown: {error.problems[0]}")
-        return made, warnings
+
+def small_copies(
+    paths: Collection[str], size: int, *, as_is: bool = False
+) -> Generator[bytes | Problem, None, None]:
+    """A JPEG of each image in turn, or what is wrong with it; several are read at once.
+
+    They are turned as EXIF says; transparent pixels are white.
+
+    Args:
+        paths: The files, or URLs.
+        size: Maximum width and height, in pixels.
+        as_is: Whether a JPEG that is no larger, and has no EXIF, stays as it is: a run that copies
+            5,000 photos takes 8 s so, and 24 s where each is made anew.
+    """
+
+    def copy(path: str) -> bytes | Problem:
+        try:
+            return _small_copy(path, size, as_is=as_is)
+        except (DataError, UnreachableError) as error:
+            return error.problems[0]
+
+    with _strict_pillow():
+        yield from in_threads(copy, paths)
 
 
-def _thumbnail(path: str) -> bytes:
-    with opened(path, path) as image:
-        image.draft("RGB", (LONGEST_SIDE, LONGEST_SIDE))
-        small = eight_bit(image, "RGB")
-        small.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
+def _small_copy(path: str, size: int, *, as_is: bool) -> bytes:
+    from PIL import ImageOps
+
+    with _opened(path, path) as image:
+        if as_is and max(image.size) <= size and (whole := _plain_jpeg(image)):
+            return whole
+        image.draft("RGB", (size, size))
+        ImageOps.exif_transpose(image, in_place=True)
+        small = _on_ground(image)
+        small.thumbnail((size, size))
         content = BytesIO()
-        small.save(content, "JPEG", quality=_QUALITY, optimize=True)
+        small.save(content, "JPEG", quality=_QUALITY)
     return content.getvalue()
+
+
+def _plain_jpeg(image: ImageFile) -> bytes:
+    """The file of a JPEG if it is whole and holds the picture alone: no EXIF; else nothing."""
+    from PIL.JpegImagePlugin import JpegImageFile
+
+    plain = isinstance(image, JpegImageFile) and _PICTURE.issuperset(image.app)
+    if not plain or image.mode not in ("L", "RGB") or image.fp is None:
+        return b""
+    image.fp.seek(0)
+    content = image.fp.read()
+    return content if _END in content[-_TAIL:] else b""
+
+
+def _on_ground(image: Image) -> Image:
+    """As RGB, with nothing transparent."""
+    from PIL import Image as pillow  # noqa: N813 - its module is called like its class
+
+    if not image.has_transparency_data:
+        return eight_bit(image, "RGB")
+    whole = image.convert("RGBA")
+    ground = pillow.new("RGBA", whole.size, _GROUND)
+    return pillow.alpha_composite(ground, whole).convert("RGB")
 
 
 def eight_bit(image: Image, mode: str) -> Image:
@@ -255,6 +329,8 @@ def eight_bit(image: Image, mode: str) -> Image:
 
     if not image.mode.startswith(("I", "F")):
         return image.convert(mode)
-    values = np.asarray(image, np.float64)
+    with np.errstate(invalid="ignore"):
+        values = np.asarray(image, np.float64)
+    values = np.where(np.isfinite(values), values, 0)
     low, span = values.min(), np.ptp(values) or 1.0
     return pillow.fromarray(np.uint8((values - low) * (255 / span))).convert(mode)

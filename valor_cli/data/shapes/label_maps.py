@@ -286,6 +286,10 @@ class SegmentationDataset(Struct, frozen=True):
         """No texts: samples are images."""
         return {}
 
+    def image_files(self) -> Mapping[str, str]:
+        """Of each sample its id: what the folder of images is searched for."""
+        return dict(zip(self.sample_ids, self.sample_ids, strict=True))
+
     def illustrate(self, examples: Sequence[MetricExample]) -> list[Illustration]:
         """The image of each example; `Picture.file` is the sample's id."""
         sides = dict(zip(self.sample_ids, self.sizes.tolist(), strict=True))

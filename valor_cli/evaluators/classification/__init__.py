@@ -39,7 +39,6 @@ from valor_cli.evaluators.classification.metrics.roc_auc import MEAN_ROC_AUC, RO
 from valor_cli.evaluators.classification.metrics.sample_scores import SAMPLE_SCORES
 from valor_cli.evaluators.classification.metrics.subset_accuracy import SUBSET_ACCURACY
 from valor_cli.evaluators.classification.metrics.top_k_accuracy import TOP_K_ACCURACY
-from valor_cli.evaluators.thumbnails import thumbnails
 from valor_cli.kernels.ranking.scores import DenseScores, SparseScores
 from valor_cli.metric import MissingConfig, Stream, Task, Wing
 
@@ -124,7 +123,6 @@ CLASSIFICATION = Task(
         ("expected_calibration_error", "value"),
     ),
     by_sample="sample_scores",
-    pictures=thumbnails,
     variant=_variant,
     lacks={
         "label_sets": MissingConfig(

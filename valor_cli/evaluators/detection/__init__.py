@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from valor_cli.data.shapes.objects.dataset import DetectionDataset
 from valor_cli.evaluators.detection.evidence.matches import STORED, Matches
+from valor_cli.evaluators.detection.evidence.object_outcomes import outcomes_of_objects
 from valor_cli.evaluators.detection.evidence.parameters import AREAS, plan_matching
 from valor_cli.evaluators.detection.evidence.shards import match_detections, merge_matches
 from valor_cli.evaluators.detection.load.dataset import load_detections, load_instances
@@ -30,7 +31,6 @@ from valor_cli.evaluators.detection.metrics.lvis import LVIS_WING
 from valor_cli.evaluators.detection.metrics.panoptic_quality import PANOPTIC_WING
 from valor_cli.evaluators.detection.metrics.pr_curve import PR_CURVE
 from valor_cli.evaluators.detection.metrics.precision_recall import F1, PRECISION, RECALL
-from valor_cli.evaluators.thumbnails import thumbnails
 from valor_cli.metric import Stream, Task, Wing
 
 __all__ = ["INSTANCE_SEGMENTATION", "OBJECT_DETECTION"]
@@ -60,6 +60,7 @@ WING = Wing(
     merge=merge_matches,
     slices={"area": (tuple(AREAS), Matches.within)},
     stored=STORED,
+    objects=outcomes_of_objects,
 )
 
 _DEFAULTS = (
@@ -108,7 +109,6 @@ OBJECT_DETECTION = Task(
     defaults=_DEFAULTS,
     primary=_PRIMARY,
     by_sample="image_scores",
-    pictures=thumbnails,
 )
 
 INSTANCE_SEGMENTATION = Task(
@@ -122,5 +122,4 @@ INSTANCE_SEGMENTATION = Task(
     defaults=_DEFAULTS,
     primary=_PRIMARY,
     by_sample="image_scores",
-    pictures=thumbnails,
 )

@@ -74,5 +74,5 @@ SEMANTIC_SEGMENTATION = Task(
         ("f1", "value"),
     ),
     by_sample="image_scores",
-    pictures=overlays,
+    overlays=overlays,
 )

@@ -6,6 +6,44 @@ typedef struct {
     double x, y, width, height;
 } Box;
 
+/* Ground truths side by side: corners, and the area; and room for what one detection shares with each
+   that it is compared with. */
+typedef struct {
+    double *left, *top, *right, *bottom, *area, *shared;
+} Sides;
+
+/* False if there is no memory. */
+static bool open_sides(Sides *sides, const Box *boxes, int64_t m) {
+    sides->left = malloc(((size_t)m * 6 + 1) * sizeof(double));
+    if (!sides->left) return false;
+    sides->top = sides->left + m;
+    sides->right = sides->left + 2 * m;
+    sides->bottom = sides->left + 3 * m;
+    sides->area = sides->left + 4 * m;
+    sides->shared = sides->left + 5 * m;
+    for (int64_t g = 0; g < m; g++) {
+        sides->left[g] = boxes[g].x;
+        sides->top[g] = boxes[g].y;
+        sides->right[g] = boxes[g].width + boxes[g].x;
+        sides->bottom[g] = boxes[g].height + boxes[g].y;
+        sides->area[g] = boxes[g].width * boxes[g].height;
+    }
+    return true;
+}
+
+/* The areas that a box shares with some ground truths: without branches, several at a time. */
+static void share(const Sides *sides, Box a, int64_t first, int64_t count) {
+    const double *left = sides->left + first, *top = sides->top + first;
+    const double *rights = sides->right + first, *bottoms = sides->bottom + first;
+    double *restrict shared = sides->shared;
+    double right = a.width + a.x, bottom = a.height + a.y;
+    for (int64_t g = 0; g < count; g++) {
+        double width = (right < rights[g] ? right : rights[g]) - (a.x > left[g] ? a.x : left[g]);
+        double height = (bottom < bottoms[g] ? bottom : bottoms[g]) - (a.y > top[g] ? a.y : top[g]);
+        shared[g] = (width > 0 ? width : 0) * (height > 0 ? height : 0);
+    }
+}
+
 /* overlapping_boxes(detections, rows, ground_truths, crowd, first, count, detection, ground_truth,
    iou, least) -> pairs: those of a detection and a ground truth whose IoU is at least `least` > 0.
 
@@ -33,8 +71,14 @@ FUNCTION(valor_overlapping_boxes) {
     bool sound = items(&columns, 0) == 4 * boxes && items(&columns, 2) == 4 * m &&
                  items(&columns, 4) == n && items(&columns, 5) == n && items(&columns, 7) == room &&
                  items(&columns, 8) == room;
+    double below = least * (1 - 1e-9);
+    Sides sides = {0};
     PyObject *done = NULL;
     if (PyErr_Occurred()) goto end;
+    if (sound && !open_sides(&sides, truths, m)) {
+        PyErr_NoMemory();
+        goto end;
+    }
     Py_BEGIN_ALLOW_THREADS;
     for (int64_t d = 0; sound && d < n; d++) {
         if (first[d] < 0 || count[d] < 0 || first[d] > m || count[d] > m - first[d] || rows[d] < 0 ||
@@ -43,17 +87,14 @@ FUNCTION(valor_overlapping_boxes) {
             break;
         }
         const Box a = detections[rows[d]];
-        double right = a.width + a.x, bottom = a.height + a.y, area = a.width * a.height;
+        double area = a.width * a.height;
+        share(&sides, a, first[d], count[d]);
         for (int64_t g = first[d]; g < first[d] + count[d]; g++) {
-            const Box b = truths[g];
-            double b_right = b.width + b.x, b_bottom = b.height + b.y;
-            double width = (right < b_right ? right : b_right) - (a.x > b.x ? a.x : b.x);
-            if (!(width > 0)) continue;
-            double height = (bottom < b_bottom ? bottom : b_bottom) - (a.y > b.y ? a.y : b.y);
-            if (!(height > 0)) continue;
-            double shared = width * height;
+            double shared = sides.shared[g - first[d]];
             /* With a crowd region the union is the detection alone. */
-            double whole = crowd[g] ? area : area + b.width * b.height - shared;
+            double whole = crowd[g] ? area : area + sides.area[g] - shared;
+            /* Most share less by far: none of these is divided. */
+            if (shared < whole * below || !(shared > 0)) continue;
             double iou = whole != 0 ? shared / whole : 0;
             if (!(iou >= least)) continue;
             if (pairs == room) {
@@ -68,6 +109,7 @@ FUNCTION(valor_overlapping_boxes) {
     Py_END_ALLOW_THREADS;
     done = sound ? PyLong_FromLongLong(pairs) : refused("boxes of other lengths, or no room");
 end:
+    free(sides.left);
     close_columns(&columns);
     return done;
 }

@@ -53,6 +53,20 @@ static uint64_t descending(double score) {
     return bits >> 63 ? bits : ~(bits | (uint64_t)1 << 63);
 }
 
+/* Fill in rows by their group, below `groups`, those of a group in the order they have; `places` has
+   room for a number for each group, all 0. */
+static void count_out(const int64_t *group, int64_t n, int64_t *places, int64_t groups,
+                      int64_t *order) {
+    for (int64_t i = 0; i < n; i++) places[group[i]]++;
+    int64_t place = 0;
+    for (int64_t at = 0; at < groups; at++) {
+        int64_t count = places[at];
+        places[at] = place;
+        place += count;
+    }
+    for (int64_t i = 0; i < n; i++) order[places[group[i]]++] = i;
+}
+
 /* order_by_group(group, order): rows by their group, those of a group in the order they have.
 
    group: (n,) int64 from 0. order: (n,) int64, filled. */
@@ -66,22 +80,28 @@ FUNCTION(valor_order_by_group) {
     int64_t n = items(&columns, 0);
     int bits = bits_of(group, n);
     PyObject *done = NULL;
-    Entry *entries = malloc(((size_t)n * 2 + 1) * sizeof(Entry));
-    if (!entries) {
+    /* Of few groups, a counter for each is less memory than the rows. */
+    bool few = bits < 64 && ((int64_t)1 << bits) <= n;
+    Entry *entries = few ? NULL : malloc(((size_t)n * 2 + 1) * sizeof(Entry));
+    int64_t *places = few ? calloc((size_t)1 << bits, sizeof(int64_t)) : NULL;
+    if (!entries && !places) {
         PyErr_NoMemory();
     } else if (items(&columns, 1) != n || bits == 64) {
         refused("groups from 0, and an order of as many rows");
     } else {
-        if (n) {
-            Py_BEGIN_ALLOW_THREADS;
+        Py_BEGIN_ALLOW_THREADS;
+        if (few) {
+            count_out(group, n, places, (int64_t)1 << bits, order);
+        } else if (n) {
             for (int64_t i = 0; i < n; i++) entries[i] = (Entry){(uint64_t)group[i], i};
             const Entry *sorted = sort_entries(entries, entries + n, n, bits);
             for (int64_t i = 0; i < n; i++) order[i] = sorted[i].row;
-            Py_END_ALLOW_THREADS;
         }
+        Py_END_ALLOW_THREADS;
         done = Py_NewRef(Py_None);
     }
     free(entries);
+    free(places);
     close_columns(&columns);
     return done;
 }

@@ -43,6 +43,8 @@ def areas(shapes: Shapes) -> Floats:
 
 def bounds(shapes: Shapes) -> Floats:
     """(n, 4) bounding box of each shape; zeros if empty."""
+    if len(shapes.box) == len(shapes):
+        return shapes.box
     box = np.zeros((len(shapes), 4))
     box[shapes.rows_of(BOX)] = shapes.box
     box[shapes.rows_of(ROTATED_BOX)] = _around(_rotated_corners(shapes.rotated_box))

@@ -196,7 +196,7 @@ class CassetteWriter:
         lines = sorted(self._recorded.values(), key=lambda one: one.place)
         path = Path(self.path)
         waiting = temporary(path)
-        clear(path.parent, (path.name,))
+        clear(path.parent, path.name.__eq__)
         try:
             with open(os.open(waiting, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
                 file.writelines(one.line for one in lines)

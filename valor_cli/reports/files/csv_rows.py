@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from io import StringIO
 
 from valor_cli.reports.sections.formatting import clean
-from valor_cli.results import MetricResult, RunResult
+from valor_cli.results import MetricResult, RunResult, Scalar
 from valor_cli.results.document import dumps
 
 COLUMNS = (
@@ -38,6 +38,13 @@ def to_csv(result: RunResult) -> bytes:
     writer.writerow(COLUMNS)
     writer.writerows(map(_cells, result.metrics))
     return out.getvalue().encode()
+
+
+def cell(value: Scalar) -> str:
+    """A value as a cell: a number in full, a text that is no formula."""
+    if value is None or isinstance(value, str):
+        return _text(value)
+    return dumps(value).decode()
 
 
 def _cells(row: MetricResult) -> Sequence[str]:

@@ -12,6 +12,7 @@ from typing import Final
 
 from valor_cli.reports.document import (
     Block,
+    Cards,
     Cell,
     Chart,
     Charts,
@@ -25,6 +26,8 @@ from valor_cli.reports.document import (
     Section,
     Table,
 )
+from valor_cli.reports.explorer import page
+from valor_cli.reports.explorer.data import Explorer
 
 _PAGE: Final = Path(__file__).parents[1] / "page"
 _SCRIPTS = ("report.js",)
@@ -36,8 +39,14 @@ TALL = 14
 """Rows of a table above which it scrolls by itself and can be filtered."""
 
 
-def to_html(document: Document) -> str:
-    """The page: script, style and data are within."""
+def to_html(document: Document, explored: Explorer | None = None, *, linked: bool = False) -> str:
+    """The page: script, style and data are within.
+
+    Args:
+        document: What it shows.
+        explored: All samples; scripts beside the page are loaded by its own script alone.
+        linked: Whether it shows images that lie beside it.
+    """
     blocks = [block for section in document.sections for block in section.blocks]
     kinds = {type(block) for block in blocks}
     live = Curves in kinds or any(
@@ -45,20 +54,37 @@ def to_html(document: Document) -> str:
     )
     script = "".join(map(_file, (*_SCRIPTS, *(_CURVES[0] if live else ()))))
     style = "".join(map(_file, (*_STYLES, *(_CURVES[1] if live else ()))))
+    data = ""
+    if explored is not None:
+        script += page.script()
+        style += page.style()
+        data = (
+            f'<script type="application/json" id="explorer-data">{explored.data.decode()}</script>'
+        )
+    scripts = " 'strict-dynamic'" if explored is not None and explored.files else ""
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     numbered = _Numbered()
-    sections = "".join(_section(one, document, numbered) for one in document.sections)
+    shown = [one for one in document.sections if explored is not None or not _is_explorer(one)]
+    sections = "".join(_section(one, document, numbered) for one in shown)
     names = "".join(f"<li>{escape(model)}</li>" for model in document.models) if live else ""
     return _file("page.html").format(
         digest=digest,
+        scripts=scripts,
+        images=" 'self'" if linked else "",
         title=escape(f"{document.word} · {document.title} · valor"),
         style=style,
-        nav="".join(_link(one) for one in document.sections),
+        nav="".join(map(_link, shown)),
         head=_head(document),
         sections=sections,
         names=f'<ul id="model-names" hidden>{names}</ul>' if live else "",
+        data=data,
         script=script,
     )
+
+
+def _is_explorer(section: Section) -> bool:
+    """Whether a section has nothing but the list of samples."""
+    return all(isinstance(one, Samples | Cards) for one in section.blocks)
 
 
 def _file(name: str) -> str:
@@ -143,7 +169,8 @@ def _block(block: Block, document: Document, numbered: _Numbered) -> str:
     if isinstance(block, Curves):
         return _curves(block, document, numbered)
     if isinstance(block, Samples):
-        return '<div id="explorer"></div>'
+        listed = '<p class="note x-status">The samples are listed by a script.</p>'
+        return f'<div id="explorer">{listed}</div>'
     return ""  # cards: the explorer has all samples
 
 

@@ -18,9 +18,8 @@ from valor_cli.data.shapes.scores.dataset import ClassificationDataset
 from valor_cli.errors import DataError
 from valor_cli.evaluators.classification.load.dataset import load_classification
 from valor_cli.evaluators.classification.load.inputs import ClassificationInputs
-from valor_cli.evaluators.thumbnails import thumbnails
 from valor_cli.metric import Loaded, NoOptions, Selection
-from valor_cli.results import ExampleResult, Picture
+from valor_cli.results import Picture
 
 TRUTH = "id,label,camera\nb,dog,front\na,cat,rear\nc,cat,front\n"
 WIDE = "id,dog,cat\nb,0.75,0.25\na,0.5,0.5\nc,0.125,0.875\n"
@@ -574,20 +573,12 @@ def test_pictures_are_found_by_sample_id() -> None:
     )
     assert dataset.picture("a") == Picture("sub/a.png", None, None)
     assert dataset.picture("c") is None
-    inputs = ClassificationInputs(ground_truth="gt.csv", predictions="dt.csv", images="pictures")
-    shown = [example(dataset.picture(name)) for name in ("a", "c", "a")]
-    found, warnings = thumbnails(inputs, Selection(), shown)
-    assert (list(found.photos), list(warnings)) == (["sub/a.png"], [])
-    without = ClassificationInputs(ground_truth="gt.csv", predictions="dt.csv")
-    assert not thumbnails(without, Selection(), shown)[0].photos
+    assert dataset.image_files() == {"a": "sub/a.png", "b": "b.png"}
+    assert only(load({"gt.csv": TRUTH, "dt.csv": WIDE})).image_files() == {}
     assert error({}, images="nowhere") == [
         "images: nowhere: no such folder",
         "name the folder that holds the image files",
     ]
-
-
-def example(picture: Picture | None) -> ExampleResult:
-    return ExampleResult("m", "dt", None, None, {}, "kind", "a", None, picture, ())
 
 
 def test_a_shuffled_problem_against_dictionaries() -> None:

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from valor_cli.reports.render.html.drawings import DRAWING, PICTURES, Drawings, path
+from valor_cli.reports.render.html.drawings import DRAWING, Drawings, path
 from valor_cli.reports.sections.errors.outcomes import counted, outcome_of
-from valor_cli.results import ExampleObject, ExampleResult, Picture, RunResult
+from valor_cli.results import EmbeddedImages, ExampleObject, ExampleResult, Picture, RunResult
 
 Build = Callable[..., RunResult]
 
@@ -68,7 +68,9 @@ def test_a_drawing_names_what_it_shows() -> None:
         "type": "MultiPolygon",
         "coordinates": [[SQUARE, HOLE], [TRIANGLE]],
     }
-    svg = Drawings({}, 1).draw(_example(_object(shape), picture=Picture("a.jpg", 100, 80)))
+    svg = Drawings(EmbeddedImages(), 1).draw(
+        _example(_object(shape), picture=Picture("a.jpg", 100, 80))
+    )
     assert svg is not None
     assert 'viewBox="0.0 0.0 100.0 80.0"' in svg
     assert '<rect class="ground" x="0.0" y="0.0" width="100.0" height="80.0"/>' in svg
@@ -78,7 +80,7 @@ def test_a_drawing_names_what_it_shows() -> None:
 
 
 def test_without_a_picture_s_size_the_shapes_make_the_frame() -> None:
-    svg = Drawings({"a.jpg": b"x"}, 1).draw(
+    svg = Drawings(EmbeddedImages({"a.jpg": b"x"}), 1).draw(
         _example(_object(_polygon(SQUARE)), picture=Picture("a.jpg", None, None))
     )
     assert svg is not None
@@ -91,31 +93,29 @@ def test_a_case_is_drawn_from_close_by() -> None:
         _example(_object(_polygon(SQUARE)), picture=Picture("a.jpg", 600, 400)),
         kind="hallucination",
     )
-    svg = Drawings({}, 1).draw(example)
+    svg = Drawings(EmbeddedImages(), 1).draw(example)
     assert svg is not None
     assert 'viewBox="0.0 0.0 200.0 133.3"' in svg  # a third, held inside the picture
 
 
 def test_a_picture_is_embedded_once() -> None:
-    drawings = Drawings({"a.jpg": b"\xff\xd8one", "b.jpg": b"\xff\xd8two"}, 1)
-    seen = [Picture(name, 100, 80) for name in ("a.jpg", "b.jpg", "a.jpg", "c.jpg")]
+    photos = {"a.jpg": b"\xff\xd8one", "b.jpg": b"\xff\xd8two"}
+    drawings = Drawings(EmbeddedImages(photos, links={"d.jpg": "images/d%20.jpg"}), 1)
+    seen = [Picture(name, 100, 80) for name in ("a.jpg", "b.jpg", "a.jpg", "c.jpg", "d.jpg")]
     drawn = [drawings.draw(_example(picture=picture)) or "" for picture in seen]
     assert [re.findall('href="(.*?)"', svg) for svg in drawn] == [
         ["#p0"],
         ["#p1"],
         ["#p0"],
         [],
+        ["#p2"],
     ]
     assert drawings.definitions().count("data:image/jpeg;base64,") == 2
+    assert 'href="images/d%20.jpg"' in drawings.definitions()
 
 
-def test_pictures_and_ink_are_bounded() -> None:
-    heavy = {f"{i}.jpg": b"x" * (PICTURES // 4) for i in range(8)}
-    drawings = Drawings(heavy, 1)
-    for name in heavy:
-        drawings.draw(_example(picture=Picture(name, 10, 10)))
-    assert drawings.definitions().count("<image") == 4
-    few = Drawings({}, 2000)  # 500 characters each
+def test_ink_is_bounded() -> None:
+    few = Drawings(EmbeddedImages(), 2000)  # 500 characters each
     example = _example(*[_object(_polygon(SQUARE))] * 9)
     assert [few.draw(example) is None for _ in range(3)] == [False, True, True]
     assert few.draw(replace(example, model="other")) is not None
@@ -124,7 +124,7 @@ def test_pictures_and_ink_are_bounded() -> None:
 def test_of_many_objects_the_errors_are_drawn() -> None:
     right = [_object(_polygon(SQUARE), outcome="true_positive")] * 500
     wrong = [_object(_polygon(SQUARE), outcome="duplicate")] * 5
-    svg = Drawings({}, 1).draw(_example(*right, *wrong))
+    svg = Drawings(EmbeddedImages(), 1).draw(_example(*right, *wrong))
     assert svg is not None
     assert svg.count('"o duplicate"') == 5
     assert 50 < svg.count('"o true_positive"') < 500
@@ -134,9 +134,12 @@ def test_of_many_objects_the_errors_are_drawn() -> None:
 def test_nothing_to_draw_is_none() -> None:
     empty: dict[str, Any] = {"type": "MultiPolygon", "coordinates": []}
     for geometry in (None, empty, _polygon([]), {"type": "Point", "coordinates": [1, 2]}):
-        assert Drawings({}, 1).draw(_example(_object(geometry))) is None
+        assert Drawings(EmbeddedImages(), 1).draw(_example(_object(geometry))) is None
     flat = _object(_polygon([[5, 5], [5, 5], [5, 5]]))  # a box of no area
-    assert Drawings({}, 1).draw(replace(_example(flat), kind="hallucination")) is not None
+    assert (
+        Drawings(EmbeddedImages(), 1).draw(replace(_example(flat), kind="hallucination"))
+        is not None
+    )
 
 
 @pytest.mark.parametrize(

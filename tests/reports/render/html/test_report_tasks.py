@@ -19,7 +19,6 @@ from tests.reports.task_runs import (
     segmented,
 )
 from valor_cli.reports.charts.curves import ROC, curves
-from valor_cli.reports.render.html.error_views import OVERLAYS
 from valor_cli.reports.render.html.example_dialogs import EXAMPLES, LISTED
 from valor_cli.reports.render.html.report import to_html
 from valor_cli.results import EmbeddedImages, Picture, RunResult
@@ -191,16 +190,20 @@ def test_cells_with_photos_show_them() -> None:
     assert 'class="listed"' in dialog
 
 
-def test_overlays_are_bounded_the_worst_of_each_model_first() -> None:
+def test_overlays_are_embedded_or_linked() -> None:
     run = segmented()
-    made = overlays(run)
-    heavy = {key: content + b"\0" * (OVERLAYS // 7) for key, content in made.overlays.items()}
-    text = to_html(run, EmbeddedImages(overlays=heavy))
-    assert len(text) < 3_000_000
-    assert text.count('<button type="button" class="overlay"') == 6
-    assert "The pictures of 18 more are left out to keep this page small." in text
-    panels = text.split('id="gallery"')[1].split('<figure class="card" id=')[1:]
-    assert ['class="overlay"' in one for one in panels] == [*[True] * 3, *[False] * 9] * 2
+    made = [*overlays(run).overlays.items()]
+    few = EmbeddedImages(
+        overlays=dict(made[:3]),
+        overlay_links={key: "report_files/images/overlay-0.png" for key, _ in made[3:5]},
+        notes=["7 images of errors are left out: <why>."],
+    )
+    text = to_html(run, few)
+    assert text.count('<button type="button" class="overlay"') == 5
+    assert text.count('src="report_files/images/overlay-0.png"') == 2
+    assert "img-src data: 'self';" in text
+    assert "7 images of errors are left out: &lt;why&gt;." in text
+    assert "img-src data:;" in to_html(run, overlays(run))
 
 
 def test_overlays_say_what_they_are() -> None:

@@ -159,6 +159,10 @@ class DetectionDataset(Struct, frozen=True):
         """No texts: samples are images."""
         return {}
 
+    def image_files(self) -> Mapping[Any, str]:
+        """The file of each image for which files name one."""
+        return {} if self.gallery is None else self.gallery.files_of(self.image_ids)
+
     def illustrate(self, examples: Sequence[MetricExample]) -> list[Illustration]:
         """The image and objects of each example, from the whole dataset."""
         gallery, truths, found = self.gallery or Gallery(), self.ground_truths, self.detections

@@ -56,6 +56,13 @@ class Gallery(Struct, frozen=True):
             width, height = self.size_of(file)
         return None if file is None and width is None else Picture(file, width, height)
 
+    def files_of(self, image_ids: NDArray[Any]) -> dict[Any, str]:
+        """The file of each of these images that has one, by image id."""
+        if self.image_ids is None or self.files is None:
+            return {}
+        files = self.files[np.searchsorted(self.image_ids, image_ids)].tolist()
+        return {one: file for one, file in zip(image_ids.tolist(), files, strict=True) if file}
+
 
 def shown_objects(
     refs: Sequence[ObjectRef],

@@ -128,6 +128,10 @@ class TextDataset(Struct, frozen=True):
             if any(text is not None for text in column)
         }
 
+    def image_files(self) -> Mapping[str, str]:
+        """None: samples are texts."""
+        return {}
+
     def prepare(self) -> TextDataset:
         """The dataset with the data that reports need prepared."""
         texts = {

@@ -104,6 +104,11 @@ class ClassificationDataset(Struct, frozen=True):
         """No texts: samples are not texts."""
         return {}
 
+    def image_files(self) -> Mapping[str, str]:
+        """The file of each sample that has an image."""
+        found = ((name, self.picture(name)) for name in map(bytes.decode, self.sample_ids.tolist()))
+        return {name: one.file for name, one in found if one is not None and one.file is not None}
+
     def illustrate(self, examples: Sequence[MetricExample]) -> list[Illustration]:
         """The labels and scores of each example, which are in its objects already."""
         return [

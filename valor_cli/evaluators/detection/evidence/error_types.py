@@ -24,6 +24,8 @@ from valor_cli.evaluators.detection.evidence.outcomes import (
 )
 
 Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 
 REASONS = ("classification", "localisation", "both", "duplicate", "background")
 """Of wrong detections; a ground truth has one reason, "missed"."""
@@ -44,7 +46,7 @@ class ErrorTypes(Struct, frozen=True):
     outcomes: Outcomes
     reason: Ints
     aim: Ints
-    missed: NDArray[np.bool_]
+    missed: Flags
 
 
 def error_types(
@@ -68,17 +70,34 @@ def error_types(
     rows = len(matches.label)
     real = found.real[pairs.ground_truth]
     same = matches.label[pairs.detection] == matches.gt_label[pairs.ground_truth]
-    enough = min(iou_threshold, 1 - 1e-10)
     own, own_truth = highest(pairs, real & same, rows)
     other, other_truth = highest(pairs, real & ~same, rows)
-    wrong = found.wrong
+    reason = reasons(found.wrong, own, other, iou_threshold, background_iou)
+    badly_placed, mislabelled = reason == LOCALISATION, reason == CLASSIFICATION
+    aim = np.where(badly_placed, own_truth, np.where(mislabelled, other_truth, -1))
+    missed = found.missed
+    missed[aim[aim >= 0]] = False
+    return ErrorTypes(found, reason, aim, missed)
+
+
+def reasons(
+    wrong: Flags, own: Floats, other: Floats, iou_threshold: float, background_iou: float
+) -> Ints:
+    """(n,) position in `REASONS` of each wrong detection; -1 for all others.
+
+    Args:
+        wrong: (n,) whether it is a false positive.
+        own, other: (n,) its highest IoU with a ground truth of its label, and of another one.
+        iou_threshold, background_iou: As in `error_types`.
+    """
+    enough = min(iou_threshold, 1 - 1e-10)
     # tidecv asks for at most the threshold, where a free ground truth has been matched already.
     badly_placed = wrong & (own >= background_iou) & (own <= iou_threshold) & (own < 1 - 1e-10)
     mislabelled = wrong & ~badly_placed & (other >= enough)
     duplicate = wrong & ~badly_placed & ~mislabelled & (own >= enough)
     rest = wrong & ~badly_placed & ~mislabelled & ~duplicate
     background = rest & (np.maximum(own, other) <= background_iou)
-    reason = np.full(rows, -1)
+    reason = np.full(len(wrong), -1)
     for flags, number in (
         (badly_placed, LOCALISATION),
         (mislabelled, CLASSIFICATION),
@@ -87,7 +106,4 @@ def error_types(
         (rest & ~background, BOTH),
     ):
         reason[flags] = number
-    aim = np.where(badly_placed, own_truth, np.where(mislabelled, other_truth, -1))
-    missed = found.missed
-    missed[aim[aim >= 0]] = False
-    return ErrorTypes(found, reason, aim, missed)
+    return reason

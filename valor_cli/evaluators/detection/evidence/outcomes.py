@@ -65,20 +65,38 @@ def outcomes(
     if close is None:
         raise ValueError("the plan of this evidence keeps no ground truths that were matched")
     area = matches.plan.areas.index(matches.area)
-    codes = matches.codes[area, matches.plan.ious.index(iou_threshold)]
     taken = matches.matched_gt[area, close.remembered.index(iou_threshold)]
-    kept = matches.score >= score_threshold
-    if max_detections is not None:
-        kept &= matches.rank < max_detections
-    counted = kept & ~matches.out_of_range[area]
-    at, looked_at = matches.candidate, kept[matches.candidate]
-    counted[at] = looked_at & ((codes == MATCHED) | (counted[at] & (codes != IGNORED)))
+    kept, counted, hit = judged(matches, iou_threshold, score_threshold, max_detections)
     met = np.full(len(kept), -1)
-    met[at] = np.where(looked_at & (codes == MATCHED), taken, -1)
+    met[matches.candidate] = np.where(hit[matches.candidate], taken, -1)
     found_by = np.full(len(matches.gt_label), -1)
     right = np.flatnonzero(met >= 0)
     found_by[met[right]] = right
     return Outcomes(kept, counted, met, ~matches.gt_ignored[area], found_by)
+
+
+def judged(
+    matches: Matches,
+    iou_threshold: float,
+    score_threshold: float | NDArray[np.float64] = -np.inf,
+    max_detections: int | None = None,
+) -> tuple[Flags, Flags, Flags]:
+    """(n,) which detections are looked at, which count, and which are right.
+
+    Args:
+        matches: Evidence; its plan need not remember what was matched.
+        iou_threshold, score_threshold, max_detections: As in `outcomes`.
+    """
+    area = matches.plan.areas.index(matches.area)
+    codes = matches.codes[area, matches.plan.ious.index(iou_threshold)]
+    kept = matches.score >= score_threshold
+    if max_detections is not None:
+        kept &= matches.rank < max_detections
+    counted, right = kept & ~matches.out_of_range[area], np.zeros(len(kept), bool)
+    at, looked_at = matches.candidate, kept[matches.candidate]
+    right[at] = looked_at & (codes == MATCHED)
+    counted[at] = looked_at & (right[at] | (counted[at] & (codes != IGNORED)))
+    return kept, counted, right
 
 
 def overlap_pairs(matches: Matches, least: float) -> OverlapPairs:
@@ -100,9 +118,12 @@ def highest(pairs: OverlapPairs, kept: Flags, rows: int) -> tuple[NDArray[np.flo
         kept: (p,) the pairs to look at.
         rows: How many detections there are.
     """
-    at = np.flatnonzero(kept)
-    order = at[np.lexsort((pairs.ground_truth[at], -pairs.iou[at], pairs.detection[at]))]
-    detection, first = np.unique(pairs.detection[order], return_index=True)
-    iou, truth = np.zeros(rows), np.full(rows, -1)
-    iou[detection], truth[detection] = pairs.iou[order[first]], pairs.ground_truth[order[first]]
-    return iou, truth
+    iou = np.where(kept, pairs.iou, 0.0)
+    new = np.flatnonzero(pairs.detection[1:] != pairs.detection[:-1]) + 1
+    begins = np.append(0, new)[: len(iou)]
+    most, truth = np.zeros(rows), np.full(rows, -1)
+    most[pairs.detection[begins]] = np.maximum.reduceat(iou, begins)
+    # From the last one to the first, which stays.
+    best = np.flatnonzero(kept & (iou == most[pairs.detection]))[::-1]
+    truth[pairs.detection[best]] = pairs.ground_truth[best]
+    return most, truth

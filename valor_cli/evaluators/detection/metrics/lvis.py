@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from valor_cli.data.shapes.objects.dataset import DetectionDataset, Detections, Federation
 from valor_cli.errors import DataError, Problem
 from valor_cli.evaluators.detection.evidence.matches import STORED, Matches
+from valor_cli.evaluators.detection.evidence.object_outcomes import outcomes_of_objects
 from valor_cli.evaluators.detection.evidence.parameters import (
     COCO_IOUS,
     IouThresholds,
@@ -37,8 +38,8 @@ from valor_cli.evaluators.detection.evidence.rows import (
 from valor_cli.evaluators.detection.evidence.shards import match_detections, merge_matches
 from valor_cli.kernels.columns.grouping import places_in_runs, ranked
 from valor_cli.kernels.geometry.conversion import areas
-from valor_cli.metric import Metric, Output, Wing
-from valor_cli.results import Findings, MetricValue
+from valor_cli.metric import Call, Metric, Output, Wing
+from valor_cli.results import Findings, MetricValue, ObjectsResult
 
 FREQUENCIES: Mapping[str, str] = {"r": "rare", "c": "common", "f": "frequent"}
 """LVIS's groups of labels: in up to 10, up to 100, or more images of the training set."""
@@ -124,6 +125,16 @@ def merge_federated(parts: Sequence[FederatedMatches]) -> FederatedMatches:
     return replace(parts[0], matches=merge_matches([part.matches for part in parts]))
 
 
+def outcomes_of_federated(
+    model: str,
+    parts: Sequence[DetectionDataset],
+    federated: FederatedMatches,
+    calls: Sequence[Call],
+) -> ObjectsResult:
+    """Every object of a model with its outcome; ignored where its label is not judged."""
+    return outcomes_of_objects(model, parts, federated.matches, calls)
+
+
 def lvis(
     federated: FederatedMatches,
     *,
@@ -197,6 +208,7 @@ LVIS_WING = Wing(
     evidence=match_federated,
     merge=merge_federated,
     stored=(FederatedMatches, *STORED),
+    objects=outcomes_of_federated,
 )
 
 

@@ -1,0 +1,206 @@
+"""Texts, verdicts and replies of samples, in chunks that a card or a search loads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from valor_cli.reports.explorer.blobs import Blobs
+from valor_cli.reports.explorer.joining import Samples, Side
+from valor_cli.reports.explorer.metric_columns import MetricOfSamples
+from valor_cli.reports.sections.naming import frozen
+from valor_cli.results import ExampleResult, Verdict
+
+CHUNK: Final = 600_000
+"""Characters of a chunk, about."""
+
+TITLE: Final = 140
+"""Characters of a sample's title."""
+
+LONGEST: Final = 4_000
+"""Characters of a reason, and of what a judge said of one item."""
+
+TITLES: Final = ("user_input", "response", "references[0]")
+"""Fields that a title is made of, the first that there is."""
+
+LABELS: Final = ("ground_truth", "prediction")
+"""Fields of what is right and what was predicted, of classifications."""
+
+_SHOWN = "judge_replies["
+
+Column = Sequence[Any]
+Columns = dict[str, list[Column | None]]
+
+
+def texts_of(sides: Sequence[Side], samples: Samples) -> Columns:
+    """By field, the texts of each model by sample."""
+    columns: Columns = {}
+    for index, side in enumerate(sides):
+        for one in side.result.texts:
+            if one.model == side.model:
+                for field, texts in one.columns.items():
+                    own = columns.setdefault(field, [None] * len(sides))
+                    own[index] = spread(texts, one.sample_ids, samples)
+    return columns
+
+
+def spread(values: Sequence[Any], ids: Any, samples: Samples) -> Column:
+    """Values by sample; None where there is none."""
+    places = samples.positions(ids).tolist()
+    if places == list(range(len(samples))):
+        return values
+    column: list[Any] = [None] * len(samples)
+    for place, at in zip(places, range(len(values)), strict=True):
+        column[place] = values[at]
+    return column
+
+
+def titles_of(texts: Columns, count: int) -> list[str] | None:
+    """The beginning of each sample's first text; None without texts."""
+    columns = [column for field in TITLES for column in texts.get(field, ()) if column is not None]
+    if not columns:
+        return None
+    return [
+        next((column[at][:TITLE] for column in columns if column[at]), "") for at in range(count)
+    ]
+
+
+def card_chunks(
+    sides: Sequence[Side],
+    samples: Samples,
+    texts: Columns,
+    metrics: Sequence[MetricOfSamples],
+    blobs: Blobs,
+) -> dict[str, Any] | None:
+    """The number of samples in a chunk, and the chunks; None if there is nothing to tell."""
+    told = {
+        "details": _of_metrics(metrics, samples, lambda one: one.details),
+        "replies": _of_metrics(
+            metrics, samples, lambda one: one.asked and [each.replies for each in one.asked]
+        ),
+        "remarks": _of_metrics(
+            metrics, samples, lambda one: one.undefined if any(one.undefined) else None
+        ),
+    }
+    shown = _illustrations(sides, samples, metrics, texts)
+    if not texts and not shown and not any(told.values()):
+        return None
+    every = max(1, min(len(samples), CHUNK // max(1, _volume(texts, told, len(samples)))))
+    chunks = []
+    for start in range(0, len(samples), every):
+        part = slice(start, start + every)
+        chunk = {
+            "texts": {field: _cut(columns, part) for field, columns in texts.items()},
+            **{
+                kind: {str(metric): _cut(columns, part) for metric, columns in columns_of.items()}
+                for kind, columns_of in told.items()
+            },
+            "shown": {str(at): shown[at] for at in range(start, start + every) if at in shown},
+        }
+        chunks.append(blobs.json(chunk))
+        blobs.finish()
+    return {"every": every, "chunks": chunks, "good": _favourable(sides, metrics)}
+
+
+def _of_metrics(
+    metrics: Sequence[MetricOfSamples],
+    samples: Samples,
+    read: Callable[[Any], Sequence[Any] | None],
+) -> dict[int, list[Column | None]]:
+    """By metric, a column of each model."""
+    found: dict[int, list[Column | None]] = {}
+    for number, metric in enumerate(metrics):
+        columns: list[Column | None] = []
+        for one in metric.models:
+            values = None if one is None else read(one)
+            columns.append(
+                None if one is None or not values else spread(values, one.sample_ids, samples)
+            )
+        if any(column is not None for column in columns):
+            found[number] = columns
+    return found
+
+
+def _cut(columns: Sequence[Column | None], part: slice) -> list[Column | None]:
+    """A part of each model's column; 0 for one that is the first model's."""
+    cut: list[Any] = []
+    for column in columns:
+        own = None if column is None else [column[at] for at in range(*part.indices(len(column)))]
+        cut.append(0 if cut and own is not None and own == cut[0] else own)
+    return cut
+
+
+def _volume(texts: Columns, told: Mapping[str, Any], count: int) -> int:
+    """Characters of a sample, about, from some of them."""
+    seen = range(0, count, max(1, count // 200))
+    columns = [column for own in texts.values() for column in own if column is not None]
+    columns += [
+        column
+        for kinds in told.values()
+        for own in kinds.values()
+        for column in own
+        if column is not None
+    ]
+    size = sum(len(str(column[at])) for column in columns for at in seen if column[at] is not None)
+    return size // max(1, len(seen))
+
+
+def _illustrations(
+    sides: Sequence[Side],
+    samples: Samples,
+    metrics: Sequence[MetricOfSamples],
+    texts: Columns,
+) -> dict[int, dict[str, Any]]:
+    """By sample and model, what examples show beyond the columns: marks, contexts, verdicts."""
+    number = {(one.metric, one.parameters): at for at, one in enumerate(metrics)}
+    found: dict[int, dict[str, Any]] = {}
+    for index, side in enumerate(sides):
+        for example in side.result.examples:
+            if example.model != side.model or not (example.texts or example.verdicts):
+                continue
+            at = samples.position(example.sample_id)
+            own = found.setdefault(at, {}).setdefault(str(index), {"texts": {}, "metrics": {}})
+            _add_texts(own["texts"], example, texts, at, index)
+            metric = number.get((example.metric, frozen(example.parameters)))
+            if metric is not None and (example.reason or example.verdicts):
+                own["metrics"][str(metric)] = {
+                    "reason": (example.reason or "")[:LONGEST],
+                    "verdicts": [_verdict(one) for one in example.verdicts],
+                }
+    return found
+
+
+def _add_texts(
+    own: dict[str, Any], example: ExampleResult, texts: Columns, at: int, index: int
+) -> None:
+    for shown in example.texts:
+        if shown.field.startswith(_SHOWN):
+            continue
+        columns = texts.get(shown.field)
+        column = columns[index] if columns else None
+        known = None if column is None else column[at]
+        if known == shown.text and not shown.marks:
+            continue
+        kept = own.setdefault(shown.field, {"text": shown.text, "left": shown.left_out})
+        if shown.marks and (kept["text"] == shown.text or "marks" not in kept):
+            kept |= {"text": shown.text, "left": shown.left_out}
+            kept.setdefault("marks", []).extend(list(mark) for mark in shown.marks)
+
+
+def _verdict(one: Verdict) -> list[Any]:
+    return [one.text[:LONGEST], one.verdict[:LONGEST], one.good, one.reason[:LONGEST]]
+
+
+def _favourable(
+    sides: Sequence[Side], metrics: Sequence[MetricOfSamples]
+) -> dict[str, dict[str, bool | None]]:
+    """By metric, whether each of its judges' words is favourable, as examples say."""
+    number = {(one.metric, one.parameters): at for at, one in enumerate(metrics)}
+    found: dict[str, dict[str, bool | None]] = {}
+    for side in sides:
+        for example in side.result.examples:
+            metric = number.get((example.metric, frozen(example.parameters)))
+            if metric is not None:
+                words = found.setdefault(str(metric), {})
+                words.update((one.verdict, one.good) for one in example.verdicts)
+    return {metric: words for metric, words in found.items() if words}

@@ -1,0 +1,1 @@
+"""Lists of a run's objects or samples by what became of them."""
