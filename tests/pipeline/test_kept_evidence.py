@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from valor_cli import api
 from valor_cli.errors import DataError
 from valor_cli.pipeline.compare import paired_rows
-from valor_cli.reports.sections.comparison.digest import conclusion
+from valor_cli.reports.digests.comparison.digest import conclusion
 from valor_cli.results import ComparedRuns, RunResult
 
 DATA = Path(__file__).parents[2] / "sample_data"

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
+from valor_cli.reports.render.html.report import to_html
 
 from tests.reports.conftest import HOSTILE, LABELS
 from valor_cli.reports.charts.curves import COUNTS
-from valor_cli.reports.render.html.report import to_html
 from valor_cli.results import EmbeddedImages, RunResult
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")

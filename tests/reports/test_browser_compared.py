@@ -9,10 +9,10 @@ from html import unescape
 from pathlib import Path
 
 import pytest
+from valor_cli.reports.render.html.compared import compared_html
 
 from tests.oracles.compared import hostile_compared, models_compared, texts_compared
 from tests.reports.test_browser import CHROMIUM, opened
-from valor_cli.reports.render.html.compared import compared_html
 
 DRIVER = Path(__file__).with_name("driver_compared.html")
 

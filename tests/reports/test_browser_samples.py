@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
+from valor_cli.reports.render.html.report import to_html
 
 from tests.reports.conftest import HOSTILE
 from tests.reports.test_browser import CHROMIUM, driven, opened
 from tests.reports.text_runs import METRICS, text_run, worst
-from valor_cli.reports.render.html.report import to_html
 from valor_cli.results import ShownText
 
 DRIVER = Path(__file__).with_name("driver_samples.html")

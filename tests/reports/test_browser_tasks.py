@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
+from valor_cli.reports.render.html.report import to_html
 
 from tests.reports.conftest import HOSTILE
 from tests.reports.task_runs import THINGS, classified, overlays, renamed, segmented
 from tests.reports.test_browser import CHROMIUM, driven, opened
 from valor_cli.reports.charts.curves import COUNTS, ROC
-from valor_cli.reports.render.html.report import to_html
 from valor_cli.results import RunResult
 
 DRIVER = Path(__file__).with_name("driver_tasks.html")

@@ -10,13 +10,13 @@ from html.parser import HTMLParser
 import pytest
 from msgspec.structs import replace
 from rich.console import Console
-
-from tests.oracles.paired_runs import Column, run, values
-from valor_cli.pipeline.compare.pairing import comparisons_of
 from valor_cli.reports.render.html.report import to_html
 from valor_cli.reports.render.markdown.report import to_markdown
 from valor_cli.reports.render.terminal.report import summary
-from valor_cli.reports.sections.formatting import signed
+
+from tests.oracles.paired_runs import Column, run, values
+from valor_cli.pipeline.compare.pairing import comparisons_of
+from valor_cli.reports.digests.formatting import signed
 from valor_cli.results import EmbeddedImages, RunResult
 from valor_cli.results.document import to_json
 

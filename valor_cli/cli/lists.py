@@ -14,10 +14,10 @@ from rich.text import Text
 from valor_cli.cli.github import escaped_output
 from valor_cli.cli.output import say, to_terminal
 from valor_cli.errors import ConfigError, Problem, UnknownNameError, did_you_mean
+from valor_cli.reports.digests.formatting import clean
 from valor_cli.reports.lists import objects, samples
 from valor_cli.reports.lists.listing import Listing, Query
 from valor_cli.reports.run_files import read_run
-from valor_cli.reports.sections.formatting import clean
 from valor_cli.reports.writer import OBJECTS, SAMPLES
 from valor_cli.results import Scalar
 

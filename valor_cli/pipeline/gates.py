@@ -14,7 +14,7 @@ from valor_cli.errors import LISTED, ConfigError, Problem, did_you_mean
 from valor_cli.metric import Loaded, Metric, Task
 from valor_cli.pipeline.compare.baseline import BaselineRows
 from valor_cli.pipeline.slices.slices import Slice
-from valor_cli.reports.sections.naming import frozen, output_name
+from valor_cli.reports.digests.naming import frozen, output_name
 from valor_cli.results import (
     COVERAGE,
     NOT_WORSE,

@@ -15,7 +15,7 @@ from valor_cli.metric import Call, Loaded
 from valor_cli.pipeline.intervals.intervals import Around
 from valor_cli.pipeline.plan import Plan
 from valor_cli.pipeline.slices.slices import Slice
-from valor_cli.reports.sections.naming import frozen
+from valor_cli.reports.digests.naming import frozen
 from valor_cli.results import (
     FEW,
     AgreementResult,

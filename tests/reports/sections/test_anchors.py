@@ -6,7 +6,6 @@ import re
 
 from hypothesis import given
 from hypothesis import strategies as st
-
 from valor_cli.reports.sections.anchors import Anchors
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from valor_cli.config import RunConfig
 from valor_cli.errors import DataError
-from valor_cli.reports.sections.naming import frozen
+from valor_cli.reports.digests.naming import frozen
 from valor_cli.results import MetricResult, RunResult
 
 

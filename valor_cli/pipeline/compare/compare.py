@@ -11,7 +11,7 @@ from valor_cli.pipeline.compare.evidence_resamples import with_resamples
 from valor_cli.pipeline.compare.incompatible import run_differences
 from valor_cli.pipeline.compare.paired_rows import Sides, judged_rows, paired_rows, value_key
 from valor_cli.pipeline.compare.pairing import compared, compared_labels
-from valor_cli.reports.sections.naming import Names, output_name
+from valor_cli.reports.digests.naming import Names, output_name
 from valor_cli.results import (
     ChangeCount,
     ChangedSample,

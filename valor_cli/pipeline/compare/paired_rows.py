@@ -15,7 +15,7 @@ from valor_cli.pipeline.compare.paired_samples import (
     samples_of,
     samples_of_metric,
 )
-from valor_cli.reports.sections.naming import frozen
+from valor_cli.reports.digests.naming import frozen
 from valor_cli.results import MetricResult, ResampledResult, RunResult, SamplesResult
 from valor_cli.statistics.bootstrap import percentile_intervals
 

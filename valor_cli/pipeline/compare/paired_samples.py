@@ -9,7 +9,7 @@ from msgspec import Struct, field
 from numpy.typing import NDArray
 
 from valor_cli.pipeline.intervals.resamples import Ints, clusters_of
-from valor_cli.reports.sections.naming import frozen
+from valor_cli.reports.digests.naming import frozen
 from valor_cli.results import (
     MetricResult,
     MetricSamples,

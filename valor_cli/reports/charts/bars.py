@@ -18,8 +18,8 @@ from valor_cli.reports.charts.plots import (
     text,
     title,
 )
-from valor_cli.reports.sections.formatting import NO_VALUE, number, span
-from valor_cli.reports.sections.grids import Cell, Measure
+from valor_cli.reports.digests.formatting import NO_VALUE, number, span
+from valor_cli.reports.digests.grids import Cell, Measure
 
 NAMES = 230
 """The widest column of names, in the chart's units."""

@@ -11,7 +11,7 @@ from valor_cli.reports.charts import sheets
 from valor_cli.reports.charts.distribution_sheet import distribution
 from valor_cli.reports.charts.selection import Wanted
 from valor_cli.reports.charts.standalone import Sheet, standalone
-from valor_cli.reports.sections.formatting import clean
+from valor_cli.reports.digests.formatting import clean
 from valor_cli.results import RunResult
 
 

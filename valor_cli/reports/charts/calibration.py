@@ -6,8 +6,8 @@ from markupsafe import Markup
 
 from valor_cli.reports.charts.lines import grid
 from valor_cli.reports.charts.plots import PLOT, Drawing, class_of, rect, text, title
-from valor_cli.reports.sections.formatting import number, words
-from valor_cli.reports.sections.reliability import Bin, Reliability
+from valor_cli.reports.digests.formatting import number, words
+from valor_cli.reports.digests.reliability import Bin, Reliability
 
 KEY = (("over", "overconfident"), ("under", "underconfident"))
 

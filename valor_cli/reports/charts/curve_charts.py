@@ -10,7 +10,7 @@ from msgspec import Struct
 from valor_cli.reports.charts.curves import COUNTS, ROC, Choice
 from valor_cli.reports.charts.lines import grid, lined, listed
 from valor_cli.reports.charts.plots import PLOT, Column, Drawing, path, round_step, text
-from valor_cli.reports.sections.formatting import number
+from valor_cli.reports.digests.formatting import number
 from valor_cli.results import CurveResult
 
 HEADINGS = {

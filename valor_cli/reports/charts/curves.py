@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from valor_cli.reports.charts.plots import PLOT, Column
-from valor_cli.reports.sections.formatting import clean
-from valor_cli.reports.sections.naming import LABEL_KEY, Names, frozen
+from valor_cli.reports.digests.formatting import clean
+from valor_cli.reports.digests.naming import LABEL_KEY, Names, frozen
 from valor_cli.results import CurveResult, MetricResult, RunResult
 
 LIMIT = 150_000

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from valor_cli.reports.charts.lines import listed
 from valor_cli.reports.charts.plots import Drawing, extent, fitted, rect, round_step, text, title
-from valor_cli.reports.sections.formatting import clean, number, signed
+from valor_cli.reports.digests.formatting import clean, number, signed
 from valor_cli.results import ComparisonResult
 
 Named: TypeAlias = tuple[str, ComparisonResult]

@@ -6,8 +6,8 @@ from markupsafe import Markup
 
 from valor_cli.reports.charts.lines import listed
 from valor_cli.reports.charts.plots import Drawing, extent, fitted, rect, text, title
-from valor_cli.reports.sections.errors.confusion import Confusion, Entry, matrix, top_pairs
-from valor_cli.reports.sections.formatting import number, percent, short
+from valor_cli.reports.digests.errors.confusion import Confusion, Entry, matrix, top_pairs
+from valor_cli.reports.digests.formatting import number, percent, short
 
 _NAMES = 110
 _CELL = 20

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from valor_cli.reports.charts.lines import listed
 from valor_cli.reports.charts.plots import Drawing, class_of, extent, rect, round_step, text, title
-from valor_cli.reports.sections.formatting import number
+from valor_cli.reports.digests.formatting import number
 
 BINS = 20
 

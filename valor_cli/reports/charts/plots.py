@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from markupsafe import Markup, escape
 from msgspec import Struct
 
+from valor_cli.reports.digests.formatting import clean
 from valor_cli.reports.document import Chart
-from valor_cli.reports.sections.formatting import clean
 
 PLOT = {"width": 380, "height": 262, "left": 30, "top": 24, "w": 338, "h": 200}
 """Positions of the axes in a chart; the script uses the same numbers."""

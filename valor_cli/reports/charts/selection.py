@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from valor_cli.errors import DataError, Problem, UnknownNameError, did_you_mean
-from valor_cli.reports.sections.formatting import clean
+from valor_cli.reports.digests.formatting import clean
 from valor_cli.results import RunResult
 
 LISTED = 12

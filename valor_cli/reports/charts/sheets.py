@@ -12,13 +12,13 @@ from valor_cli.reports.charts.forest import forest
 from valor_cli.reports.charts.heat_map import heated
 from valor_cli.reports.charts.selection import Wanted
 from valor_cli.reports.charts.standalone import Panel, Sheet
-from valor_cli.reports.sections.digest import digest, worst_first
-from valor_cli.reports.sections.errors.breakdown import breakdowns
-from valor_cli.reports.sections.errors.confusion import confusions, lone_sides
-from valor_cli.reports.sections.formatting import capital
-from valor_cli.reports.sections.grids import Cell, Grid, Line
-from valor_cli.reports.sections.naming import Names
-from valor_cli.reports.sections.reliability import calibrations
+from valor_cli.reports.digests.digest import digest, worst_first
+from valor_cli.reports.digests.errors.breakdown import breakdowns
+from valor_cli.reports.digests.errors.confusion import confusions, lone_sides
+from valor_cli.reports.digests.formatting import capital
+from valor_cli.reports.digests.grids import Cell, Grid, Line
+from valor_cli.reports.digests.naming import Names
+from valor_cli.reports.digests.reliability import calibrations
 from valor_cli.results import ComparisonResult
 
 ROWS = 24

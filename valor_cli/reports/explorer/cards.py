@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
+from valor_cli.reports.digests.naming import frozen
 from valor_cli.reports.explorer.blobs import Blobs
 from valor_cli.reports.explorer.joining import Samples, Side
 from valor_cli.reports.explorer.metric_columns import MetricOfSamples
-from valor_cli.reports.sections.naming import frozen
 from valor_cli.results import ExampleResult, Verdict
 
 CHUNK: Final = 600_000

@@ -10,13 +10,13 @@ from typing import Any, Final
 import numpy as np
 from msgspec import Struct
 
+from valor_cli.reports.digests.formatting import clean
 from valor_cli.reports.explorer.blobs import Blobs, json_of
 from valor_cli.reports.explorer.cards import LABELS, Columns, card_chunks, texts_of, titles_of
 from valor_cli.reports.explorer.joining import Samples, Side, sides_of
 from valor_cli.reports.explorer.metric_columns import MetricOfSamples, metric_columns, metrics_of
 from valor_cli.reports.explorer.object_columns import object_columns, sizes
 from valor_cli.reports.explorer.pictures import image_columns, outlines
-from valor_cli.reports.sections.formatting import clean
 from valor_cli.results import STATUSES, EmbeddedImages, RunResult, Scalar
 
 INLINE: Final = 1_500_000

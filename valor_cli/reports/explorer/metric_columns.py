@@ -8,10 +8,10 @@ from typing import Any, Final
 import numpy as np
 from msgspec import Struct
 
+from valor_cli.reports.digests.formatting import clean
+from valor_cli.reports.digests.naming import Kind, Names, frozen, output_name
 from valor_cli.reports.explorer.blobs import Blobs
 from valor_cli.reports.explorer.joining import Samples, Side
-from valor_cli.reports.sections.formatting import clean
-from valor_cli.reports.sections.naming import Kind, Names, frozen, output_name
 from valor_cli.results import STATUSES, RunResult, SamplesResult
 
 PASS: Final = "pass"  # noqa: S105 - the output of metrics that pass or fail

@@ -8,9 +8,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from valor_cli.reports.digests.formatting import clean
 from valor_cli.reports.explorer.blobs import Blobs
 from valor_cli.reports.explorer.joining import Ints, Samples, Side
-from valor_cli.reports.sections.formatting import clean
 from valor_cli.results.objects import OUTCOMES, ObjectsResult
 
 TENTHS: Final = 10

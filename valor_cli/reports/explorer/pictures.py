@@ -6,9 +6,9 @@ import base64
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from valor_cli.reports.digests.errors.outcomes import outcome_of
 from valor_cli.reports.explorer.blobs import Blobs
 from valor_cli.reports.explorer.joining import Samples, Side
-from valor_cli.reports.sections.errors.outcomes import outcome_of
 from valor_cli.results import EmbeddedImages, ExampleObject, ExampleResult
 
 PART: Final = 1_500_000

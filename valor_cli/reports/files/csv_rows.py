@@ -17,7 +17,7 @@ import unicodedata
 from collections.abc import Sequence
 from io import StringIO
 
-from valor_cli.reports.sections.formatting import clean
+from valor_cli.reports.digests.formatting import clean
 from valor_cli.results import MetricResult, RunResult, Scalar
 from valor_cli.results.document import dumps
 

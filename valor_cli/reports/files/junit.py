@@ -21,9 +21,9 @@ import re
 from collections.abc import Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
+from valor_cli.reports.digests.formatting import clean, words
+from valor_cli.reports.digests.judge_usage import stopped
 from valor_cli.reports.files.checks import Check, gate_checks, problem_checks
-from valor_cli.reports.sections.formatting import clean, words
-from valor_cli.reports.sections.judge_usage import stopped
 from valor_cli.results import RunResult
 
 _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

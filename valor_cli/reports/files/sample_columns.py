@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, TypeVar
 from msgspec import Struct
 
 from valor_cli.errors import DataError, Problem
+from valor_cli.reports.digests.naming import Names, frozen
 from valor_cli.reports.files.samples_jsonl import named
-from valor_cli.reports.sections.naming import Names, frozen
 from valor_cli.results import (
     STATUSES,
     CoverageResult,

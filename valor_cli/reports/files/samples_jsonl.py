@@ -7,8 +7,8 @@ from itertools import islice, repeat
 from math import isfinite
 from typing import Any, Final
 
-from valor_cli.reports.sections.naming import Names
-from valor_cli.reports.sections.samples.places import same_samples, sample_order
+from valor_cli.reports.digests.naming import Names
+from valor_cli.reports.digests.samples.places import same_samples, sample_order
 from valor_cli.results import Parameters, RunResult, SamplesResult, Scalar, Status, TextsResult
 from valor_cli.results.document import dumps, finite
 

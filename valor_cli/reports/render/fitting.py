@@ -11,7 +11,7 @@ from rich.measure import Measurement
 from rich.table import Column, Table
 from rich.text import Text
 
-from valor_cli.reports.sections.formatting import clean
+from valor_cli.reports.digests.formatting import clean
 
 NAME = 24
 """Characters of a name that a table keeps at least, or all of a shorter one."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from valor_cli.reports.digests.samples.texts import parts
+from valor_cli.reports.digests.samples.verdicts import shown_verdicts
 from valor_cli.reports.document import (
     Block,
     Card,
@@ -18,8 +20,6 @@ from valor_cli.reports.document import (
     Table,
 )
 from valor_cli.reports.render.escaping import escaped, in_html
-from valor_cli.reports.sections.samples.texts import parts
-from valor_cli.reports.sections.samples.verdicts import shown_verdicts
 from valor_cli.results import ShownText
 
 CELLS = 4_500

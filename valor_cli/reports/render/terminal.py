@@ -10,6 +10,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
 
+from valor_cli.reports.digests.formatting import clean
+from valor_cli.reports.digests.samples.texts import visible
 from valor_cli.reports.document import (
     Block,
     Cards,
@@ -25,8 +27,6 @@ from valor_cli.reports.document import (
     Tone,
 )
 from valor_cli.reports.render.fitting import HEADING, Fitting, Page, grid, one_line
-from valor_cli.reports.sections.formatting import clean
-from valor_cli.reports.sections.samples.texts import visible
 
 SCREEN = 30
 """Lines that all of it should have at most."""

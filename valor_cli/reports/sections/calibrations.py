@@ -8,8 +8,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from valor_cli.reports.sections.formatting import NO_VALUE, clean, number
-from valor_cli.reports.sections.naming import Names, frozen
+from valor_cli.reports.digests.formatting import NO_VALUE, clean, number
+from valor_cli.reports.digests.naming import Names, frozen
 from valor_cli.results import CalibrationResult, UsageResult
 from valor_cli.results.document import dumps
 

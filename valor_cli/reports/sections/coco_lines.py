@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, cast
 
-from valor_cli.reports.sections.formatting import clean
+from valor_cli.reports.digests.formatting import clean
 from valor_cli.results import MetricResult, RunResult
 
 _AP, _AR = "Average Precision", "Average Recall"

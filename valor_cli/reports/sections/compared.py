@@ -6,6 +6,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from valor_cli.reports.charts.forest import forest
+from valor_cli.reports.digests.comparison.digest import (
+    ComparedDigest,
+    ShownPair,
+    compared_digest,
+)
+from valor_cli.reports.digests.comparison.rows import ComparedValue, remarks
+from valor_cli.reports.digests.comparison.samples import (
+    ShownSample,
+    ShownSide,
+    change_texts,
+    shown_samples,
+)
 from valor_cli.reports.document import (
     Block,
     Card,
@@ -22,18 +34,6 @@ from valor_cli.reports.document import (
     Section,
     Table,
     Tone,
-)
-from valor_cli.reports.sections.comparison.digest import (
-    ComparedDigest,
-    ShownPair,
-    compared_digest,
-)
-from valor_cli.reports.sections.comparison.rows import ComparedValue, remarks
-from valor_cli.reports.sections.comparison.samples import (
-    ShownSample,
-    ShownSide,
-    change_texts,
-    shown_samples,
 )
 from valor_cli.reports.sections.run_details import facts_table, warnings
 from valor_cli.reports.sections.tables import compared_table

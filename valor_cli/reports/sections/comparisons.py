@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations
 
-from valor_cli.reports.document import Block, Cell, Column, Item, Items, Note, Section, Table
-from valor_cli.reports.sections.comparison.rows import (
+from valor_cli.reports.digests.comparison.rows import (
     MARKS,
     ComparedValue,
     compared_values,
@@ -14,8 +13,9 @@ from valor_cli.reports.sections.comparison.rows import (
     in_words,
     tested,
 )
-from valor_cli.reports.sections.digest import Digest, ranking
-from valor_cli.reports.sections.formatting import clean
+from valor_cli.reports.digests.digest import Digest, ranking
+from valor_cli.reports.digests.formatting import clean
+from valor_cli.reports.document import Block, Cell, Column, Item, Items, Note, Section, Table
 from valor_cli.reports.sections.headline import forward, why
 from valor_cli.reports.sections.tables import TONES, compared_table
 from valor_cli.results import ComparisonResult

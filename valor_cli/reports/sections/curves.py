@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from valor_cli.reports.charts.curve_charts import Figure, counted, figures
 from valor_cli.reports.charts.curves import curves
+from valor_cli.reports.digests.digest import Digest
 from valor_cli.reports.document import Chart, Curves, Section
-from valor_cli.reports.sections.digest import Digest
 
 COUNTED = 4
 """Models whose counts are drawn; the table has all of them."""

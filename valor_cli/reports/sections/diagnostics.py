@@ -7,10 +7,10 @@ from msgspec.structs import replace
 from valor_cli.reports.charts.calibration import error_of, reliability, span
 from valor_cli.reports.charts.distribution import MARKS, distributions
 from valor_cli.reports.charts.distribution_sheet import spread, spreads
+from valor_cli.reports.digests.digest import SIDE_BY_SIDE, Digest
+from valor_cli.reports.digests.formatting import capital, number, signed, words
+from valor_cli.reports.digests.reliability import Calibration, Reliability, calibrations
 from valor_cli.reports.document import Block, Cell, Charts, Column, Note, Section, Table
-from valor_cli.reports.sections.digest import SIDE_BY_SIDE, Digest
-from valor_cli.reports.sections.formatting import capital, number, signed, words
-from valor_cli.reports.sections.reliability import Calibration, Reliability, calibrations
 
 SETTINGS = 12
 """Settings shown; results.json has all of them."""

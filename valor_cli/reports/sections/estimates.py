@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from valor_cli.reports.sections.formatting import NO_VALUE, UNKNOWN, clean, money
+from valor_cli.reports.digests.formatting import NO_VALUE, UNKNOWN, clean, money
 from valor_cli.results import UsageResult, totals
 from valor_cli.results.document import dumps
 

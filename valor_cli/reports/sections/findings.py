@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from valor_cli.reports.digests.digest import Digest, worst_key
+from valor_cli.reports.digests.errors.breakdown import breakdowns, costliest
+from valor_cli.reports.digests.errors.confusion import confusions, most_confused
+from valor_cli.reports.digests.formatting import clean, number, signed
+from valor_cli.reports.digests.grids import Grid
+from valor_cli.reports.digests.problems import SAMPLES, counted, shown_insights, shown_problems
 from valor_cli.reports.document import Item, Items, Section, Tone
-from valor_cli.reports.sections.digest import Digest, worst_key
-from valor_cli.reports.sections.errors.breakdown import breakdowns, costliest
-from valor_cli.reports.sections.errors.confusion import confusions, most_confused
-from valor_cli.reports.sections.formatting import clean, number, signed
-from valor_cli.reports.sections.grids import Grid
 from valor_cli.reports.sections.links import explore, sample
-from valor_cli.reports.sections.problems import SAMPLES, counted, shown_insights, shown_problems
 from valor_cli.reports.sections.values import compared_labels
 from valor_cli.results import Scalar
 

@@ -8,20 +8,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec.structs import replace
 
 from valor_cli.reports.charts.bars import barred, group_of
-from valor_cli.reports.document import Block, Cell, Chart, Charts, Column, Note, Section, Table
-from valor_cli.reports.sections import grids
-from valor_cli.reports.sections.comparison.rows import (
+from valor_cli.reports.digests import grids
+from valor_cli.reports.digests.comparison.rows import (
     OF_BOTH,
     UNADJUSTED,
     ComparedValue,
     compared_values,
     tested,
 )
-from valor_cli.reports.sections.digest import SIDE_BY_SIDE, Digest, difference, ranking
-from valor_cli.reports.sections.formatting import signed
-from valor_cli.reports.sections.grids import FEW_MARK, Key, Measure, few_of
-from valor_cli.reports.sections.intervals import interval_text, small_n_note
-from valor_cli.reports.sections.naming import frozen
+from valor_cli.reports.digests.digest import SIDE_BY_SIDE, Digest, difference, ranking
+from valor_cli.reports.digests.formatting import signed
+from valor_cli.reports.digests.grids import FEW_MARK, Key, Measure, few_of
+from valor_cli.reports.digests.intervals import interval_text, small_n_note
+from valor_cli.reports.digests.naming import frozen
+from valor_cli.reports.document import Block, Cell, Chart, Charts, Column, Note, Section, Table
 from valor_cli.reports.sections.tables import (
     ARROWS,
     change_cell,

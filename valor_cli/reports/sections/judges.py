@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from valor_cli.reports.document import Block, Cell, Column, Item, Items, Section, Table
-from valor_cli.reports.sections.digest import Digest
-from valor_cli.reports.sections.formatting import NO_VALUE
-from valor_cli.reports.sections.judge_agreement import (
+from valor_cli.reports.digests.digest import Digest
+from valor_cli.reports.digests.formatting import NO_VALUE
+from valor_cli.reports.digests.judge_agreement import (
     FEW,
     AgreementLine,
     agreement_lines,
     prompt_lines,
 )
-from valor_cli.reports.sections.judge_usage import UsageLine, UsageTable, usage_table
+from valor_cli.reports.digests.judge_usage import UsageLine, UsageTable, usage_table
+from valor_cli.reports.document import Block, Cell, Column, Item, Items, Section, Table
 from valor_cli.reports.sections.links import sample
 
 USAGE = 120

@@ -5,6 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from valor_cli.reports.charts.heat_map import heated
+from valor_cli.reports.digests.digest import Digest
+from valor_cli.reports.digests.errors.breakdown import Breakdown, Kind, Share, breakdowns
+from valor_cli.reports.digests.errors.confusion import (
+    Confusion,
+    Pair,
+    confusions,
+    lone_sides,
+    top_pairs,
+)
+from valor_cli.reports.digests.errors.outcomes import MISSED
+from valor_cli.reports.digests.errors.worst_images import WorstImage, worst_images
+from valor_cli.reports.digests.formatting import number
 from valor_cli.reports.document import (
     EMPTY,
     Block,
@@ -17,18 +29,6 @@ from valor_cli.reports.document import (
     Section,
     Table,
 )
-from valor_cli.reports.sections.digest import Digest
-from valor_cli.reports.sections.errors.breakdown import Breakdown, Kind, Share, breakdowns
-from valor_cli.reports.sections.errors.confusion import (
-    Confusion,
-    Pair,
-    confusions,
-    lone_sides,
-    top_pairs,
-)
-from valor_cli.reports.sections.errors.outcomes import MISSED
-from valor_cli.reports.sections.errors.worst_images import WorstImage, worst_images
-from valor_cli.reports.sections.formatting import number
 from valor_cli.reports.sections.links import explore, sample
 
 PAIRS = 10

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from valor_cli.reports.digests.digest import Digest, digest
 from valor_cli.reports.document import Document, Section, Tone
 from valor_cli.reports.sections import comparisons, diagnostics, findings, gates, mistakes, values
 from valor_cli.reports.sections.curves import curve_section
-from valor_cli.reports.sections.digest import Digest, digest
 from valor_cli.reports.sections.headline import headline
 from valor_cli.reports.sections.judges import judges
 from valor_cli.reports.sections.run_details import coverage, run_record, warnings

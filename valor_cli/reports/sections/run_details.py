@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from valor_cli.reports.digests.coverage import coverage_table
+from valor_cli.reports.digests.digest import Digest
+from valor_cli.reports.digests.formatting import clean, shown_input
 from valor_cli.reports.document import Block, Cell, Column, Item, Items, Note, Section, Table
-from valor_cli.reports.sections.coverage import coverage_table
-from valor_cli.reports.sections.digest import Digest
-from valor_cli.reports.sections.formatting import clean, shown_input
 from valor_cli.results import InputFile, RunInfo
 
 COVERAGE = 200

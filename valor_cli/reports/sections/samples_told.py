@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from valor_cli.reports.digests.digest import Digest
+from valor_cli.reports.digests.samples.texts import titles
+from valor_cli.reports.digests.samples.worst_samples import WorstSample, worst_samples
 from valor_cli.reports.document import Block, Card, Cards, Part, Samples, Section
-from valor_cli.reports.sections.digest import Digest
-from valor_cli.reports.sections.samples.texts import titles
-from valor_cli.reports.sections.samples.worst_samples import WorstSample, worst_samples
 
 WORST = 3
 """Samples of each metric and model."""

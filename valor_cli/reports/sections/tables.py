@@ -7,12 +7,12 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from valor_cli.reports.digests import grids
+from valor_cli.reports.digests.comparison.rows import MARKS, ComparedValue, Outcome
+from valor_cli.reports.digests.formatting import clean, covered, number, span
+from valor_cli.reports.digests.grids import FEW_MARK, Grid, Line, Measure, few_of
+from valor_cli.reports.digests.intervals import small_n_note
 from valor_cli.reports.document import EMPTY, Cell, Column, Note, Table, Tone
-from valor_cli.reports.sections import grids
-from valor_cli.reports.sections.comparison.rows import MARKS, ComparedValue, Outcome
-from valor_cli.reports.sections.formatting import clean, covered, number, span
-from valor_cli.reports.sections.grids import FEW_MARK, Grid, Line, Measure, few_of
-from valor_cli.reports.sections.intervals import small_n_note
 
 TONES: dict[Outcome, Tone] = {
     "worse": "bad",

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from jinja2 import Environment, FileSystemLoader
-
 from valor_cli.reports.render.html.compiled_templates import CompiledTemplates
 
 

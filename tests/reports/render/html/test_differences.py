@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 
 from msgspec.structs import replace
+from valor_cli.reports.render.html.differences import ACROSS, differences
+from valor_cli.reports.render.html.report import to_html
+from valor_cli.reports.render.html.worst_slices import search_texts
 
 from tests.reports.browser.pages import against_itself, pairs
 from tests.reports.found_runs import compared, searched, unsure
 from tests.reports.text_runs import METRICS, MODELS, parameters, text_run
-from valor_cli.reports.render.html.differences import ACROSS, differences
-from valor_cli.reports.render.html.report import to_html
-from valor_cli.reports.render.html.worst_slices import search_texts
-from valor_cli.reports.sections.naming import frozen
+from valor_cli.reports.digests.naming import frozen
 from valor_cli.results import RunResult
 
 

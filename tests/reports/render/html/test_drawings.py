@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-
 from valor_cli.reports.render.html.drawings import DRAWING, Drawings, path
-from valor_cli.reports.sections.errors.outcomes import counted, outcome_of
+
+from valor_cli.reports.digests.errors.outcomes import counted, outcome_of
 from valor_cli.results import EmbeddedImages, ExampleObject, ExampleResult, Picture, RunResult
 
 Build = Callable[..., RunResult]

@@ -14,16 +14,16 @@ from html.parser import HTMLParser
 
 import pytest
 from msgspec.structs import replace
+from valor_cli.reports.render.html.error_views import IMAGES
+from valor_cli.reports.render.html.example_dialogs import CASES, MISTAKES
+from valor_cli.reports.render.html.line_tables import CELLS, views
+from valor_cli.reports.render.html.report import to_html
 
 from tests.reports.conftest import HOSTILE, LABELS
 from valor_cli.reports.charts.curve_charts import figures
 from valor_cli.reports.charts.curves import COUNTS, LIMIT, curves
 from valor_cli.reports.charts.plots import path
-from valor_cli.reports.render.html.error_views import IMAGES
-from valor_cli.reports.render.html.example_dialogs import CASES, MISTAKES
-from valor_cli.reports.render.html.line_tables import CELLS, views
-from valor_cli.reports.render.html.report import to_html
-from valor_cli.reports.sections.grids import Measure
+from valor_cli.reports.digests.grids import Measure
 from valor_cli.results import EmbeddedImages, Picture, RunResult
 
 Build = Callable[..., RunResult]

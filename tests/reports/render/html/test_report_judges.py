@@ -7,14 +7,14 @@ from html import unescape
 
 import pytest
 from msgspec.structs import replace
+from valor_cli.reports.render.html.report import AGREEMENTS, PROMPTS, USAGE, to_html
+from valor_cli.reports.render.html.samples import TEXT
+from valor_cli.reports.render.html.samples import VERDICTS as MOST
 
 from tests.reports.conftest import HOSTILE
 from tests.reports.judge_runs import JUDGES, VERDICTS, agreement, judge_run, usage, worst
 from tests.reports.render.html.test_report import _Page
 from tests.reports.text_runs import text_run
-from valor_cli.reports.render.html.report import AGREEMENTS, PROMPTS, USAGE, to_html
-from valor_cli.reports.render.html.samples import TEXT
-from valor_cli.reports.render.html.samples import VERDICTS as MOST
 from valor_cli.results import PromptUsed, RunResult, Verdict
 
 

@@ -7,12 +7,12 @@ from html import unescape
 
 import pytest
 from msgspec.structs import replace
+from valor_cli.reports.render.html.report import to_html
+from valor_cli.reports.render.html.samples import CARDS, INSIGHTS, PROBLEMS, TEXT
 
 from tests.reports.conftest import HOSTILE
 from tests.reports.render.html.test_report import _Page
 from tests.reports.text_runs import METRICS, MODELS, coverage_gate, text_run, worst
-from valor_cli.reports.render.html.report import to_html
-from valor_cli.reports.render.html.samples import CARDS, INSIGHTS, PROBLEMS, TEXT
 from valor_cli.results import RunResult, ShownText
 
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
+from valor_cli.reports.render.html.example_dialogs import EXAMPLES, LISTED
+from valor_cli.reports.render.html.report import to_html
 
 from tests.reports.conftest import HOSTILE
 from tests.reports.render.html.test_report import _Page
@@ -19,8 +21,6 @@ from tests.reports.task_runs import (
     segmented,
 )
 from valor_cli.reports.charts.curves import ROC, curves
-from valor_cli.reports.render.html.example_dialogs import EXAMPLES, LISTED
-from valor_cli.reports.render.html.report import to_html
 from valor_cli.results import EmbeddedImages, Picture, RunResult
 
 JPEG = b"\xff\xd8picture"

@@ -7,12 +7,12 @@ from collections.abc import Callable
 import pytest
 from markdown_it import MarkdownIt
 from msgspec.structs import replace
+from valor_cli.reports.render.markdown.report import to_markdown
 
 from tests.reports.conftest import HOSTILE
 from tests.reports.found_runs import compared, each_pair, searched, unsure
 from tests.reports.markdown_blocks import block, tables_are_whole
 from valor_cli.reports.render.markdown import report as markdown
-from valor_cli.reports.render.markdown.report import to_markdown
 from valor_cli.results import RunResult
 
 Build = Callable[..., RunResult]

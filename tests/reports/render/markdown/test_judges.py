@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 
 from msgspec.structs import replace
+from valor_cli.reports.render.markdown.judges import LINES
+from valor_cli.reports.render.markdown.judges import VERDICTS as MOST
+from valor_cli.reports.render.markdown.report import to_markdown
 
 from tests.reports.conftest import HOSTILE
 from tests.reports.judge_runs import JUDGES, VERDICTS, agreement, judge_run, usage, worst
 from tests.reports.markdown_blocks import block, tables_are_whole
 from tests.reports.text_runs import text_run
-from valor_cli.reports.render.markdown.judges import LINES
-from valor_cli.reports.render.markdown.judges import VERDICTS as MOST
-from valor_cli.reports.render.markdown.report import to_markdown
 from valor_cli.results import PromptUsed, RunResult, Verdict
 
 

@@ -7,11 +7,11 @@ from collections.abc import Callable
 import pytest
 from markdown_it import MarkdownIt
 from msgspec.structs import replace
+from valor_cli.reports.render.markdown.report import escaped, to_markdown
 
 from tests.reports.conftest import HOSTILE
 from tests.reports.markdown_blocks import block, tables_are_whole
 from tests.reports.task_runs import THINGS, classified, renamed, segmented
-from valor_cli.reports.render.markdown.report import escaped, to_markdown
 from valor_cli.results import Picture, RunResult
 
 Build = Callable[..., RunResult]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 
 from msgspec.structs import replace
+from valor_cli.reports.render.markdown.report import to_markdown
+from valor_cli.reports.render.markdown.samples import ROOM
 
 from tests.reports.conftest import HOSTILE
 from tests.reports.markdown_blocks import block
 from tests.reports.text_runs import METRICS, text_run, worst
-from valor_cli.reports.render.markdown.report import to_markdown
-from valor_cli.reports.render.markdown.samples import ROOM
 from valor_cli.results import RunResult, ShownText
 
 

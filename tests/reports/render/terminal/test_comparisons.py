@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 from rich.console import Console
+from valor_cli.reports.render.terminal.comparisons import pair_lines
+from valor_cli.reports.render.terminal.report import summary
 
 from tests.oracles.compared import row
 from tests.reports.conftest import HOSTILE
 from tests.reports.text_runs import text_run
 from valor_cli.reports.render.terminal import comparisons as terminal_comparisons
-from valor_cli.reports.render.terminal.comparisons import pair_lines
-from valor_cli.reports.render.terminal.report import summary
 from valor_cli.results import (
     ComparedVerdict,
     ComparisonResult,

@@ -7,13 +7,13 @@ import io
 import pytest
 from msgspec.structs import replace
 from rich.console import Console
+from valor_cli.reports.render.terminal.judges import judge_lines
+from valor_cli.reports.render.terminal.report import SCREEN, summary
 
 from tests.reports.conftest import HOSTILE
 from tests.reports.judge_runs import JUDGES, MODELS, agreement, judge_run, usage
 from tests.reports.text_runs import text_run
-from valor_cli.reports.render.terminal.judges import judge_lines
-from valor_cli.reports.render.terminal.report import SCREEN, summary
-from valor_cli.reports.sections.judge_usage import usage_table
+from valor_cli.reports.digests.judge_usage import usage_table
 from valor_cli.results import RunResult
 
 

@@ -11,9 +11,9 @@ import pytest
 from msgspec.structs import replace
 from rich.console import Console
 from rich.measure import Measurement
+from valor_cli.reports.render.terminal.report import coco_table, summary
 
 from tests.reports.task_runs import classified, segmented
-from valor_cli.reports.render.terminal.report import coco_table, summary
 from valor_cli.results import RunResult
 
 Build = Callable[..., RunResult]

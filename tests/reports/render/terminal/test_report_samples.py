@@ -8,11 +8,11 @@ from collections.abc import Sequence
 import pytest
 from msgspec.structs import replace
 from rich.console import Console
+from valor_cli.reports.render.terminal.report import SCREEN, summary
 
 from tests.reports.conftest import HOSTILE
 from tests.reports.text_runs import MODELS, coverage_gate, text_run
-from valor_cli.reports.render.terminal.report import SCREEN, summary
-from valor_cli.reports.sections.coverage import PARTIAL
+from valor_cli.reports.digests.coverage import PARTIAL
 from valor_cli.results import RunResult
 
 

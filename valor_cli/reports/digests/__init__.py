@@ -1,0 +1,1 @@
+"""What reports say of a run, as records: no sections, no media."""

@@ -1,0 +1,188 @@
+"""Names of measures, with the parameters that distinguish them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeAlias
+
+from valor_cli.reports.digests.formatting import clean, parameter
+from valor_cli.results import Parameters
+
+LABEL_KEY = "label_key"
+"""The parameter that says which of a sample's labels a row is about; its value says enough."""
+
+FOLLOWING = ("layer", "splitter", "reduction", "model_sha256")
+"""Parameters that mostly follow from others, the name of a model above all: told last of all."""
+
+
+SHORT = {
+    "average_precision": "AP@{iou_threshold}",
+    "average_precision_over_ious": "AP@{iou_thresholds}",
+    "average_recall": "AR@{max_detections}",
+    "bertscore": "BERTScore {output}",
+    "best_f1": "best F1: {output}",
+    "bleu": "BLEU",
+    "bleu_1": "BLEU-1",
+    "bleu_2": "BLEU-2",
+    "bleu_3": "BLEU-3",
+    "boundary_iou": "boundary IoU",
+    "chrf": "chrF",
+    "coco": "{output}",
+    "coco_keypoints": "keypoint {output}",
+    "cohen_kappa": "Cohen's kappa",
+    "context_mrr": "MRR",
+    "corpus_bleu": "corpus BLEU",
+    "error_breakdown": "{output}",
+    "expected_calibration_error": "ECE",
+    "f1": "F1",
+    "frequency_weighted_iou": "fwIoU",
+    "image_scores": "{output} per image",
+    "iou": "IoU",
+    "lvis": "LVIS {output}",
+    "matthews_corrcoef": "MCC",
+    "mean_average_precision": "mAP@{iou_threshold}",
+    "mean_average_precision_over_ious": "mAP@{iou_thresholds}",
+    "mean_average_recall": "mAR",
+    "mean_iou": "mIoU",
+    "mean_roc_auc": "mean ROC AUC",
+    "panoptic_quality": "{output}",
+    "roc_auc": "ROC AUC",
+    "rouge_1": "ROUGE-1 {output}",
+    "rouge_2": "ROUGE-2 {output}",
+    "rouge_l": "ROUGE-L {output}",
+    "rouge_lsum": "ROUGE-Lsum {output}",
+    "ter": "TER",
+    "token_f1": "token {output}",
+}
+"""What tables call a metric, as the field does: with its output, and parameters that the name has.
+Others have their own names."""
+
+OUTPUTS = {"f1": "F1", "value": ""}
+"""Outputs as names have them."""
+
+Kind: TypeAlias = tuple[tuple[str, object], ...]
+
+_SCALARS = frozenset({str, int, float, bool, type(None)})
+
+
+class Names:
+    """Names of measures, with parameters where they distinguish siblings.
+
+    Those that differ, but not in what is shown of long parameters, are numbered.
+    """
+
+    def __init__(self, sets: Iterable[tuple[str, Parameters]]) -> None:
+        seen: dict[str, dict[Kind, Parameters]] = {}
+        for metric, parameters in sets:
+            seen.setdefault(metric, {}).setdefault(frozen(parameters), parameters)
+        self._varying = {metric: _telling(list(kinds)) for metric, kinds in seen.items()}
+        self._numbers: dict[tuple[str, Kind], int] = {}
+        for metric, kinds in seen.items():
+            alike: dict[str, list[Kind]] = {}
+            for kind, parameters in kinds.items():
+                alike.setdefault(self._told(metric, parameters), []).append(kind)
+            for told, group in alike.items():
+                if told and len(group) > 1:
+                    numbered = enumerate(group, start=1)
+                    self._numbers |= {(metric, kind): number for number, kind in numbered}
+
+    def detail(self, metric: str, parameters: Parameters) -> str:
+        """The parameters that distinguish this measure from the metric's others."""
+        told = self._told(metric, parameters)
+        if not self._numbers:
+            return told
+        number = self._numbers.get((metric, frozen(parameters)))
+        return told if number is None else f"{told} #{number}"
+
+    def measure(self, metric: str, output: str, parameters: Parameters) -> tuple[str, str]:
+        """What a measure is called in a table, and the parameters that the name does not have."""
+        return short_name(metric, output, parameters), self.detail(metric, parameters)
+
+    def title(self, metric: str, output: str, parameters: Parameters) -> str:
+        """Name and parameters: "ROUGE-L F1 (stemmer=true)"."""
+        name, detail = self.measure(metric, output, parameters)
+        return f"{name} ({detail})" if detail else name
+
+    def _told(self, metric: str, parameters: Parameters) -> str:
+        varying = self._varying.get(metric, frozenset())
+        return ", ".join(
+            parameter(value) if name == LABEL_KEY else f"{clean(name, 40)}={parameter(value)}"
+            for name, value in parameters.items()
+            if name in varying and f"{{{name}}}" not in SHORT.get(metric, "")
+        )
+
+
+def output_name(metric: str, output: str) -> str:
+    """A metric's name, with its output's name if it has one."""
+    return metric if output in ("value", "") else f"{metric} {output}"
+
+
+def short_name(metric: str, output: str, parameters: Parameters) -> str:
+    """A measure's name in a table: "mAP@0.50", "mAP@[.50:.95]", "ROUGE-L F1".
+
+    Where a parameter of the name is not given, the metric has its own.
+    """
+    template = SHORT.get(metric)
+    if template is None:
+        return clean(output_name(metric, output))
+    values = {name: _in_name(value) for name, value in parameters.items()}
+    values["output"] = OUTPUTS.get(output, output.replace("_", " "))
+    try:
+        name = template.format_map(values).strip()
+    except KeyError:
+        return clean(output_name(metric, output))
+    # Further outputs of a metric that is named by its only one are told apart.
+    apart = output not in ("value", "") and "{output}" not in template
+    return clean(f"{name} {values['output']}" if apart else name)
+
+
+def _in_name(value: object) -> str:
+    """0.50, [.50:.95] and 100."""
+    if isinstance(value, float):
+        return f"{value:.2f}"
+    if isinstance(value, list | tuple) and all(isinstance(one, float) for one in value) and value:
+        ends = [f"{one:.2f}".removeprefix("0") for one in (value[0], value[-1])]
+        return f"[{':'.join(ends)}]" if len(value) > 1 else f"{value[0]:.2f}"
+    return str(value)
+
+
+def frozen(parameters: Parameters) -> Kind:
+    """Parameters as an order-independent key."""
+    return tuple(
+        [
+            (name, value if type(value) in _SCALARS else _hashable(value))
+            for name, value in sorted(parameters.items())
+        ]
+    )
+
+
+def _hashable(value: object) -> object:
+    if isinstance(value, Mapping):
+        return frozenset((name, _hashable(item)) for name, item in value.items())
+    return tuple(map(_hashable, value)) if isinstance(value, list | tuple) else value
+
+
+def _telling(kinds: Sequence[Kind]) -> frozenset[str]:
+    """Parameters in which siblings differ, without redundant ones."""
+    varying = _varying(kinds)
+    kept = varying.difference(FOLLOWING)
+    most = len({_cut(kind, varying) for kind in kinds})
+    for name in FOLLOWING:
+        if len({_cut(kind, kept) for kind in kinds}) == most:
+            break
+        kept |= varying & {name}
+    return kept
+
+
+def _cut(kind: Kind, names: frozenset[str]) -> Kind:
+    return tuple(one for one in kind if one[0] in names)
+
+
+def _varying(kinds: Sequence[Kind]) -> frozenset[str]:
+    names = {name for kind in kinds for name, _ in kind}
+    tables = [dict(kind) for kind in kinds]
+    missing = object()
+    seen = {name: {table.get(name, missing) for table in tables} for name in names}
+    if LABEL_KEY in seen:
+        seen[LABEL_KEY].discard(missing)  # what has no key needs none to be told apart
+    return frozenset(name for name, values in seen.items() if len(values) > 1)
