@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from lxml import etree
+from PIL import Image
 from typer.testing import CliRunner
 
 from tests.cli.conftest import ROOT, Valor
@@ -21,7 +22,7 @@ from valor_cli.cli.app import app
 from valor_cli.config import load_config
 from valor_cli.errors import ConfigError
 from valor_cli.reports.run_files import read_run
-from valor_cli.reports.writer import content_of, write_reports
+from valor_cli.reports.writer import IMAGES, content_of, write_reports
 
 CONFIGS = sorted((ROOT / "configs").glob("*.yaml"))
 LONG = {"object_detection", "object_detection_nightly", "text_generation_models"}
@@ -187,6 +188,29 @@ def test_charts(valor: Valor, folder: Path) -> None:
 
 
 @pytest.mark.slow
+def test_copies_of_images_are_shown_again(valor: Valor, tmp_path: Path) -> None:
+    config = {
+        "task": "object_detection",
+        "data": {"ground_truth": "truth.jsonl", "predictions": "truth.jsonl", "images": "images"},
+        "metrics": [{"confusion_matrix": {"score_threshold": 0.5}}],
+        "report": {"out": "run", "formats": ["json", "html"], "images": "folder"},
+    }
+    one = {"label": "cat", "box": [1, 1, 4, 4], "score": 0.9}
+    truth = {"image_id": 1, "file_name": "a.jpg", "width": 9, "height": 9, "objects": [one]}
+    (tmp_path / "truth.jsonl").write_text(json.dumps(truth))
+    (tmp_path / "c.yaml").write_text(json.dumps(config))
+    (tmp_path / "images").mkdir()
+    Image.new("RGB", (9, 9)).save(tmp_path / "images" / "a.jpg")
+    assert valor("evaluate", "c.yaml", cwd=tmp_path).stderr == ""
+    (copy,) = (tmp_path / "run" / IMAGES).iterdir()
+    for out in ("run", "again"):
+        assert valor("report", "run", "--format", "html", "--out", out, cwd=tmp_path).stderr == ""
+        page = (tmp_path / out / "report.html").read_text()
+        url = f"{IMAGES}/{copy.name}"
+        assert f'href="{url if out == "run" else f"../run/{url}"}"' in page
+    assert copy.exists()
+
+
 def test_the_examples_of_the_help_run(valor: Valor, tmp_path: Path) -> None:
     for name in ("configs", "sample_data"):
         (tmp_path / name).symlink_to(ROOT / name)
