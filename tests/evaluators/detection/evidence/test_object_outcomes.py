@@ -31,7 +31,10 @@ from valor_cli.results.objects import OUTCOMES
 
 def listed(dataset: DetectionDataset, *calls: Call) -> ObjectsResult:
     calls = calls or (asked(COUNTS),)
-    return outcomes_of_objects("m", [dataset], match_detections(dataset, plan_of(*calls)), calls)
+    matches = match_detections(dataset, plan_of(*calls))
+    one = outcomes_of_objects("m", [dataset], matches, calls)
+    assert one is not None
+    return one
 
 
 def columns(one: ObjectsResult) -> dict[str, list[Any]]:
@@ -200,6 +203,7 @@ def test_outcomes_are_those_of_the_error_breakdown(seed: int, matching: str) -> 
     call = asked(ERROR_BREAKDOWN, max_detections=3, background_iou=0.2)
     matches = match_detections(dataset, plan_of(call))
     one = outcomes_of_objects("m", [dataset], matches, [call])
+    assert one is not None
     types = error_types(matches, 0.5, 0.2, max_detections=3)
     by_number = np.full(len(dataset.detections), OUTCOMES.index("ignored"))
     for at, reason in enumerate(REASONS):
@@ -235,11 +239,19 @@ def test_pieces_and_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> N
     call = asked(COUNTS)
     matches = merge_matches([match_detections(part, plan_of(call)) for part in parts[::-1]])
     again = outcomes_of_objects("m", parts, matches, [call])
+    assert again is not None
     # Without a file, ids are positions in the part.
     kept = {name for name in columns(whole) if name != "gt_ids"}
     assert {name: columns(again)[name] for name in kept} == {
         name: columns(whole)[name] for name in kept
     }
+
+
+def test_too_many_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(object_outcomes, "MOST", 6)
+    call = asked(COUNTS)
+    matches = match_detections(HAND, plan_of(call))
+    assert outcomes_of_objects("m", [HAND], matches, [call]) is None
 
 
 def test_nothing_at_all() -> None:
@@ -254,6 +266,7 @@ def test_labels_that_are_not_judged_are_ignored() -> None:
     assert LVIS_WING.objects is not None
     evidence = LVIS_WING.evidence(dataset, LVIS_WING.plan([call], []))
     one = LVIS_WING.objects("m", [dataset], evidence, [call])
+    assert one is not None
     told = sorted(zip(one.images.tolist(), one.scores.tolist(), outcomes(one), strict=True))
     assert told == [
         (0, 0.5, "background"), (0, 0.9, "true_positive"), (0, 0.95, "ignored"),

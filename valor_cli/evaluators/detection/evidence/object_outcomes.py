@@ -40,6 +40,9 @@ _OF_REASONS: Final = np.array([*(OUTCOMES.index(one) for one in REASONS), IGNORE
 _AT_ONCE: Final = 1 << 15
 """Detections that are looked at together, about: what is made of them fits in the cache."""
 
+MOST: Final = 8_000_000
+"""Detections of a model beyond which none of its objects are kept."""
+
 _COCO_LIMIT: Final = 100
 _COCO_IOU: Final = 0.5
 _TIDE_BACKGROUND: Final = 0.1
@@ -82,8 +85,8 @@ class Setting(Struct, frozen=True):
 
 def outcomes_of_objects(
     model: str, parts: Sequence[DetectionDataset], matches: Matches, calls: Sequence[Call]
-) -> ObjectsResult:
-    """Every object of a model with its outcome.
+) -> ObjectsResult | None:
+    """Every object of a model with its outcome; None if there are too many.
 
     Args:
         model: Whose detections they are.
@@ -91,6 +94,8 @@ def outcomes_of_objects(
         matches: The evidence of all of them.
         calls: The metrics that it was made for.
     """
+    if sum(len(part.detections) for part in parts) > MOST:
+        return None
     setting = Setting.of(calls, matches.plan.ious)
     found = _Columns(parts, _judged_rows(matches, setting, parts), _counted_rows(matches, parts))
     images = truths = detections = 0
