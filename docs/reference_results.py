@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from docs.reference_words import WORDS, Schema, either, listed, one, table, told
 from valor_cli.reports.files.csv_rows import COLUMNS
-from valor_cli.reports.writer import EVIDENCE, FILES, RESAMPLES, SAMPLES
+from valor_cli.reports.writer import EVIDENCE, FILES, OBJECTS, RESAMPLES, SAMPLES
 from valor_cli.results import (
     FEW,
     STATUSES,
@@ -53,6 +53,7 @@ RESULT_FILES: Sequence[tuple[str, str, str]] = (
     ("`samples.jsonl`", "with `json`", "values per sample, if there are any"),
     ("`resamples.jsonl`", "with `json`", "values at every resample, if there are any"),
     ("`evidence.bin`", "with `json`", "the evidence behind the values, if nothing was resampled"),
+    ("`objects.bin`", "with `json`", "every object of a detection run with its outcome"),
     ("`results.csv`", "`csv`", "the values of `results.json` as a table"),
     ("`junit.xml`", "`junit`", "gates and problems as test cases, for CI"),
     ("`report.md`, `report.html`", "`markdown`, `html`", "the report, for people"),
@@ -248,6 +249,15 @@ arrays. The format is internal to valor, the same to the byte for the same input
 with its own `results.json`. Detection takes about 15 bytes per detection. It is not written if it
 would take more than 256 MiB of memory, or for classification files that are read in pieces."""
 
+OBJECTS_TEXT = """\
+Only where boxes, polygons or masks are matched. For each model every ground truth and every
+detection, with its box, and for detections the score, the outcome (true positive, a kind of
+error as TIDE has them, or ignored), the matched or nearest ground truth, and the IoU, at one IoU
+threshold: that of the first metric of the config that names one, else 0.5. `valor report DIR
+--list fp --format json` prints them; the file itself is internal to valor, like evidence.bin, the
+same to the byte for the same inputs. It takes about 30 bytes per detection, and is not written for
+more than 8 million detections of a model."""
+
 CSV_TEXT = """\
 A header, then a line per row of `metrics`, in the same order; UTF-8, CRLF, numbers in full
 precision. `interval` is two columns, `parameters` one of JSON. An empty cell is null. Text that
@@ -432,6 +442,7 @@ def results_page(generated: str) -> str:
     ]
     parts += [f"## {RESAMPLES}", RESAMPLES_TEXT, table(["key", "meaning"], resamples)]
     parts += [f"## {EVIDENCE}", EVIDENCE_TEXT]
+    parts += [f"## {OBJECTS}", OBJECTS_TEXT]
     columns = ", ".join(f"`{name}`" for name in COLUMNS)
     parts += [f"## {FILES['csv']}", CSV_TEXT, f"Its columns: {columns}."]
     parts += [f"## {FILES['junit']}", JUNIT_TEXT, "## Stability", STABILITY]

@@ -45,6 +45,7 @@ def test_the_shipped_config(valor: Valor, tmp_path: Path) -> None:
     assert done.stderr == ""
     assert done.stdout.startswith("PASSED  3 of 3 gates")
     assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "objects.bin",
         "report.html",
         "report.md",
         "resamples.jsonl",

@@ -131,7 +131,7 @@ def test_json_brings_the_samples(found: Callable[..., RunResult], tmp_path: Path
 
 
 def test_nothing_of_an_earlier_run_stays(two_models: RunResult, tmp_path: Path) -> None:
-    known = {*FILES.values(), "samples.jsonl", "resamples.jsonl"}
+    known = {*FILES.values(), "samples.jsonl", "resamples.jsonl", "evidence.bin", "objects.bin"}
     own = {"notes.md", "report.md.bak", "results.json.old", "report.css"}
     for name, form in FILES.items():
         for file in (*known, *own):

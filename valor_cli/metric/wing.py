@@ -41,7 +41,8 @@ class Wing(Struct, Generic[D, E], frozen=True):
         condense: The evidence of a shard, to what these calls need of it without its units: of
             bounded size, and merged as evidence is.
         objects: Every object of a model with its outcome: the model, its dataset (in the parts that
-            it was read in), the evidence and the calls; None where objects are not matched.
+            it was read in), the evidence and the calls, to these, or None if there are too many to
+            keep; None where objects are not matched.
     """
 
     metrics: tuple[Metric[E], ...]
@@ -55,4 +56,4 @@ class Wing(Struct, Generic[D, E], frozen=True):
     gather: Callable[[Mapping[str, D], Any, Any], Mapping[str, Any]] | None = None
     condense: Callable[[E, Sequence[Call]], Any] | None = None
     stored: tuple[type[Any], ...] = ()
-    objects: Callable[[str, Sequence[D], E, Sequence[Call]], ObjectsResult] | None = None
+    objects: Callable[[str, Sequence[D], E, Sequence[Call]], ObjectsResult | None] | None = None

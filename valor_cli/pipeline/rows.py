@@ -338,7 +338,11 @@ class Computation:
             return
         data = whole.dataset
         parts = data.parts if isinstance(data, RangedDataset) else (data,)
-        self.objects.append(part.wing.objects(whole.model, parts, whole.evidence, part.calls))
+        found = part.wing.objects(whole.model, parts, whole.evidence, part.calls)
+        if found is None:
+            self.warnings[f"{whole.model}: too many detections to keep the outcome of each"] = None
+        else:
+            self.objects.append(found)
 
     def _illustrate(
         self, call: Call, model: str, cut: str | None, found: Findings, dataset: Dataset

@@ -57,12 +57,12 @@ def _told(one: ObjectsResult, arrays: ArrayWriter) -> dict[str, Any]:
     count = len(one.image_ids)
     per_image = {name: _counts(getattr(one, name), count) for name in _OF_IMAGES}
     first = np.cumsum(per_image["gt_images"]) - per_image["gt_images"]
-    offset = np.repeat(first, per_image["images"])
+    offset = np.repeat(first.astype(np.int32), per_image["images"])
     columns = {name: getattr(one, name) for name in _PLAIN}
     columns |= per_image
     for name in _OF_TRUTHS:
         number = getattr(one, name)
-        columns[name] = np.where(number >= 0, number - offset, -1)
+        columns[name] = np.where(number >= 0, number - offset, np.int32(-1))
     ids = one.gt_ids.tolist()
     whole = one.gt_ids.dtype.kind == "i"
     return {
@@ -76,7 +76,8 @@ def _told(one: ObjectsResult, arrays: ArrayWriter) -> dict[str, Any]:
 
 
 def _counts(numbers: Array, count: int) -> Array:
-    return np.bincount(numbers, minlength=count).astype(np.int64, copy=False)
+    """How many there are of each number; they ascend."""
+    return np.diff(np.searchsorted(numbers, np.arange(count + 1, dtype=numbers.dtype)))
 
 
 def from_bytes(content: bytes, path: str, result: RunResult) -> tuple[ObjectsResult, ...]:

@@ -46,7 +46,7 @@ def sample_list(result: RunResult, query: Query) -> Listing:
     """The samples that passed or failed, that an error kept from a value, or that have none.
 
     A sample passes by the metric's own output `pass`; else by the threshold asked for, that of a
-    gate on the metric or of a problem; else if all values are 0 or 1, where they are the best one.
+    gate on the metric or of a problem; else if those of all models are 0 or 1, by the better one.
 
     Raises:
         UnknownNameError: The run has no such model, metric or sample.
@@ -106,7 +106,12 @@ def _rule(result: RunResult, one: SamplesResult, query: Query) -> _Rule | None:
     ]
     if limits:
         return _Rule(primary, limits[0], higher=higher)
-    if {value for value in one.columns[primary] if value is not None} <= {0, 1}:
+    alike = [
+        other.columns[primary]
+        for other in result.samples
+        if (other.metric, other.parameters) == (one.metric, one.parameters)
+    ]
+    if all(value in (0, 1, None) for values in alike for value in values):
         return _Rule(primary, 1.0 if higher else 0.0, higher=higher)
     return None
 

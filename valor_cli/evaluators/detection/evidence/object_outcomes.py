@@ -40,6 +40,9 @@ _OF_REASONS: Final = np.array([*(OUTCOMES.index(one) for one in REASONS), IGNORE
 _AT_ONCE: Final = 1 << 15
 """Detections that are looked at together, about: what is made of them fits in the cache."""
 
+MOST: Final = 8_000_000
+"""Detections of a model beyond which none of its objects are kept."""
+
 _COCO_LIMIT: Final = 100
 _COCO_IOU: Final = 0.5
 _TIDE_BACKGROUND: Final = 0.1
@@ -82,8 +85,8 @@ class Setting(Struct, frozen=True):
 
 def outcomes_of_objects(
     model: str, parts: Sequence[DetectionDataset], matches: Matches, calls: Sequence[Call]
-) -> ObjectsResult:
-    """Every object of a model with its outcome.
+) -> ObjectsResult | None:
+    """Every object of a model with its outcome; None if there are too many.
 
     Args:
         model: Whose detections they are.
@@ -91,6 +94,8 @@ def outcomes_of_objects(
         matches: The evidence of all of them.
         calls: The metrics that it was made for.
     """
+    if sum(len(part.detections) for part in parts) > MOST:
+        return None
     setting = Setting.of(calls, matches.plan.ious)
     found = _Columns(parts, _judged_rows(matches, setting, parts), _counted_rows(matches, parts))
     images = truths = detections = 0
@@ -114,6 +119,7 @@ def _positions(number: Ints, counts: Sequence[int]) -> Ints:
 
 
 _NEITHER, _WRONG, _RIGHT = range(3)
+"""A detection that is right counts, too: its flags add up."""
 
 
 def _judged_rows(
@@ -125,7 +131,7 @@ def _judged_rows(
     )
     counts = [len(part.detections) for part in parts]
     state = np.full(sum(counts), _NEITHER, np.uint8)
-    state[_positions(matches.number, counts)] = np.where(right, _RIGHT, counted)
+    state[_positions(matches.number, counts)] = counted.view(np.uint8) + right
     return state
 
 
@@ -173,22 +179,23 @@ class _Columns:
         """Fill in a part, before which come so many images, ground truths and detections."""
         regular = self._fill_truths(part, images, truths)
         found = part.detections
-        by_image, _ = grouped(found.image)
-        image, box = found.image[by_image], bounds(found.shapes)
+        by_image, starts = grouped(found.image)
+        box = bounds(found.shapes)
         judged = self.judged[detections : detections + len(by_image)]
 
         def fill_rows(rows: slice) -> None:
             own, to = by_image[rows], slice(detections + rows.start, detections + rows.stop)
-            own, score = _best_first(own, image[rows], found.score[own])
+            image = found.image[own]
+            own, score = _best_first(own, image, found.score[own])
             label = found.label[own]
-            self.images[to] = image[rows] + images
+            self.images[to] = image + images
             self.detected[to] = label
             self.scores[to] = score
             self.boxes[to] = box.take(own, axis=0)
-            met = _of_rows(part, own, image[rows], label, judged[own], regular, setting)
+            met = _of_rows(part, own, image, label, judged[own], regular, setting)
             self.outcomes[to], self.matched[to], self.nearest[to], self.ious[to] = met
 
-        spans = _spans(image)
+        spans = _spans(starts)
         at_once(fill_rows, spans, worth=len(spans) > 1)
 
     def _fill_truths(self, part: DetectionDataset, images: int, first: int) -> _Regular:
@@ -257,17 +264,15 @@ class _Regular(Struct, frozen=True):
     size: Ints
 
 
-def _spans(image: Ints) -> list[slice]:
+def _spans(starts: Ints) -> list[slice]:
     """Ranges of rows, each of whole images.
 
     Args:
-        image: (n,) ascending.
+        starts: Where each image begins in the rows; at the end, how many rows there are.
     """
-    n = len(image)
-    if not n:
-        return []
-    wanted = np.arange(_AT_ONCE, n, _AT_ONCE)
-    edges = sorted({0, *np.searchsorted(image, image[wanted]).tolist(), n})
+    n = int(starts[-1])
+    at = np.searchsorted(starts, np.arange(_AT_ONCE, n, _AT_ONCE))
+    edges = sorted({0, *starts[at].tolist(), n})
     return [slice(low, high) for low, high in pairwise(edges)]
 
 

@@ -130,7 +130,7 @@ def outcomes_of_federated(
     parts: Sequence[DetectionDataset],
     federated: FederatedMatches,
     calls: Sequence[Call],
-) -> ObjectsResult:
+) -> ObjectsResult | None:
     """Every object of a model with its outcome; ignored where its label is not judged."""
     return outcomes_of_objects(model, parts, federated.matches, calls)
 
