@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from html import escape
+
 from markupsafe import Markup
 
 from valor_cli.reports.charts.lines import listed
@@ -15,13 +18,20 @@ _TEXTS = 16
 """Labels up to which cells are wide enough for their numbers."""
 
 
-def heated(confusion: Confusion, *, missed: bool, alone: bool) -> Drawing:
+def heated(
+    confusion: Confusion,
+    *,
+    missed: bool,
+    alone: bool,
+    link: Callable[[str | None, str | None], str] | None = None,
+) -> Drawing:
     """The matrix, ground truth in rows.
 
     Args:
         confusion: One table.
         missed: Whether the column of ground truths without a prediction is shown.
         alone: Whether the row of predictions without a ground truth is shown.
+        link: From the labels of a cell, None for nothing on that side, to where it leads.
     """
     shown = matrix(confusion)
     columns = [*shown.labels, *(["no prediction"] if missed else [])]
@@ -43,7 +53,11 @@ def heated(confusion: Confusion, *, missed: bool, alone: bool) -> Drawing:
         parts.append(text(fitted(name, _NAMES), left - 6, y + 14, "", "end"))
         for column, entry in enumerate(entries if missed else entries[:-1]):
             message = f"{name} as {columns[column]}: "
-            parts.append(_cell(entry, left + wide * column, y, wide, message, numbers, confusion))
+            cell = _cell(entry, left + wide * column, y, wide, message, numbers, confusion)
+            if link is not None and entry.count:
+                pair = [at_label(shown.labels, at) for at in (row, column)]
+                cell = f'<a tabindex="-1" href="{escape(link(*pair))}">{cell}</a>'
+            parts.append(cell)
     pairs = (
         f"{pair.ground_truth} taken for {pair.prediction} {pair.amount}"
         for pair in top_pairs(confusion, 3)
@@ -56,6 +70,11 @@ def heated(confusion: Confusion, *, missed: bool, alone: bool) -> Drawing:
         (),
         (("right", "right"), ("wrong", "wrong")),
     )
+
+
+def at_label(labels: Sequence[str], at: int) -> str | None:
+    """The label of a row or column; None for the last, which has none."""
+    return labels[at] if at < len(labels) else None
 
 
 def _turned(label: str, x: float, y: float) -> str:

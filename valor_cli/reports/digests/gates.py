@@ -35,7 +35,7 @@ class Verdict(Struct, frozen=True):
 
 
 class Gate(Struct, frozen=True):
-    """A gate in words."""
+    """A gate in words; `source` is the one it is of, None for several together."""
 
     status: str
     subject: str
@@ -44,6 +44,7 @@ class Gate(Struct, frozen=True):
     rule: str
     value: str
     reason: str
+    source: GateResult | None = None
 
 
 def verdict(
@@ -133,4 +134,5 @@ def _gate(gate: GateResult, rows: RowIndex, names: Scopes, keyed: LabelRows) -> 
         rule=f"{_RULES.get(gate.rule, gate.rule)} {limit}",
         value=value,
         reason=clean(gate.reason, 200) if gate.reason else "",
+        source=gate,
     )

@@ -36,7 +36,14 @@
     const own = shown.find((one) => one.model === model) || shown[0];
     return own ? own.at[point_of(model, own.at)] : null;
   };
-  const move = (next) => { moment = next; views.forEach((view) => view.point()); };
+  // The samples at the threshold of the cursor.
+  const samples = byId("curve-samples");
+  const lead = () => {
+    const threshold = shown.length && threshold_of(shown[0].model);
+    samples.hidden = !known(threshold) || !byId("explorer");
+    if (!samples.hidden) samples.href = `#explore?threshold=${threshold}${pick.selectedIndex ? `&label=${encodeURIComponent(pick.value)}` : ""}`;
+  };
+  const move = (next) => { moment = next; views.forEach((view) => view.point()); lead(); };
 
   // Precision, recall and F1.
   const stage = byId("stage");

@@ -333,6 +333,8 @@ def _reader(label: str, headings: Sequence[str], models: Sequence[tuple[int, str
     )
 
 
+_LEAD = '<a id="curve-samples" href="#explore" hidden>Samples at this threshold</a>'
+
 _COUNTS = (
     *("threshold", "true positives"),
     *("missed<small>misclassification</small>", "missed<small>no prediction</small>"),
@@ -346,7 +348,7 @@ def _curves(block: Curves, document: Document, numbered: _Numbered) -> str:
     options = "".join(f"<option>{escape(title)}</option>" for title in block.titles)
     key = _key([at for at, _ in models], document) if len(models) > 1 else ""
     pick = f'<span class="vh">Label</span><select id="curve">{options}</select>'
-    parts = [f'<div class="head"><label class="pick" hidden>{pick}</label>{key}</div>']
+    parts = [f'<div class="head"><label class="pick" hidden>{pick}</label>{key}{_LEAD}</div>']
     by_kind = {one.kind: one for one in block.charts}
     stage = "".join(_plot(one, numbered) for one in block.charts if one.kind != "roc")
     headings = ("threshold", "precision", "recall", "F1")

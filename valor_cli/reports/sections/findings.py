@@ -59,7 +59,7 @@ def _worst(d: Digest, grid: Grid, what: str) -> Iterator[Item]:
         if value is not None:
             found.append((line.name, number(value, measure.unit), at))
     if found:
-        link = explore(**{what: found[0][0]})
+        link = explore(label=found[0][0]) if what == "label" else "#slices"
         yield Item(_said_once(found, d.models), f"Worst {what} ({measure})", link=link)
 
 

@@ -8,9 +8,13 @@ from collections.abc import Sequence
 from valor_cli.reports.digests.formatting import clean
 from valor_cli.reports.digests.gates import Gate
 from valor_cli.reports.document import Cell, Column, Section, Table, Tone
+from valor_cli.reports.sections.links import explore
 
 SYMBOLS = {"failed": "✗", "not checked": "?", "passed": "✓"}
 _TONES: dict[str, Tone] = {"failed": "bad", "not checked": "caution", "passed": "good"}
+
+_OUTCOMES = {"recall": "fn", "precision": "fp"}
+"""What brings a metric down, as the explorer calls it."""
 
 BADGES = 8
 """Gates shown in brief above all else."""
@@ -44,7 +48,9 @@ def section(shown: Sequence[Gate], models: int) -> Section | None:
     rows = [
         [
             Cell(gate.status, _TONES[gate.status], symbol=SYMBOLS[gate.status]),
-            Cell(f"{gate.subject} [{gate.where}]" if gate.where else gate.subject),
+            Cell(
+                f"{gate.subject} [{gate.where}]" if gate.where else gate.subject, link=_link(gate)
+            ),
             *([Cell(gate.model)] if many else []),
             Cell(gate.rule, "quiet"),
             Cell(gate.value, _TONES[gate.status] if gate.status == "failed" else ""),
@@ -56,3 +62,13 @@ def section(shown: Sequence[Gate], models: int) -> Section | None:
     counts = Counter(gate.status for gate in shown)
     told = ", ".join(f"{counts[status]:,} {status}" for status in SYMBOLS if counts[status])
     return Section("Gates", "gates", (table,), told, folded=not counts["failed"], plain=True)
+
+
+def _link(gate: Gate) -> str:
+    """The samples that a failed gate is about: the false negatives of a recall that is too low."""
+    one = gate.source
+    if one is None or one.status != "failed" or one.slice is not None:
+        return ""
+    outcome = _OUTCOMES.get(one.metric)
+    metric = None if outcome else one.metric
+    return explore(model=one.model, label=one.label, outcome=outcome, metric=metric)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from valor_cli.reports.charts.heat_map import heated
 from valor_cli.reports.digests.digest import Digest
@@ -95,7 +95,7 @@ def confusion(d: Digest) -> Section | None:
         if cells > CELLS and drawn:
             break
         title = _title(one, d)
-        drawing = heated(one, missed=missed, alone=alone)
+        drawing = heated(one, missed=missed, alone=alone, link=_linked(one, d))
         drawn.append(Charts([drawing.chart(f"Confusion{title and f', {title}'}", "matrix")], title))
     if not pairs and not drawn:
         return None
@@ -103,6 +103,22 @@ def confusion(d: Digest) -> Section | None:
     if len(found) > len(drawn):
         blocks.append(Note(f"{len(found) - len(drawn)} more matrices stand in results.json."))
     return Section("Confusion", "confusion", blocks, folded=True)
+
+
+def _linked(one: Confusion, d: Digest) -> Callable[[str | None, str | None], str]:
+    """From the labels of a cell to its samples: confused, missed, or without a ground truth."""
+    model = d.result.models[one.model]
+
+    def link(truth: str | None, predicted: str | None) -> str:
+        if truth is None:
+            return explore(model=model, label=predicted, outcome="background")
+        if predicted is None:
+            return explore(model=model, label=truth, outcome="fn")
+        if truth == predicted and d.result.objects:
+            return explore(model=model, label=truth, outcome="tp")
+        return explore(model=model, truth=truth, predicted=predicted)
+
+    return link
 
 
 def _title(one: Confusion, d: Digest) -> str:

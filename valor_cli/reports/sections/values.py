@@ -55,15 +55,15 @@ def labels(d: Digest) -> Section | None:
             *(grid, d.models, "label", d.n_name), page=500, sortable=True, left_out=left_out,
             caption=f"Labels: {metrics}", folded="" if not at else f"{metrics} by label",
         )  # fmt: skip
-        blocks.append(_linked(table, "label"))
+        blocks.append(_linked(table))
     blocks += few_note(lines)
     told = f"{len(d.labels.lines):,}"
     return Section("Labels", "labels", blocks, told=told, folded=True)
 
 
-def _linked(table: Table, what: str) -> Table:
-    """The names of the rows as links to their samples."""
-    rows = [[replace(row[0], link=explore(**{what: row[0].text})), *row[1:]] for row in table.rows]
+def _linked(table: Table) -> Table:
+    """The labels as links to their samples."""
+    rows = [[replace(row[0], link=explore(label=row[0].text)), *row[1:]] for row in table.rows]
     return replace(table, rows=rows)
 
 
@@ -179,7 +179,7 @@ def slices(d: Digest) -> Section | None:
             page=50, screen=(3, 6), left_out=len(lines) - len(grid.lines), sortable=True,
             caption="Slices",
         )  # fmt: skip
-        blocks += [_linked(table, "slice"), *few_note(grid.lines)]
+        blocks += [table, *few_note(grid.lines)]
     blocks += _searches(d)
     if not blocks:
         return None
@@ -223,7 +223,7 @@ def _found(
     one: SliceSearchResult, part: FoundSlice, d: Digest, names: Names, unit: str
 ) -> list[Cell]:
     return [
-        Cell(clean(part.slice, 120), link=explore(slice=part.slice)),
+        Cell(clean(part.slice, 120)),
         Cell(names.title(one.metric, one.output, one.parameters), "quiet"),
         *([Cell(clean(one.model, 60))] if len(d.models) > 1 else []),
         Cell(number(part.value, unit)),
