@@ -189,7 +189,7 @@ def _by_image(image: Ints, within: Ints | None) -> NDArray[np.int64]:
         return np.lexsort((within, image))
     if (image[1:] >= image[:-1]).all():
         return np.arange(len(image))
-    return _order_by(image)
+    return order_by_group(image)
 
 
 def places_in_runs(values: Ints) -> NDArray[np.int64]:
@@ -212,14 +212,14 @@ def grouped(cell: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int6
     n = len(cell)
     if not n:
         return np.zeros(0, np.int64), np.zeros(1, np.int64)
-    order = _order_by(cell)
+    order = order_by_group(cell)
     ordered = cell[order]
     new = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
     return order, np.concatenate([[0], new, [n]])
 
 
-def _order_by(group: Ints) -> NDArray[np.int64]:
-    """Row numbers ordered by group, from 0, then position; at least one."""
+def order_by_group(group: Ints) -> NDArray[np.int64]:
+    """Row numbers ordered by group, from 0, then position."""
     n = len(group)
     if engine.compiled is not None:
         order = np.empty(n, np.int64)

@@ -118,12 +118,13 @@ def highest(pairs: OverlapPairs, kept: Flags, rows: int) -> tuple[NDArray[np.flo
         kept: (p,) the pairs to look at.
         rows: How many detections there are.
     """
-    iou = np.where(kept, pairs.iou, 0.0)
-    new = np.flatnonzero(pairs.detection[1:] != pairs.detection[:-1]) + 1
-    begins = np.append(0, new)[: len(iou)]
+    at = np.flatnonzero(kept)
+    detection, iou = pairs.detection[at], pairs.iou[at]
+    new = np.flatnonzero(detection[1:] != detection[:-1]) + 1
+    begins = np.append(0, new)[: len(at)]
     most, truth = np.zeros(rows), np.full(rows, -1)
-    most[pairs.detection[begins]] = np.maximum.reduceat(iou, begins)
+    most[detection[begins]] = np.maximum.reduceat(iou, begins)
     # From the last one to the first, which stays.
-    best = np.flatnonzero(kept & (iou == most[pairs.detection]))[::-1]
-    truth[pairs.detection[best]] = pairs.ground_truth[best]
+    best = np.flatnonzero(iou == most[detection])[::-1]
+    truth[detection[best]] = pairs.ground_truth[at[best]]
     return most, truth
