@@ -141,6 +141,7 @@ class RunInfo(Record, frozen=True, kw_only=True):
         usage: Calls, tokens and cost by metric and judge.
         stopped: Why the run was stopped, in words; None if it was not.
         stopped_by: The reason as a keyword: "budget", "interrupted", "terminated".
+        commit: The git commit that is checked out in the config's folder; None if there is none.
     """
 
     valor_version: str
@@ -158,6 +159,7 @@ class RunInfo(Record, frozen=True, kw_only=True):
     usage: Annotated[Sequence[UsageResult], ADDED] = ()
     stopped: Annotated[str | None, ADDED] = None
     stopped_by: Annotated[str | None, ADDED] = None
+    commit: Annotated[str | None, ADDED] = None
     packages: Mapping[str, str]
 
     def __post_init__(self) -> None:

@@ -1,0 +1,1 @@
+"""Reports of a history: the trend of each value over many runs."""
