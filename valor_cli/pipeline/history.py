@@ -256,12 +256,14 @@ def _keys(runs: Sequence[_Run], chosen: Chosen) -> dict[Key, bool]:
     found = {
         key: row for key, row in found.items() if not chosen.models or row.model in chosen.models
     }
-    drawn = {
-        key
-        for key, row in found.items()
-        if key in gated
-        or (row.label is None and row.slice is None and _is_asked(row, chosen, primary))
-    }
+    asked = {key: row for key, row in found.items() if _is_asked(row, chosen, primary)}
+    whole = {row.metric for row in asked.values() if row.label is None and row.slice is None}
+    drawn = gated & set(found)
+    for key, row in asked.items():
+        # Of a metric that has labels alone these are drawn, if it is asked for.
+        alone = bool(chosen.metrics) and row.metric not in whole
+        if row.slice is None and (row.label is None or alone):
+            drawn.add(key)
     names = {(found[key].metric, found[key].output) for key in drawn}
     places = {tuple(name): at for at, name in enumerate(primary)}
 
@@ -521,7 +523,8 @@ def _regressions(runs: Sequence[_Run], chosen: Chosen) -> list[LabelRegression]:
         return []
     before, now = runs[-2:]
     primary = {tuple(name) for name in now.primary}
-    found, further = [], []
+    found: list[LabelRegression] = []
+    further: list[LabelRegression] = []
     for key, row in now.rows.items():
         other = before.rows.get(key)
         if other is None or row.label is None or row.slice is not None or row.direction is None:
