@@ -61,6 +61,18 @@ def report(
     dark: Annotated[
         bool, typer.Option("--dark", help="Draw the chart on a dark background.")
     ] = False,
+    to: Annotated[
+        str | None,
+        typer.Option(metavar="PLACE", help="Send the run instead: mlflow, wandb, pull-request."),
+    ] = None,
+    name: Annotated[
+        str | None,
+        typer.Option("--as", metavar="NAME", help="Its name there; omitted: that of its folder."),
+    ] = None,
+    tracking_uri: Annotated[
+        str | None,
+        typer.Option(metavar="URI", help="MLflow's server; omitted: MLFLOW_TRACKING_URI."),
+    ] = None,
 ) -> None:
     """Render reports again from a results.json, without evaluating.
 
@@ -75,10 +87,20 @@ def report(
       valor report reports/object_detection
       valor report reports/object_detection --format html,junit,csv --out again
       valor report reports/object_detection --chart pr_curve --label person -o person.svg
+      valor report reports/object_detection --to mlflow --tracking-uri http://localhost:5000
 
     
     Exit codes: 0 done, 2 RUN cannot be read or a file cannot be written.
     """
+    if to is not None:
+        _refuse(
+            "cannot be combined with --to", {"--format": formats, "--out": out, "--chart": chart}
+        )
+        from valor_cli.reports.export.send import send
+
+        say(send(run, to, name=name, tracking_uri=tracking_uri))
+        return
+    _refuse("needs --to", {"--as": name, "--tracking-uri": tracking_uri})
     choices = {"--label": label, "--model": model, "--metric": metric}
     if chart is not None:
         _refuse("cannot be combined with --chart", {"--format": formats, "--out": out})

@@ -32,8 +32,8 @@ from valor_cli.results.history import (
     HistoryRow,
     HistoryRun,
     LabelRegression,
-    RunVerdict,
 )
+from valor_cli.results.run import RunVerdict
 
 Progress = Callable[[str, int, int], None]
 Key = tuple[object, ...]
@@ -162,17 +162,9 @@ def _read(path: str) -> _Run:
         {_key(row): row for row in result.metrics},
         gates,
         sum(gate.status == "failed" for gate in result.gates),
-        _verdict(result),
+        result.verdict,
         LEVEL if result.intervals is None else result.intervals.level,
     )
-
-
-def _verdict(result: RunResult) -> RunVerdict:
-    if result.incomplete or result.run.stopped:
-        return "incomplete"
-    if not result.gates:
-        return "done"
-    return "passed" if result.passed else "failed"
 
 
 def _key(row: MetricResult | GateResult) -> Key:

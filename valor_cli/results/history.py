@@ -9,12 +9,10 @@ from valor_cli.results.comparisons import ComparedVerdict
 from valor_cli.results.findings import Direction, Number, Parameters
 from valor_cli.results.record import Record
 from valor_cli.results.rows import GateStatus
-from valor_cli.results.run import SCHEMA_VERSION
+from valor_cli.results.run import SCHEMA_VERSION, RunVerdict
 
 Bad: TypeAlias = Literal["gate", "previous", "best"]
 """Why a value is bad: a gate failed, or it tested worse than the run before, or than the best."""
-
-RunVerdict: TypeAlias = Literal["passed", "failed", "incomplete", "done"]
 
 
 class HistoryRun(Record, frozen=True):
