@@ -18,7 +18,7 @@ _QUIET = {"WANDB_SILENT": "true", "WANDB_ERROR_REPORTING": "false"}
 """The client talks, and reports its errors to its makers, unless the environment says so."""
 
 _OFFLINE = ("offline", "dryrun", "disabled")
-_SECONDS = 60
+_SECONDS = 30
 
 
 def log_to_wandb(run: TrackedRun) -> str:
