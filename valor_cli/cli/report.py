@@ -87,7 +87,6 @@ def report(
       valor report reports/object_detection
       valor report reports/object_detection --format html,junit,csv --out again
       valor report reports/object_detection --chart pr_curve --label person -o person.svg
-      valor report reports/object_detection --to mlflow --tracking-uri http://localhost:5000
 
     
     Exit codes: 0 done, 2 RUN cannot be read or a file cannot be written.
