@@ -79,7 +79,8 @@ def report(
     Without options it prints the summary that `valor evaluate` ends with, and writes nothing.
     Gates stand as they were judged then, and the exit code is 0 whatever they say. What single
     samples have is read from samples.jsonl beside it, where that is. Neither holds photos: the
-    HTML report draws objects on a plain ground.
+    HTML report draws objects on a plain ground. `--to` sends the run instead: to an MLflow server,
+    to Weights & Biases, or into one comment of a pull request, which later runs update.
 
     
     Example:

@@ -209,7 +209,7 @@ def _runs(runs: Sequence[HistoryRun], out: str | None) -> tuple[ShownRun, ...]:
     ticks = _ticks(times)
     found = []
     for run, when, tick in zip(runs, times, ticks, strict=True):
-        folder = run.path if os.path.isdir(run.path) else os.path.dirname(run.path) or os.curdir
+        folder = _folder(run.path)
         name = clean(os.path.basename(os.path.abspath(folder)), 40)
         commit = clean(run.commit[:COMMIT]) if run.commit else ""
         mark, tone = RUN_MARKS[run.verdict]
@@ -226,6 +226,12 @@ def _runs(runs: Sequence[HistoryRun], out: str | None) -> tuple[ShownRun, ...]:
             )
         )
     return tuple(found)
+
+
+def _folder(path: str) -> str:
+    if os.path.isdir(path) or not path.endswith(".json"):
+        return path
+    return os.path.dirname(path) or os.curdir
 
 
 def _ticks(times: Sequence[str]) -> list[str]:

@@ -131,7 +131,8 @@ def _labels(digest: HistoryDigest) -> Iterator[RenderableType]:
     )
     many = len(digest.models) > 1
     shown = digest.regressions[:LABELS]
-    yield Fitting([_label_table(shown, many, also)] for also in (True, False))
+    also = any(one.also for one in shown)
+    yield Fitting([_label_table(shown, many, told)] for told in dict.fromkeys((also, False)))
     yield from _more(len(digest.regressions) - LABELS)
 
 
