@@ -22,7 +22,8 @@ class GitHub:
     Attributes:
         comments: Of every pull request, oldest first.
         faults: What becomes of the next requests instead, one each: a status, "cut" (no answer),
-            "late" (done, and then no answer), "html", or a status with headers and a message.
+            "late" (done, and then no answer), "html", or a status with headers and a message, or
+            with the bytes of an answer.
         writable: Whether the token may write.
         asked: Method and path of each request.
     """
@@ -39,6 +40,10 @@ class GitHub:
         said = {"id": number, "body": body, "user": {"type": user}, "html_url": url, "own": own}
         self.comments.append(said)
         return number
+
+
+def _message(text: str) -> bytes:
+    return json.dumps({"message": text}).encode()
 
 
 @contextmanager
@@ -62,7 +67,8 @@ def github() -> Iterator[GitHub]:
                 fault = (fault, {}, "a fault")
             if isinstance(fault, tuple):
                 status, headers, message = fault
-                self.told(status, json.dumps({"message": message}).encode(), headers)
+                told = message if isinstance(message, bytes) else _message(message)
+                self.told(status, told, headers)
                 return
             status, answer = self.answer(content)
             if fault == "late":

@@ -29,6 +29,8 @@ _QUIET = {
 """What the client does otherwise if the environment does not say: it tries for minutes to reach a
 server that is not there, and tells its makers of every call."""
 
+_REFUSED = ("PERMISSION_DENIED", "UNAUTHENTICATED", "CUSTOMER_UNAUTHORIZED")
+
 _BATCH = {"metrics": 1000, "params": 100, "tags": 100}
 """How many a server takes at once."""
 
@@ -108,15 +110,16 @@ def _problems(mlflow: Any, uri: str) -> Iterator[None]:
         yield
     except (mlflow.exceptions.MlflowException, OSError, ValueError) as error:
         said = without_secrets(" ".join(str(error).split()))
-        message, hint = _explained(said)
+        message, hint = _explained(said, getattr(error, "error_code", ""))
         raise DataError(Problem(uri, message), hint=hint) from None
 
 
-def _explained(said: str) -> tuple[str, str]:
-    if code := re.search(r"error code (\d+)", said):
-        if code[1] in ("401", "403"):
-            hint = "set MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD, or _TOKEN"
-            return f"the server refuses access ({code[1]})", hint
+def _explained(said: str, name: str) -> tuple[str, str]:
+    code = re.search(r"failed with error code (\d+)", said)
+    if name in _REFUSED or (code and code[1] in ("401", "403")):
+        hint = "set MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD, or MLFLOW_TRACKING_TOKEN"
+        return f"the server refuses access ({code[1] if code else name})", hint
+    if code:
         return f"not understood by the server ({code[1]}): {said[:200]}", "is it an MLflow server?"
     if "failed with exception" in said:
         cause = re.search(r"\(Caused by (.*)\)", said)
