@@ -20,7 +20,7 @@ SPILLED = "() => document.documentElement.scrollWidth - window.innerWidth"
 
 @pytest.fixture
 def page_of(tmp_path: Path) -> Path:
-    rights = (10, 11, 11, 3, 11, 6)
+    rights = (10, 11, 11, 3, 11, 5)
     nights = [night(at + 9, right, gate=0.4) for at, right in enumerate(rights)]
     commits = [f"{at + 1:x}" * 40 for at in range(len(nights))]
     paths = written(tmp_path / "nightly", *(
