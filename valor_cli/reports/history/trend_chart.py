@@ -163,5 +163,5 @@ def _gates(
         )
         yield f'<path class="limit" d="{steps}"/>'
         above = -4 if name == "gate_min" else 11
-        told = f"gate {sign} {number(known[-1], unit)}"
-        yield text(told, _LEFT + _W, y(known[-1]) + above, "gate", "end")
+        told = f"gate {sign} {number(known[0], unit)}"
+        yield text(told, _LEFT + 3, y(known[0]) + above, "gate")
