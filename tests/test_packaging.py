@@ -32,6 +32,7 @@ BROUGHT_BY = {
     "fsspec.asyn": "fsspec",
     "huggingface_hub": "transformers",
     "huggingface_hub.constants": "transformers",
+    "mlflow": "mlflow-skinny",
     "pyarrow.compute": "pyarrow",
     "pyarrow.parquet": "pyarrow",
     "resvg_py": "resvg-py",

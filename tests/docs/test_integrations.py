@@ -19,6 +19,7 @@ from lxml import etree
 
 from tests.docs.composite_action import Ended, filled, outputs_in, run_action
 from tests.docs.pages import ROOT, blocks, text_of
+from tests.oracles.github_server import TOKEN, GitHub, github
 from valor_cli import __version__
 
 pytestmark = pytest.mark.slow
@@ -321,9 +322,52 @@ def test_no_input_is_a_command(project: Project, name: str, text: str) -> None:
             assert ended.outputs["results"] == f"{text}/results.json"
         case "arguments" if text == "--help":
             assert "Usage: valor evaluate" in ended.said
+        case "token":
+            # No comment is asked for, so nobody sees it.
+            assert ended.code == 0, ended.said
         case _:
             assert ended.code == 2, ended.said
     assert not any(path.name == "pwned" for path in everything(project) - before)
+
+
+def test_the_comment_of_a_pull_request_is_written_once(project: Project) -> None:
+    event = project.folder.parent / "event.json"
+    event.write_text('{"pull_request": {"number": 7}}')
+    given = {"config": CONFIG, "install": "none", "comment": "nightly", "token": TOKEN}
+
+    def act(server: GitHub, **inputs: str) -> Ended:
+        told = {
+            "GITHUB_API_URL": server.url,
+            "GITHUB_EVENT_PATH": str(event),
+            "GITHUB_REPOSITORY": "o/r",
+        }
+        temp, env = project.folder.parent / "runner", {**project.environment, **told}
+        inputs = {**given, **inputs}
+        return run_action(ROOT, inputs, workspace=project.folder, temp=temp, env=env)
+
+    with github() as server:
+        assert act(server).code == 0
+        assert "## ✓ PASSED" in server.comments[0]["body"]
+        project.config(FAILING)
+        ended = act(server)
+        # The comment is updated, and the gate fails the step all the same.
+        assert (ended.code, ended.outputs["verdict"]) == (1, "failed")
+        (one,) = server.comments
+        assert one["body"].startswith("<!-- valor:nightly -->\n## ✗ FAILED")
+        assert TOKEN not in ended.said
+        server.writable = False
+        assert re.search(r"^::notice title=valor::no comment", act(server).said, re.MULTILINE)
+        ended = act(server, token="wrong-and-not-a-token", fail="false")
+        assert ended.code == 0
+        assert re.search(r"^::warning title=valor::the comment was not", ended.said, re.MULTILINE)
+        project.config(SMALL, "configs/other.yaml")
+        server.writable = True
+        act(server, config=f"{CONFIG}\nconfigs/other.yaml")
+        names = [one["body"].splitlines()[0] for one in server.comments]
+        assert names[1:] == [
+            "<!-- valor:nightly object_detection -->",
+            "<!-- valor:nightly other -->",
+        ]
 
 
 def everything(project: Project) -> set[Path]:
@@ -346,6 +390,7 @@ def test_an_output_is_not_written_by_an_input(project: Project) -> None:
         ({"out": "-"}, "is a folder"),
         ({"fail": "no"}, "true or false"),
         ({"summary": ""}, "true or false"),
+        ({"comment": "a --> b"}, "a name of letters"),
     ],
 )
 def test_inputs_that_say_nothing_usable(

@@ -21,6 +21,7 @@ from valor_cli.cli.doctor import doctor
 from valor_cli.cli.estimate import estimate
 from valor_cli.cli.evaluate import evaluate
 from valor_cli.cli.github import print_error
+from valor_cli.cli.history import history
 from valor_cli.cli.init import init
 from valor_cli.cli.kernel_choice import check_kernel
 from valor_cli.cli.metrics import metrics
@@ -38,6 +39,7 @@ INTERRUPTED, TERMINATED = 130, 143
 COMMANDS = (
     evaluate,
     compare,
+    history,
     report,
     validate,
     estimate,

@@ -111,6 +111,18 @@ def report(
             metavar="N", min=1, help="List the first N; by default 50 in a table, else all."
         ),
     ] = None,
+    to: Annotated[
+        str | None,
+        typer.Option(metavar="PLACE", help="Send the run instead: mlflow, wandb, pull-request."),
+    ] = None,
+    name: Annotated[
+        str | None,
+        typer.Option("--as", metavar="NAME", help="Its name there; omitted: that of its folder."),
+    ] = None,
+    tracking_uri: Annotated[
+        str | None,
+        typer.Option(metavar="URI", help="MLflow's server; omitted: MLFLOW_TRACKING_URI."),
+    ] = None,
 ) -> None:
     """Render reports again from a results.json, without evaluating.
 
@@ -124,6 +136,9 @@ def report(
     samples.jsonl) that an option after another narrows down: false positives of a label best score
     first, what a model missed below 32 pixels, what failed under a metric and why.
 
+    --to sends the run to an MLflow server, to Weights & Biases, or into one comment of a pull
+    request, which later runs update.
+
     
     Example:
       valor evaluate configs/object_detection.yaml
@@ -135,6 +150,15 @@ def report(
     
     Exit codes: 0 done, 2 RUN cannot be read or a file cannot be written.
     """
+    if to is not None:
+        _refuse(
+            "cannot be combined with --to", {"--format": formats, "--out": out, "--chart": chart}
+        )
+        from valor_cli.reports.export.send import send
+
+        say(send(run, to, name=name, tracking_uri=tracking_uri))
+        return
+    _refuse("needs --to", {"--as": name, "--tracking-uri": tracking_uri})
     choices = {"--label": label, "--model": model, "--metric": metric}
     drawing = {"-o": file, "--dark": dark}
     narrowing: dict[str, str | float | None] = {

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import platform
+import re
 import sys
 from datetime import datetime
 from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,6 +32,10 @@ _NO_PART = {"path", "sha256", "report", "gates", "interval", "slices", "options"
 Which judge is called, and how, is part of the cache key of its replies."""
 
 
+_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_BRANCH = re.compile(r"refs/(?!.*\.\.)[^\x00-\x20]+")
+
+
 def record_of(
     plan: Plan, loaded: Loaded[Any], session: Session | None, *, command: str, started: datetime
 ) -> RunInfo:
@@ -50,9 +56,50 @@ def record_of(
         config=str(plan.config.path),
         config_sha256=plan.config.sha256,
         inputs=tuple(loaded.files),
+        commit=commit_of(Path(plan.config.path).parent),
         packages={"python": platform.python_version(), "numpy": np.__version__, **_packages()},
         **_asked(session, plan, loaded),
     )
+
+
+def commit_of(folder: Path) -> str | None:
+    """The commit that is checked out in a folder, read from its repository without running git."""
+    folder = folder.absolute()
+    for place in (folder, *folder.parents):
+        git = place / ".git"
+        if git.is_file():
+            # A worktree or a submodule: a file that names its folder.
+            git = place / _first_line(git).removeprefix("gitdir: ")
+        if (git / "HEAD").is_file():
+            return _commit(git)
+    return None
+
+
+def _commit(git: Path) -> str | None:
+    head = _first_line(git / "HEAD")
+    if _COMMIT.fullmatch(head):
+        return head
+    name = head.removeprefix("ref: ")
+    if not _BRANCH.fullmatch(name):
+        return None
+    common = git / (_first_line(git / "commondir") or ".")
+    for folder in (git, common):
+        found = _first_line(folder / name)
+        if _COMMIT.fullmatch(found):
+            return found
+    packed = re.search(rf"^([0-9a-f]+) {re.escape(name)}$", _text(common / "packed-refs"), re.M)
+    return packed[1] if packed and _COMMIT.fullmatch(packed[1]) else None
+
+
+def _first_line(file: Path) -> str:
+    return _text(file).partition("\n")[0].strip()
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8", errors="replace")
+    except (OSError, ValueError):
+        return ""
 
 
 def run_identity(plan: Plan, loaded: Loaded[Any], limit: int | None) -> str:

@@ -15,6 +15,7 @@ from msgspec.structs import asdict, astuple, force_setattr
 from valor_cli.errors import LISTED, DataError, Problem
 from valor_cli.results.compared import ComparedRuns
 from valor_cli.results.disagreements import disagreements
+from valor_cli.results.history import History
 from valor_cli.results.run import SCHEMA_VERSION, Document, RunResult
 
 _OPTIONS: Final = orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_PASSTHROUGH_DATETIME
@@ -35,6 +36,7 @@ _COMPARED_INFO: Final = (
     *("inputs", "packages", "models_used", "usage", "stopped", "stopped_by"),
 )
 """Keys of a run's record that compared.json has, in its order."""
+_HISTORY_LINES: Final = frozenset({"runs", "rows", "regressions", "warnings"})
 _NO_FLOATS: Final = frozenset({str, int, bool, type(None)})
 _FLOATS: Final = frozenset({float, type(None)})
 _PLAIN: Final = _NO_FLOATS | _FLOATS
@@ -72,6 +74,15 @@ def compared_json(compared: ComparedRuns) -> bytes:
         info = {name: getattr(of_side["run"], name) for name in _COMPARED_INFO}
         document[side] = of_side | {"run": info}
     return _lines(document, _COMPARED_LINES)
+
+
+def history_json(history: History) -> bytes:
+    """The bytes of history.json, in the same layout.
+
+    Raises:
+        ValueError: A number is NaN or infinite, which JSON does not have; it says where.
+    """
+    return _lines(asdict(history), _HISTORY_LINES)
 
 
 def from_json(content: bytes, path: str | Path) -> RunResult:

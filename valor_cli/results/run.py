@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import fsum
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, TypeAlias
 
 from msgspec.structs import force_setattr
 
@@ -38,6 +38,9 @@ LISTED = 3
 
 TOO_LOW = "coverage too low"
 """Why a run is incomplete if no model is missing and all judges replied."""
+
+
+RunVerdict: TypeAlias = Literal["passed", "failed", "incomplete", "done"]
 
 
 class UsageResult(Record, frozen=True):
@@ -141,6 +144,7 @@ class RunInfo(Record, frozen=True, kw_only=True):
         usage: Calls, tokens and cost by metric and judge.
         stopped: Why the run was stopped, in words; None if it was not.
         stopped_by: The reason as a keyword: "budget", "interrupted", "terminated".
+        commit: The git commit that is checked out in the config's folder; None if there is none.
     """
 
     valor_version: str
@@ -158,6 +162,7 @@ class RunInfo(Record, frozen=True, kw_only=True):
     usage: Annotated[Sequence[UsageResult], ADDED] = ()
     stopped: Annotated[str | None, ADDED] = None
     stopped_by: Annotated[str | None, ADDED] = None
+    commit: Annotated[str | None, ADDED] = None
     packages: Mapping[str, str]
 
     def __post_init__(self) -> None:
@@ -241,6 +246,15 @@ class RunResult(Document, frozen=True, kw_only=True):
     def passed(self) -> bool:
         """Whether every gate was checked and passed."""
         return all(gate.status == "passed" for gate in self.gates)
+
+    @property
+    def verdict(self) -> RunVerdict:
+        """The verdict on all gates in a word; "done" if there are none."""
+        if self.incomplete or self.run.stopped:
+            return "incomplete"
+        if not self.gates:
+            return "done"
+        return "passed" if self.passed else "failed"
 
     @property
     def incomplete(self) -> str | None:

@@ -1,0 +1,167 @@
+"""Chart of a value over runs: points, the band of its interval, and the gate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from math import ceil, floor, log10
+from typing import TypeAlias
+
+from markupsafe import Markup
+
+from valor_cli.reports.charts.plots import Drawing, fitted, round_step, text, title
+from valor_cli.reports.digests.formatting import number
+from valor_cli.reports.digests.history import Point, ShownRun, Trend
+
+Scale: TypeAlias = Callable[[float], float]
+"""The height at which a value is drawn."""
+
+WIDTH, HEIGHT = 380, 214
+_LEFT, _TOP, _W, _H = 48, 24, 316, 136
+_TICKS = 6
+"""Runs that are named below the axis."""
+
+_TICK = 62.0
+"""Width of a name below the axis."""
+
+_LEVELS = 4
+
+
+def trend_chart(trend: Trend, runs: Sequence[ShownRun]) -> Drawing:
+    """The points of a trend over its runs, oldest first."""
+    low, high, step = _scale(trend.points)
+    xs = _places(len(runs))
+
+    def y(value: float) -> float:
+        return _TOP + _H * (1 - (value - low) / (high - low))
+
+    parts = [*_grid(low, high, step, y), *_axis(runs, xs)]
+    parts.append(_band(trend.points, xs, y))
+    parts += _gates(trend.points, xs, y, trend.unit)
+    parts.append(_line(trend.points, xs, y))
+    for x, point in zip(xs, trend.points, strict=True):
+        if point is not None and point.value is not None:
+            kind = "point bad" if point.bad else "point"
+            size = 4.5 if point.bad else 3.2
+            mark = f'<circle class="{kind}" cx="{x:.1f}" cy="{y(point.value):.1f}" r="{size}"/>'
+            parts.append(f"<g>{title(point.told)}{mark}</g>")
+    arrow = {"↑": ", higher is better", "↓": ", lower is better"}.get(trend.arrow, "")
+    parts.append(text(fitted(f"{trend.title}{arrow}", _W + _LEFT - 8), 4, 12, "axis", limit=120))
+    known = [point for point in trend.points if point is not None and point.value is not None]
+    told = "; ".join(point.told for point in known[-4:])
+    return Drawing(
+        WIDTH,
+        HEIGHT,
+        Markup("".join(parts)),  # noqa: S704 - numbers, and words that text() and title() escape
+        f"{trend.title} over {len(runs)} runs. {told}" if told else f"{trend.title}: no value",
+    )
+
+
+def _scale(points: Sequence[Point | None]) -> tuple[float, float, float]:
+    """Ends of the vertical axis around values, intervals and gates, and the step between levels."""
+    ends = [
+        end
+        for point in points
+        if point is not None
+        for end in (point.value, point.low, point.high, point.gate_min, point.gate_max)
+        if end is not None
+    ]
+    least, most = min(ends, default=0.0), max(ends, default=1.0)
+    if least == most:
+        least, most = least - 0.5 * (abs(least) or 1.0), most + 0.5 * (abs(most) or 1.0)
+    step = round_step(most - least, _LEVELS)
+    return floor(least / step) * step, ceil(most / step) * step, step
+
+
+def _places(count: int) -> list[float]:
+    if count == 1:
+        return [_LEFT + _W / 2]
+    inside = 14
+    return [_LEFT + inside + (_W - 2 * inside) * at / (count - 1) for at in range(count)]
+
+
+def _grid(low: float, high: float, step: float, y: Scale) -> Iterator[str]:
+    lines, names = [], []
+    decimals = max(-floor(log10(step)), 0) if step < 1 else 0
+    for at in range(round((high - low) / step) + 1):
+        level = low + at * step
+        lines.append(f"M{_LEFT} {y(level):.1f}h{_W}")
+        name = f"{level:,.{decimals}f}".replace("-", "−")
+        names.append(text(name, _LEFT - 7, y(level) + 4, anchor="end"))
+    yield f'<g class="grid"><path d="{"".join(lines)}"/>{"".join(names)}</g>'
+
+
+def _axis(runs: Sequence[ShownRun], xs: Sequence[float]) -> Iterator[str]:
+    """The names of some runs: the first, the last, and those between as far apart as possible."""
+    count = min(_TICKS, len(runs), int(_W // _TICK) + 1)
+    shown = {round(at * (len(runs) - 1) / max(count - 1, 1)) for at in range(count)}
+    floor_y = _TOP + _H
+    parts = []
+    for at in sorted(shown):
+        first, second = runs[at].tick
+        parts.append(f'<path d="M{xs[at]:.1f} {floor_y}v4"/>')
+        parts.append(text(fitted(first, _TICK), xs[at], floor_y + 16, anchor="middle"))
+        parts.append(text(fitted(second, _TICK), xs[at], floor_y + 29, anchor="middle"))
+    parts.append(text("run →", _LEFT + _W, floor_y + 45, "axis", "end"))
+    yield f'<g class="grid">{"".join(parts)}</g>'
+
+
+def _band(points: Sequence[Point | None], xs: Sequence[float], y: Scale) -> str:
+    """The intervals of neighbouring runs as an area; of a run without neighbours as a line."""
+    found = []
+    for group in _groups(points, xs):
+        ends = [(x, y(low), y(high)) for x, low, high in group]
+        if len(ends) == 1:
+            ((x, bottom, top),) = ends
+            found.append(f"M{x - 3:.1f} {top:.1f}h6V{bottom:.1f}h-6Z")
+            continue
+        above = "L".join(f"{x:.1f} {top:.1f}" for x, _, top in ends)
+        below = "L".join(f"{x:.1f} {bottom:.1f}" for x, bottom, _ in reversed(ends))
+        found.append(f"M{above}L{below}Z")
+    return f'<path class="band" d="{"".join(found)}"/>' if found else ""
+
+
+def _groups(
+    points: Sequence[Point | None], xs: Sequence[float]
+) -> Iterator[list[tuple[float, float, float]]]:
+    group: list[tuple[float, float, float]] = []
+    for x, point in zip(xs, points, strict=True):
+        if point is None or point.low is None or point.high is None:
+            if group:
+                yield group
+            group = []
+        else:
+            group.append((x, point.low, point.high))
+    if group:
+        yield group
+
+
+def _line(points: Sequence[Point | None], xs: Sequence[float], y: Scale) -> str:
+    parts, pen = [], "M"
+    for x, point in zip(xs, points, strict=True):
+        if point is None or point.value is None:
+            pen = "M"
+            continue
+        parts.append(f"{pen}{x:.1f} {y(point.value):.1f}")
+        pen = "L"
+    return f'<path class="trend" d="{"".join(parts)}"/>'
+
+
+def _gates(
+    points: Sequence[Point | None], xs: Sequence[float], y: Scale, unit: str
+) -> Iterator[str]:
+    """The limit of each gate, run by run: it may have moved."""
+    for sign, name in (("≥", "gate_min"), ("≤", "gate_max")):
+        limits = [None if one is None else getattr(one, name) for one in points]
+        known = [limit for limit in limits if limit is not None]
+        if not known:
+            continue
+        half = (xs[1] - xs[0]) / 2 if len(xs) > 1 else 14.0
+        steps = "".join(
+            f"M{max(x - half, _LEFT):.1f} {y(limit):.1f}H{min(x + half, _LEFT + _W):.1f}"
+            for x, limit in zip(xs, limits, strict=True)
+            if limit is not None
+        )
+        yield f'<path class="limit" d="{steps}"/>'
+        above = -4 if name == "gate_min" else 11
+        told = f"gate {sign} {number(known[0], unit)}"
+        yield text(told, _LEFT + 3, y(known[0]) + above, "gate")

@@ -1,0 +1,1 @@
+"""Runs sent to other tools: experiment trackers, and comments of pull requests."""
