@@ -15,8 +15,8 @@ from valor_cli.reports.digests.history import Point, ShownRun, Trend
 Scale: TypeAlias = Callable[[float], float]
 """The height at which a value is drawn."""
 
-WIDTH, HEIGHT = 380, 214
-_LEFT, _TOP, _W, _H = 48, 24, 316, 136
+WIDTH, HEIGHT = 380, 198
+_LEFT, _TOP, _W, _H = 48, 8, 316, 136
 _TICKS = 6
 """Runs that are named below the axis."""
 
@@ -44,8 +44,6 @@ def trend_chart(trend: Trend, runs: Sequence[ShownRun]) -> Drawing:
             size = 4.5 if point.bad else 3.2
             mark = f'<circle class="{kind}" cx="{x:.1f}" cy="{y(point.value):.1f}" r="{size}"/>'
             parts.append(f"<g>{title(point.told)}{mark}</g>")
-    arrow = {"↑": ", higher is better", "↓": ", lower is better"}.get(trend.arrow, "")
-    parts.append(text(fitted(f"{trend.title}{arrow}", _W + _LEFT - 8), 4, 12, "axis", limit=120))
     known = [point for point in trend.points if point is not None and point.value is not None]
     told = "; ".join(point.told for point in known[-4:])
     return Drawing(

@@ -328,8 +328,7 @@ def _spark(points: Sequence[Point | None]) -> Cell:
         part = (one.value - low) / (high - low) if high > low else 0.5
         return LEVELS[min(int(part * len(LEVELS)), len(LEVELS) - 1)]
 
-    bad = any(one is not None and one.bad for one in shown)
-    return Cell("".join(map(drawn, shown)), "bad" if bad else "")
+    return Cell("".join(map(drawn, shown)))
 
 
 def _now(row: HistoryRow | None) -> Cell:

@@ -69,7 +69,7 @@ def _trend_table(model: str, trends: Sequence[Trend], most: int, many: bool) -> 
     gated = any(one.gate.text for one in trends)
     columns = [
         Column(model if many else "", "text"),
-        Column("trend", "text"),
+        Column("trend"),
         Column("now"),
         *([Column("gate")] if gated else []),
         Column("since last"),
@@ -98,7 +98,7 @@ def _drawn(d: HistoryDigest) -> Section | None:
     room, blocks = CHARTS, []
     for model, trends in d.models:
         charts = [
-            replace(trend_chart(one, d.runs).chart(one.title, "trends"), key=KEY)
+            replace(trend_chart(one, d.runs).chart(f"{one.title} {one.arrow}", "trends"), key=KEY)
             for one in trends[:room]
         ]
         room -= len(charts)
