@@ -19,7 +19,7 @@ def to_blocks(result: RunResult) -> Iterator[bytes | memoryview]:
     """The file content, array by array."""
     arrays = ArrayWriter()
     document = [_told(one, arrays) for one in result.evidence]
-    return arrays.blocks(_NAME, {"evidence": document})
+    yield from arrays.blocks(_NAME, {"evidence": document})
 
 
 def _told(one: EvidenceResult, arrays: ArrayWriter) -> dict[str, Any]:

@@ -44,7 +44,7 @@ def to_blocks(result: RunResult) -> Iterator[bytes | memoryview]:
     """The file content, array by array."""
     arrays = ArrayWriter()
     document = [_told(one, arrays) for one in result.objects]
-    return arrays.blocks(_NAME, {"run": _run(result), "objects": document})
+    yield from arrays.blocks(_NAME, {"run": _run(result), "objects": document})
 
 
 def _run(result: RunResult) -> list[str | None]:
