@@ -7,9 +7,9 @@ import json
 from pathlib import Path
 
 from msgspec.structs import replace
+from valor_cli.reports.render.html.report import to_html
 
 from tests.reports.task_runs import classified, segmented
-from valor_cli.reports.render.html.report import to_html
 
 ROOT = Path(__file__).parents[2]
 VENDOR = ROOT / "valor_cli/reports/page/vendor"

@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 from itertools import combinations
 
 from msgspec.structs import replace
+from valor_cli.reports.render.html.compared import compared_html
+from valor_cli.reports.render.html.report import to_html
 
 from tests.oracles.compared import detection_compared, image_change, texts_compared
 from tests.reports.found_runs import compared, searched, unsure
 from tests.reports.judge_runs import judge_run
 from tests.reports.task_runs import classified
 from tests.reports.text_runs import METRICS, MODELS, parameters, text_run
-from valor_cli.reports.render.html.compared import compared_html
-from valor_cli.reports.render.html.report import to_html
 from valor_cli.results import ComparisonResult
 
 

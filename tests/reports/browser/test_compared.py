@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from valor_cli.reports.render.html.compared import compared_html
 
 from tests.oracles.compared import (
     detection_compared,
@@ -14,7 +15,6 @@ from tests.oracles.compared import (
     texts_compared,
 )
 from tests.reports.browser.conftest import Opener
-from valor_cli.reports.render.html.compared import compared_html
 
 pytestmark = pytest.mark.browser
 

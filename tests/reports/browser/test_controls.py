@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from valor_cli.reports.render.html.report import to_html
 
 from tests.reports.browser.conftest import Opener
 from tests.reports.task_runs import classified
-from valor_cli.reports.render.html.report import to_html
 from valor_cli.results import RunResult
 
 pytestmark = pytest.mark.browser

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
+from valor_cli.reports.render.html.report import to_html
+from valor_cli.reports.render.markdown.report import to_markdown
 
 from tests.reports.browser.conftest import Opener
 from tests.reports.browser.pages import pairs
@@ -16,8 +18,6 @@ from tests.reports.conftest import HOSTILE
 from tests.reports.found_runs import searched
 from tests.reports.task_runs import classified, renamed, segmented
 from tests.reports.text_runs import text_run
-from valor_cli.reports.render.html.report import to_html
-from valor_cli.reports.render.markdown.report import to_markdown
 from valor_cli.results import MetricResult, RunResult, ShownText, Verdict
 
 pytestmark = pytest.mark.browser

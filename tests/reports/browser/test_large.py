@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
+from valor_cli.reports.render.html.report import to_html
 
 from tests.reports.browser.conftest import Opener
 from tests.reports.browser.pages import pairs
 from tests.reports.text_runs import METRICS, MODELS, text_run
-from valor_cli.reports.render.html.report import to_html
 from valor_cli.results import RunResult
 
 pytestmark = pytest.mark.browser

@@ -47,15 +47,15 @@ def to_html(document: Document) -> str:
     style = "".join(map(_file, (*_STYLES, *(_CURVES[1] if live else ()))))
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     numbered = _Numbered()
-    sections = "".join(_section(one, document, numbered) for one in document.sections)
+    sections = [(one, _section(one, document, numbered)) for one in document.sections]
     names = "".join(f"<li>{escape(model)}</li>" for model in document.models) if live else ""
     return _file("page.html").format(
         digest=digest,
         title=escape(f"{document.word} · {document.title} · valor"),
         style=style,
-        nav="".join(_link(one) for one in document.sections),
+        nav="".join(_link(one) for one, body in sections if body),
         head=_head(document),
-        sections=sections,
+        sections="".join(body for _, body in sections),
         names=f'<ul id="model-names" hidden>{names}</ul>' if live else "",
         script=script,
     )
