@@ -39,7 +39,7 @@ def _made(name: str) -> RunResult | ComparedRuns:
 
 
 def _numbers(text: str) -> set[str]:
-    return set(NUMBER.findall(text))
+    return set(NUMBER.findall(re.sub(r"… [\d,]+ more", "", text)))
 
 
 @every
@@ -68,7 +68,8 @@ def test_a_terminal_has_room_for_whole_numbers_and_names(name: str, width: int) 
 @pytest.mark.parametrize("name", list(RUNS))
 def test_a_run_is_about_one_screen(name: str) -> None:
     lines = terminal(_made(name), ["reports/report.html"], 80).rstrip("\n").split("\n")
-    assert len(lines) <= 44
+    everything = name.startswith("all of") or name.endswith(" 30")
+    assert len(lines) <= (56 if everything else 42)
 
 
 @every

@@ -219,7 +219,7 @@ def _table(table: Table, lines: int) -> RenderableType:
     forms = [one for one in forms if not numbers or any(_stays(drop, one) for drop in numbers)]
     rows = table.rows[:lines]
     made = (_grid(table, rows, form) for form in forms)
-    return Fitting([*made, [_line(row) for row in rows]])
+    return Fitting([*made, [_line(row, table.columns) for row in rows]])
 
 
 def _spans(table: Table, order: int) -> bool:
@@ -232,10 +232,15 @@ def _stays(drop: int, form: _Form) -> bool:
     return not drop or drop > form.drop
 
 
-def _line(row: Sequence[Cell]) -> Text:
+def _line(row: Sequence[Cell], columns: Sequence[Column]) -> Text:
     """A row where there is no room for columns."""
-    cells = (_cell(cell, small=True) for cell in row)
-    return Text("  ").join(cell for cell in cells if cell.plain)
+    over = next((one.over for one in columns if one.over), "")
+    told = []
+    for cell, column in zip(row, columns, strict=True):
+        if column.over in ("", over) and cell.text:
+            name = f"{_named(column)} " if column.kind == "number" else ""
+            told.append(Text.assemble((name, "dim"), _cell(cell, small=True)))
+    return Text("  ").join(told)
 
 
 def _grid(table: Table, rows: Sequence[Sequence[Cell]], form: _Form) -> list[RenderableType]:
