@@ -175,78 +175,76 @@ def _gate(
     )
 
 
+def built(
+    models: Sequence[str] = ("small", "large"),
+    labels: Sequence[str] = tuple(LABELS),
+    *,
+    gates: str = "failed",
+    intervals: bool = True,
+    slices: bool = True,
+    curve: str = "scores",
+    warnings: Sequence[str] = (),
+    missing: Mapping[str, Sequence[str]] | None = None,
+) -> RunResult:
+    """A run of detection with those parts."""
+    dice = random.Random(7)
+    metrics: list[MetricResult] = []
+    curves: list[CurveResult] = []
+    held: list[GateResult] = []
+    for index, model in enumerate(models):
+        metrics += _headline(model, index, intervals)
+        metrics += _slices(model, index, intervals) if slices else []
+        shape = _score_curve if curve == "scores" else _recall_curve
+        for label in labels:
+            metrics += _label_rows(model, label, dice)
+            curves.append(shape(model, label, dice))
+        ap = COCO["AP"][min(index, 1)]
+        if gates != "none":
+            held.append(_gate(model, "coco", "AP", ap, 0.30 if gates == "passed" else 0.40))
+            held.append(_gate(model, "coco", "APlarge", 0.489, 0.4))
+            if gates == "failed":
+                at = {"iou_threshold": 0.5, "score_threshold": 0.5}
+                rest = {"label": next(iter(labels), "person"), "parameters": at}
+                held.append(_gate(model, "recall", "value", None, 0.5, **rest))
+    return RunResult(
+        task="object_detection",
+        models=tuple(models),
+        primary=tuple(("coco", output) for output in ("AP", "AP50", "AP75", "APsmall", "AR@100")),
+        data={"images": 5000, "ground_truths": 36781, "labels": len(labels)},
+        settings={"matching": "coco", "geometry": "box"},
+        run=RunInfo(
+            valor_version="0.1.0",
+            started_at="2026-03-01T09:30:00+00:00",
+            duration_s=1.234,
+            command="valor evaluate configs/object_detection.yaml",
+            config="configs/object_detection.yaml",
+            config_sha256="c0" * 32,
+            inputs=(
+                InputFile("data/ground_truth.json", "ab" * 32, 36781),
+                *(InputFile(f"data/{m[:20]}.json", "cd" * 32, 80123, 2) for m in models),
+            ),
+            packages={"numpy": "2.4.6", "orjson": "3.13.0"},
+        ),
+        metrics=tuple(metrics),
+        curves=tuple(curves),
+        tables=(),
+        examples=(),
+        gates=tuple(held),
+        warnings=tuple(warnings),
+        missing_prediction_labels=missing or {},
+        ignored_prediction_labels={},
+    )
+
+
 @pytest.fixture
 def build() -> Build:
     """`build(models, labels, gates, …)`: a run with those parts."""
-
-    def made(
-        models: Sequence[str] = ("small", "large"),
-        labels: Sequence[str] = tuple(LABELS),
-        *,
-        gates: str = "failed",
-        intervals: bool = True,
-        slices: bool = True,
-        curve: str = "scores",
-        warnings: Sequence[str] = (),
-        missing: Mapping[str, Sequence[str]] | None = None,
-    ) -> RunResult:
-        dice = random.Random(7)
-        metrics: list[MetricResult] = []
-        curves: list[CurveResult] = []
-        held: list[GateResult] = []
-        for index, model in enumerate(models):
-            metrics += _headline(model, index, intervals)
-            metrics += _slices(model, index, intervals) if slices else []
-            shape = _score_curve if curve == "scores" else _recall_curve
-            for label in labels:
-                metrics += _label_rows(model, label, dice)
-                curves.append(shape(model, label, dice))
-            ap = COCO["AP"][min(index, 1)]
-            if gates != "none":
-                held.append(_gate(model, "coco", "AP", ap, 0.30 if gates == "passed" else 0.40))
-                held.append(_gate(model, "coco", "APlarge", 0.489, 0.4))
-                if gates == "failed":
-                    at = {"iou_threshold": 0.5, "score_threshold": 0.5}
-                    rest = {"label": next(iter(labels), "person"), "parameters": at}
-                    held.append(_gate(model, "recall", "value", None, 0.5, **rest))
-        return RunResult(
-            task="object_detection",
-            models=tuple(models),
-            primary=tuple(
-                ("coco", output) for output in ("AP", "AP50", "AP75", "APsmall", "AR@100")
-            ),
-            data={"images": 5000, "ground_truths": 36781, "labels": len(labels)},
-            settings={"matching": "coco", "geometry": "box"},
-            run=RunInfo(
-                valor_version="0.1.0",
-                started_at="2026-03-01T09:30:00+00:00",
-                duration_s=1.234,
-                command="valor evaluate configs/object_detection.yaml",
-                config="configs/object_detection.yaml",
-                config_sha256="c0" * 32,
-                inputs=(
-                    InputFile("data/ground_truth.json", "ab" * 32, 36781),
-                    *(InputFile(f"data/{m[:20]}.json", "cd" * 32, 80123, 2) for m in models),
-                ),
-                packages={"numpy": "2.4.6", "orjson": "3.13.0"},
-            ),
-            metrics=tuple(metrics),
-            curves=tuple(curves),
-            tables=(),
-            examples=(),
-            gates=tuple(held),
-            warnings=tuple(warnings),
-            missing_prediction_labels=missing or {},
-            ignored_prediction_labels={},
-        )
-
-    return made
+    return built
 
 
-@pytest.fixture
-def two_models(build: Build) -> RunResult:
+def two() -> RunResult:
     """Two models, eighty labels, one failed gate, and something to warn of."""
-    return build(
+    return built(
         warnings=("3 boxes of zero area match nothing", "data/small.json: 12 scores are tied"),
         missing={"small": ("hair_drier", "toaster"), "large": ()},
     )
@@ -406,45 +404,45 @@ def _errors(model: str, index: int, labels: Sequence[str]) -> list[MetricResult]
     return rows
 
 
+def built_with_findings(
+    models: Sequence[str] = ("small", "large"), labels: Sequence[str] = tuple(LABELS)
+) -> RunResult:
+    """As `built`, with tables, examples, error costs and samples."""
+    run = built(models, labels, warnings=("3 boxes of zero area match nothing",))
+    dice = random.Random(11)
+    tables, examples, metrics, samples = [], [], list(run.metrics), []
+    curves = list(run.curves)
+    for index, model in enumerate(models):
+        table, cases = _confused(model, labels, dice)
+        tables.append(table)
+        examples += cases
+        examples += _mistaken(model, labels, dice)
+        curves += [_counts_curve(model, label, dice) for label in labels]
+        examples += [_worst(model, rank, labels, dice) for rank in range(24)]
+        metrics += _errors(model, index, labels)
+        columns: dict[str, list[float | None]] = {"f1": [0.5, None], "tp": [3, 0]}
+        reasons = (None, "no objects")
+        samples.append(SamplesResult("image_scores", model, AT, (1, 2), columns, reasons))
+    return replace(
+        run,
+        metrics=tuple(metrics),
+        curves=tuple(curves),
+        tables=tuple(tables),
+        examples=tuple(examples),
+        samples=tuple(samples),
+    )
+
+
 @pytest.fixture
-def found(build: Build) -> Build:
+def found() -> Build:
     """`found(models, labels)`: as `build`, with tables, examples, error costs and samples."""
-
-    def made(
-        models: Sequence[str] = ("small", "large"), labels: Sequence[str] = tuple(LABELS)
-    ) -> RunResult:
-        run = build(models, labels, warnings=("3 boxes of zero area match nothing",))
-        dice = random.Random(11)
-        tables, examples, metrics, samples = [], [], list(run.metrics), []
-        curves = list(run.curves)
-        for index, model in enumerate(models):
-            table, cases = _confused(model, labels, dice)
-            tables.append(table)
-            examples += cases
-            examples += _mistaken(model, labels, dice)
-            curves += [_counts_curve(model, label, dice) for label in labels]
-            examples += [_worst(model, rank, labels, dice) for rank in range(24)]
-            metrics += _errors(model, index, labels)
-            columns: dict[str, list[float | None]] = {"f1": [0.5, None], "tp": [3, 0]}
-            reasons = (None, "no objects")
-            samples.append(SamplesResult("image_scores", model, AT, (1, 2), columns, reasons))
-        return replace(
-            run,
-            metrics=tuple(metrics),
-            curves=tuple(curves),
-            tables=tuple(tables),
-            examples=tuple(examples),
-            samples=tuple(samples),
-        )
-
-    return made
+    return built_with_findings
 
 
-@pytest.fixture
-def hostile(build: Build) -> RunResult:
+def attacked() -> RunResult:
     """Every name that data can choose is an attack or an accident."""
     names = HOSTILE[:2]
-    run = build(names, HOSTILE, warnings=HOSTILE, missing={names[0]: HOSTILE})
+    run = built(names, HOSTILE, warnings=HOSTILE, missing={names[0]: HOSTILE})
     return replace(
         run,
         task=HOSTILE[0],
@@ -456,3 +454,15 @@ def hostile(build: Build) -> RunResult:
         gates=tuple(replace(gate, reason=HOSTILE[0]) for gate in run.gates),
         run=replace(run.run, command=HOSTILE[0], config=HOSTILE[1], packages={HOSTILE[0]: "1"}),
     )
+
+
+@pytest.fixture
+def hostile() -> RunResult:
+    """Every name that data can choose is an attack or an accident."""
+    return attacked()
+
+
+@pytest.fixture
+def two_models() -> RunResult:
+    """Two models, eighty labels, one failed gate, and something to warn of."""
+    return two()

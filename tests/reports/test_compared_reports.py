@@ -13,6 +13,7 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 from rich.console import Console
+from tests.reports.render.html.test_report import _Page
 from valor_cli.reports.render.html.compared import compared_html
 from valor_cli.reports.render.markdown.compared import compared_markdown
 from valor_cli.reports.render.terminal.compared import compared_summary
@@ -31,7 +32,6 @@ from tests.oracles.compared import (
     texts_compared,
     unpaired_compared,
 )
-from tests.reports.render.html.test_report import _Page
 from valor_cli.results import ComparedRuns, ShownText
 from valor_cli.results.document import compared_json
 

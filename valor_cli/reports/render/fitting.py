@@ -16,10 +16,6 @@ from valor_cli.reports.digests.formatting import clean
 NAME = 24
 """Characters of a name that a table keeps at least, or all of a shorter one."""
 
-LINE = 60
-"""Cells of a line that is cut off where it ends; where there is less room, another form is asked
-for."""
-
 HEADING = 32
 """Characters of a heading at most; it stands on several lines where its column is narrower."""
 
@@ -38,17 +34,12 @@ def grid(*headings: str, width: int = HEADING) -> Table:
     return made
 
 
-def one_line(text: str) -> Text:
-    """Text truncated to one line."""
-    return Text(text, no_wrap=True, overflow="ellipsis")
-
-
 class Fitting:
     """The first of several forms that fits; otherwise the last.
 
     Args:
-        forms: The best form first. Of a table the first column that wraps may be folded, but not
-            below `NAME` characters.
+        forms: The best form first. Of a table the columns that wrap may be folded, but not below
+            `NAME` characters.
     """
 
     def __init__(self, forms: Iterable[Sequence[RenderableType]]) -> None:
@@ -70,16 +61,17 @@ def _least(form: Sequence[RenderableType], console: Console, options: ConsoleOpt
     widths = [0]
     for part in form:
         if isinstance(part, Table):
-            names = next(column for column in part.columns if not column.no_wrap)
+            names = [column for column in part.columns if not column.no_wrap]
             for column in part.columns:
                 if column.no_wrap:  # Rich would cut its digits off
                     column.min_width = _widest(column)
-            names.max_width = names.min_width = min(NAME, _widest(names))
+            for column in names:
+                column.max_width = column.min_width = min(NAME, _widest(column))
             widths.append(Measurement.get(console, wide, part).minimum)
-            names.max_width = names.min_width = None
+            for column in names:
+                column.max_width = column.min_width = None
         elif isinstance(part, Text) and part.no_wrap:
-            least = Measurement.get(console, wide, part).maximum
-            widths.append(min(least, LINE) if part.overflow == "ellipsis" else least)
+            widths.append(Measurement.get(console, wide, part).maximum)
     return max(widths)
 
 

@@ -65,7 +65,7 @@ def to_html(document: Document, explored: Explorer | None = None, *, linked: boo
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     numbered = _Numbered()
     shown = [one for one in document.sections if explored is not None or not _is_explorer(one)]
-    sections = "".join(_section(one, document, numbered) for one in shown)
+    sections = [(one, _section(one, document, numbered)) for one in shown]
     names = "".join(f"<li>{escape(model)}</li>" for model in document.models) if live else ""
     return _file("page.html").format(
         digest=digest,
@@ -73,9 +73,9 @@ def to_html(document: Document, explored: Explorer | None = None, *, linked: boo
         images=" 'self'" if linked else "",
         title=escape(f"{document.word} · {document.title} · valor"),
         style=style,
-        nav="".join(map(_link, shown)),
+        nav="".join(_link(one) for one, body in sections if body),
         head=_head(document),
-        sections=sections,
+        sections="".join(body for _, body in sections),
         names=f'<ul id="model-names" hidden>{names}</ul>' if live else "",
         data=data,
         script=script,

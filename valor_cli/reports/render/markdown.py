@@ -26,8 +26,9 @@ CELLS = 4_500
 COLUMNS = 24
 """Cells and columns of a table."""
 
+WHOLE = 65_000
 ROOM = 22_000
-"""Characters of all cards together: GitHub cuts a comment at 65,536."""
+"""Characters of all of it, and of all cards together: GitHub cuts a comment at 65,536."""
 
 TEXTS = 4
 VERDICTS = 5
@@ -41,8 +42,19 @@ BEFORE = 60
 def to_markdown(document: Document) -> str:
     """The verdict and the gates in brief, then the sections."""
     room = [ROOM]
-    sections = [_head(document), *(_section(one, room) for one in document.sections)]
-    return "\n\n".join("\n".join(lines) for lines in map(list, sections) if lines) + "\n"
+    parts = [(one, "\n".join(_section(one, room))) for one in document.sections]
+    left_out = []
+    head = "\n".join(_head(document))
+    while sum(len(text) + 2 for _, text in parts) + len(head) > WHOLE:
+        # What is folded gives way first, the longest of it before the others.
+        longest = max(parts, key=lambda part: (part[0].folded, len(part[1])))
+        parts.remove(longest)
+        left_out.append(longest[0].title.lower())
+    texts = [head, *(text for _, text in parts if text)]
+    if left_out:
+        told = escaped(", ".join(left_out))
+        texts.append(f"Left out for want of room: {told}. The HTML report has all of it.")
+    return "\n\n".join(texts) + "\n"
 
 
 def _head(document: Document) -> Iterator[str]:
@@ -59,6 +71,10 @@ def _head(document: Document) -> Iterator[str]:
 
 def _section(section: Section, room: list[int]) -> Iterator[str]:
     blocks = [list(_block(one, room)) for one in section.blocks]
+    pairs = zip(section.blocks, blocks, strict=True)
+    without = sum(isinstance(one, Cards) and not lines for one, lines in pairs)
+    if without:
+        blocks.append([f"Those of {without:,} more metrics and models are left out here."])
     body = "\n\n".join("\n".join(lines) for lines in blocks if lines)
     if not body:
         return
@@ -88,7 +104,7 @@ def _block(block: Block, room: list[int]) -> Iterator[str]:
     elif isinstance(block, Items):
         yield from _titled(block.title, block.folded, _items(block) if block.items else ())
     elif isinstance(block, Note):
-        yield f"<sub>{in_html(block.text)}</sub>"
+        yield f"<sub>{escaped(block.text)}</sub>"
     elif isinstance(block, Cards):
         yield from _cards(block, room)
 
@@ -166,6 +182,8 @@ def _cards(block: Cards, room: list[int]) -> Iterator[str]:
             left_out += 1
         else:
             lines += own
+    if not lines:
+        return
     if left_out:
         lines.append(f"- … {left_out:,} more are left out here")
     yield from _folded(in_html(block.title), lines)

@@ -26,19 +26,22 @@ from valor_cli.reports.document import (
     Table,
     Tone,
 )
-from valor_cli.reports.render.fitting import HEADING, Fitting, Page, grid, one_line
+from valor_cli.reports.render.fitting import HEADING, Fitting, Page, grid
 
 SCREEN = 30
 """Lines that all of it should have at most."""
 
-MESSAGE = 150
-"""Characters of a list's line."""
+MESSAGE = 300
+"""Characters of a list's text."""
 
 FOLDED = 64
 """Characters of a list's line on a screen of 80 columns."""
 
 NARROW = 14
 """Characters of a heading's line where there is little room."""
+
+LABEL = 20
+"""Characters of the labels that stand in a column of their own."""
 
 EXCERPT = 240
 BEFORE = 60
@@ -136,7 +139,7 @@ def _on_screen(section: Section, shown: Sequence[_Shown]) -> bool:
 def _taken(one: _Shown) -> int:
     more = one.lines < _height(one.block)
     if isinstance(one.block, Items):
-        return one.lines + more + _folds([item.text for item in one.block.items[: one.lines]])
+        return one.lines + more + _folds([_told(item) for item in one.block.items[: one.lines]])
     return one.lines + more + (isinstance(one.block, Table) and one.lines > 0)
 
 
@@ -179,14 +182,19 @@ def _more(count: int) -> Iterator[Text]:
 
 
 def _items(items: Sequence[Item]) -> RenderableType:
-    """A column of labels, if there are any, and one of texts."""
+    """A column of labels, if there are any and they are short, and one of texts."""
+    apart = max(map(len, (item.label for item in items))) <= LABEL
     made = Grid.grid(padding=(0, 2, 0, 0))
     made.add_column(no_wrap=True)
     made.add_column(overflow="fold")
     for item in items:
-        label = Text(f"  {item.label}" if item.label else "  •", STYLES[item.tone])
-        made.add_row(label, Text(clean(item.text, 2 * MESSAGE)))
+        label = Text(f"  {item.label}" if item.label and apart else "  •", STYLES[item.tone])
+        made.add_row(label, Text(clean(item.text if apart else _told(item), MESSAGE)))
     return made
+
+
+def _told(item: Item) -> str:
+    return f"{item.label}: {item.text}" if item.label else item.text
 
 
 class _Form(Struct, frozen=True):
@@ -206,12 +214,36 @@ class _Form(Struct, frozen=True):
 def _table(table: Table, lines: int) -> RenderableType:
     """The widest form that there is room for: p-values go before intervals, models last."""
     orders = sorted({column.drop for column in table.columns if column.drop})
-    early = [order for order in orders if order < 10]
+    early = list(takewhile(lambda order: order < 10 and not _spans(table, order), orders))
     forms = [_Form(), _Form(heading=NARROW)]
     forms += [_Form(order, 1, NARROW) for order in (-1, *early)]
     forms += [_Form(order, 0, NARROW) for order in (-1, *orders)]
-    made = (_grid(table, table.rows[:lines], form) for form in forms)
-    return Fitting(made)
+    numbers = [column.drop for column in table.columns if column.kind == "number"]
+    forms = [one for one in forms if not numbers or any(_stays(drop, one) for drop in numbers)]
+    rows = table.rows[:lines]
+    made = (_grid(table, rows, form) for form in forms)
+    return Fitting([*made, [_line(row, table.columns) for row in rows]])
+
+
+def _spans(table: Table, order: int) -> bool:
+    """Whether columns of that order have intervals, which go before they do."""
+    places = [at for at, column in enumerate(table.columns) if column.drop == order]
+    return any(row[at].small for row in table.rows for at in places)
+
+
+def _stays(drop: int, form: _Form) -> bool:
+    return not drop or drop > form.drop
+
+
+def _line(row: Sequence[Cell], columns: Sequence[Column]) -> Text:
+    """A row where there is no room for columns."""
+    over = next((one.over for one in columns if one.over), "")
+    told = []
+    for cell, column in zip(row, columns, strict=True):
+        if column.over in ("", over) and cell.text:
+            name = f"{_named(column)} " if column.kind == "number" else ""
+            told.append(Text.assemble((name, "dim"), _cell(cell, small=True)))
+    return Text("  ").join(told)
 
 
 def _grid(table: Table, rows: Sequence[Sequence[Cell]], form: _Form) -> list[RenderableType]:
@@ -219,11 +251,13 @@ def _grid(table: Table, rows: Sequence[Sequence[Cell]], form: _Form) -> list[Ren
     kept = [
         at
         for at, one in enumerate(table.columns)
-        if (not one.drop or one.drop > form.drop) and one.over in ("", over)
+        if _stays(one.drop, form) and one.over in ("", over)
     ]
     columns = [table.columns[at] for at in kept]
     made = grid(*(_named(one) for one in columns), width=form.heading)
-    for column, one in zip(made.columns[1:], columns[1:], strict=True):
+    for at, (column, one) in enumerate(zip(made.columns, columns, strict=True)):
+        verdicts = any(row[kept[at]].symbol for row in rows)
+        column.no_wrap = one.kind == "number" or verdicts
         if one.kind == "text":
             column.justify = "left"
     least = [1 + table.columns[at].spare for at in kept]
@@ -273,7 +307,7 @@ def _line_up(column: Sequence[Text], tails: Sequence[str], heading: str) -> None
 def _cards(block: Cards, most: int) -> Iterator[RenderableType]:
     """Samples, each with the texts that differ from shortly before their first mark."""
     for card in block.cards[:most]:
-        yield one_line(f"  {card.title} · {card.told}")
+        yield Text(f"  {card.title} · {card.told}", overflow="fold")
         apart = [part for part in card.parts if part.apart]
         made = Grid.grid(padding=(0, 1, 0, 0))
         made.add_column(no_wrap=True)

@@ -10,7 +10,7 @@ from valor_cli.results import Scalar
 def explore(**filters: object) -> str:
     """The link to a filtered list of samples; a filter that is None or empty is left out."""
     kept = {name: str(value) for name, value in filters.items() if value not in (None, "")}
-    return "#explore?" + urlencode(kept, quote_via=quote)
+    return "#explore?" + urlencode(kept, quote_via=quote, errors="replace")
 
 
 def sample(sample_id: Scalar) -> str:

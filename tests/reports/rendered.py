@@ -1,0 +1,49 @@
+"""A run or a comparison as each medium shows it."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+
+from rich.console import Console
+
+from valor_cli.reports.document import Document
+from valor_cli.reports.render.html import to_html
+from valor_cli.reports.render.markdown import to_markdown
+from valor_cli.reports.render.terminal import to_terminal
+from valor_cli.reports.sections.compared import compared_report
+from valor_cli.reports.sections.report import report
+from valor_cli.results import ComparedRuns, RunResult
+
+
+def document(found: RunResult | ComparedRuns) -> Document:
+    """Its report, whatever the medium."""
+    return compared_report(found) if isinstance(found, ComparedRuns) else report(found)
+
+
+def terminal(
+    found: RunResult | ComparedRuns,
+    files: Sequence[str] = (),
+    width: int = 80,
+    *,
+    colour: bool = False,
+) -> str:
+    """What is printed on a screen of that width."""
+    out = io.StringIO()
+    system = "truecolor" if colour else None
+    console = Console(file=out, width=width, force_terminal=colour, color_system=system)  # type: ignore[arg-type]
+    console.print(to_terminal(document(found), files))
+    return out.getvalue()
+
+
+def lines(found: RunResult | ComparedRuns, width: int = 80) -> list[str]:
+    """The lines of a screen, without what is blank at their ends."""
+    return [line.rstrip() for line in terminal(found, (), width).rstrip("\n").split("\n")]
+
+
+def markdown(found: RunResult | ComparedRuns) -> str:
+    return to_markdown(document(found))
+
+
+def page(found: RunResult | ComparedRuns) -> str:
+    return to_html(document(found))
