@@ -205,7 +205,9 @@ def test_lines_of_resamples_hold_what_is_described(
 ) -> None:
     lines = lines_of(detected / "resamples.jsonl")
     assert {name for line in lines for name in line} == keys(results["resamples.jsonl"])
-    assert {(line["label"], line["slice"]) for line in lines} == {(None, None)}
+    assert {line["slice"] for line in lines} == {None}
+    # Values of all data, and those of each label by one measure.
+    assert len({line["metric"] for line in lines if line["label"] is not None}) == 1
     # Those of one draw are pairs: the two models.
     assert len({line["drawn"] for line in lines}) == 1
     assert {len(line["values"]) for line in lines} == {5}

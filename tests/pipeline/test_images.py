@@ -96,7 +96,7 @@ def test_embedded() -> None:
     assert "broken.jpg is left out: not a readable image." in images.notes
     (said,) = [one for one in result.warnings if one.startswith("not shown")]
     assert said == f"not shown: images{os.sep}broken.jpg: not a readable image"
-    assert sorted(os.listdir("out")) == ["report.html", "results.json"]
+    assert sorted(os.listdir("out")) == ["objects.bin", "report.html", "results.json"]
 
 
 def test_the_most_telling_are_embedded_first() -> None:
@@ -130,7 +130,7 @@ def test_copied() -> None:
     ]
     assert len(os.listdir(Path("out") / IMAGES)) == 5
     run(images="link")
-    assert sorted(os.listdir("out")) == ["report.html", "results.json"]
+    assert sorted(os.listdir("out")) == ["objects.bin", "report.html", "results.json"]
 
 
 def test_a_small_jpeg_is_copied_as_it_is() -> None:
@@ -201,9 +201,8 @@ def test_without_a_folder_of_images_nothing_is_said() -> None:
 def test_a_page_that_is_made_again_shows_the_copies() -> None:
     images, _ = run(images="folder")
     result = read_run("out")
-    examples = {one.picture.file for one in result.examples if one.picture is not None}
     again = copied_images(result, Path("out"), Path("out"))
-    assert again.links == {file: images.links[file] for file in examples if file}
+    assert again.links == images.links
     other = copied_images(result, Path("out"), Path("b c/d"))
     for file, url in other.links.items():
         copy = Path("out", images.links[file])
