@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
 from tests.oracles.nights import COMMIT, night, written
+from valor_cli import catalogue, pipeline
+from valor_cli.config import load_config
 from valor_cli.errors import ConfigError, DataError, UnknownNameError
+from valor_cli.pipeline.compare.compare import compare_runs
 from valor_cli.pipeline.history import Chosen, history_of
-from valor_cli.reports.writer import RESAMPLES, SAMPLES
+from valor_cli.reports.run_files import read_run
+from valor_cli.reports.writer import RESAMPLES, SAMPLES, write_reports
 from valor_cli.results.history import History, HistoryRow
+
+DATA = Path(__file__).parents[2] / "sample_data" / "object_detection"
 
 
 def values(history: History) -> list[HistoryRow]:
@@ -141,6 +148,30 @@ def test_what_else_changed_is_a_warning(tmp_path: Path) -> None:
     (warning,) = history_of(paths).warnings
     assert "night-0 → " in warning
     assert "made from other data (first 12 samples; second 13 samples)" in warning
+
+
+def test_evidence_that_is_resampled_once_says_what_a_comparison_says(tmp_path: Path) -> None:
+    """Two detectors without intervals, as two nights: average precision rests on evidence."""
+    paths = []
+    for number, model in enumerate(("small", "large")):
+        config = tmp_path / f"{model}.yaml"
+        data = {"ground_truth": str(DATA / "ground_truth.json")}
+        data["predictions"] = str(DATA / f"{model}.json")
+        asked = {"task": "object_detection", "data": data, "metrics": ["coco"]}
+        config.write_text(json.dumps(asked))
+        plan = pipeline.make_plan(load_config(config, catalogue))
+        result = pipeline.evaluate(plan, command="valor")
+        started = replace(result.run, started_at=f"2026-03-0{number + 1}")
+        write_reports(replace(result, run=started), tmp_path / model, ["json"])
+        paths.append(str(tmp_path / model))
+    first, second = map(read_run, paths)
+    told = compare_runs(first, second, first_path="a", second_path="b").comparisons
+    expected = {one.output: (one.verdict, one.p_adjusted) for one in told}
+    found = [row for row in values(history_of(paths)) if row.run == 1]
+    assert {row.verdict for row in found} == {"better"} | {"cannot tell"}
+    assert len(found) == 7
+    for row in found:
+        assert (row.verdict, row.p) == expected[row.output]
 
 
 def test_a_commit_is_kept(tmp_path: Path) -> None:

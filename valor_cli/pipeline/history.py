@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from valor_cli.errors import ConfigError, DataError, Problem, UnknownNameError, did_you_mean
+from valor_cli.pipeline.compare.evidence_resamples import with_resamples
 from valor_cli.pipeline.compare.incompatible import run_differences
 from valor_cli.pipeline.compare.paired_rows import LEVEL
 from valor_cli.pipeline.compare.pairing import against_baseline
@@ -53,6 +54,7 @@ class _Run(Struct, frozen=True):
         rows: By key, in the order of the file.
         gates: Of each value, by the key of its row.
         failed_gates: Number of failed gates, those on coverage included.
+        has_intervals: Whether it resampled its values itself.
     """
 
     path: str
@@ -65,6 +67,7 @@ class _Run(Struct, frozen=True):
     failed_gates: int
     verdict: RunVerdict
     level: float
+    has_intervals: bool
 
 
 class Chosen(Struct, frozen=True):
@@ -164,6 +167,7 @@ def _read(path: str) -> _Run:
         sum(gate.status == "failed" for gate in result.gates),
         result.verdict,
         LEVEL if result.intervals is None else result.intervals.level,
+        result.intervals is not None,
     )
 
 
@@ -432,7 +436,11 @@ class _Tests:
     def _whole(self, number: int) -> RunResult:
         """A run with what its tests need."""
         if number not in self._read:
-            self._read[number] = self._lean(read_run(self._runs[number].path))
+            result = self._lean(read_run(self._runs[number].path))
+            # Resampled once here, and not again for every run that it is compared with. Where some
+            # runs have intervals it depends on the pair how the others are drawn.
+            alike = not any(run.has_intervals for run in self._runs)
+            self._read[number] = _resampled(result) if alike else result
         self._read.move_to_end(number)
         while len(self._read) > _KEPT:
             self._read.popitem(last=False)
@@ -467,6 +475,14 @@ class _Tests:
             examples=(),
             comparisons=(),
         )
+
+
+def _resampled(result: RunResult) -> RunResult:
+    """A run with the resamples of its evidence, of which nothing is left to compute."""
+    joined, _ = with_resamples(result, result, [(model, model) for model in result.models])
+    # What its units are is asked later.
+    done = tuple(replace(one, calls=()) for one in joined.evidence)
+    return replace(joined, evidence=done)
 
 
 def _deciding(one: ComparisonResult | None) -> float | None:

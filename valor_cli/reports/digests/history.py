@@ -167,7 +167,7 @@ def history_digest(history: History, out: str | None = None) -> HistoryDigest:
         if rows[0].trend:
             trends.setdefault(rows[0].model, []).append(_trend(rows, runs, names))
     word, symbol, tone, detail, reasons = _verdict(history, runs)
-    before = f"{runs[-2].when} → {runs[-1].when}" if len(runs) > 1 else ""
+    before = " → ".join(_ends(runs[-2:])) if len(runs) > 1 else ""
     return HistoryDigest(
         task=words(history.task),
         word=word,
@@ -183,6 +183,12 @@ def history_digest(history: History, out: str | None = None) -> HistoryDigest:
         warnings=tuple(clean(warning, 300) for warning in history.warnings),
         notes=_notes(history),
     )
+
+
+def _ends(runs: Sequence[ShownRun]) -> list[str]:
+    """Runs by their times, or by their names if they began in one minute."""
+    times = [run.when for run in runs]
+    return times if len(set(times)) == len(times) else [run.name for run in runs]
 
 
 def _by_value(rows: Sequence[HistoryRow]) -> list[list[HistoryRow]]:
