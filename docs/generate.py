@@ -28,7 +28,8 @@ from valor_cli.cli.app import app
 from valor_cli.cli.catalogue_text import as_json, drawn, needed_by
 from valor_cli.config import json_schema, load_config
 from valor_cli.metric import Metric
-from valor_cli.reports.render.terminal.report import summary
+from valor_cli.reports.render.terminal import to_terminal
+from valor_cli.reports.sections.report import report
 from valor_cli.reports.writer import FILES
 from valor_cli.results.schema import results_schema
 
@@ -232,7 +233,7 @@ def terminal_picture() -> str:
         legacy_windows=False,
     )
     console.print(Text.assemble(("$ ", "dim"), command))
-    console.print(summary(result, files))
+    console.print(to_terminal(report(result), files))
     template = PICTURE.format(generated=GENERATED, title=command)
     drawn = console.export_svg(title="", code_format=template, unique_id="valor")
     return "\n".join(line.strip() for line in drawn.splitlines() if line.strip()) + "\n"

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from valor_cli.reports.render.html.report import to_html
 
 from tests.reports.browser.conftest import Opener
+from tests.reports.rendered import page as to_html
 from tests.reports.task_runs import classified, segmented
 from valor_cli.results import RunResult
 
