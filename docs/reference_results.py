@@ -51,7 +51,11 @@ from valor_cli.results.schema import added_keys, meanings, results_schema
 RESULT_FILES: Sequence[tuple[str, str, str]] = (
     ("`results.json`", "`json`", "everything that reports and comparisons read"),
     ("`samples.jsonl`", "with `json`", "values per sample, if there are any"),
-    ("`resamples.jsonl`", "with `json`", "values of all data, and of labels by one measure, at every resample"),
+    (
+        "`resamples.jsonl`",
+        "with `json`",
+        "values of all data, and of labels by one measure, at every resample",
+    ),
     ("`evidence.bin`", "with `json`", "the evidence behind the values, if nothing was resampled"),
     ("`objects.bin`", "with `json`", "every object of a detection run with its outcome"),
     ("`results.csv`", "`csv`", "the values of `results.json` as a table"),

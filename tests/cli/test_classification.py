@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PIL import Image
 
 from tests.cli.conftest import ROOT, Shell, Valor
 from tests.cli.judged import complaints, refused, result_of
@@ -231,19 +230,6 @@ def test_a_threshold_may_name_a_label_that_the_filter_leaves_no_row_of(
     result = result_of(valor("evaluate", "run.yaml", "--out", "-", cwd=folder))
     counted = {row["output"]: row["value"] for row in result["metrics"] if row["label"] == "cat"}
     assert counted == {"tp": 1, "fp": 0, "fn": 0, "tn": 0}
-
-
-def test_dialogs_of_confusions_show_the_pictures(valor: Valor, folder: Path) -> None:
-    (folder / "pictures").mkdir()
-    for name in "abc":
-        Image.new("RGB", (40, 30), "red").save(folder / "pictures" / f"{name}.png")
-    configured(folder, DATA.replace("}", ", images: pictures}"), "metrics: [confusion_matrix]\n")
-    done = valor("evaluate", "run.yaml", cwd=folder)
-    assert done.returncode == 0, done.stderr
-    page = (folder / "out" / "report.html").read_text()
-    # One cat as cat, one dog as dog, one cat as dog.
-    for name in "abc":
-        assert f'<img class="thumb" alt="Picture of {name}" src="data:image/jpeg;base64,' in page
 
 
 def test_ids_on_one_side_only(valor: Valor, folder: Path) -> None:

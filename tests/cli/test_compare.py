@@ -67,7 +67,7 @@ def test_a_worse_run_fails_where_that_is_asked(valor: Valor, runs: Path) -> None
     assert (exact["wins"], exact["losses"], exact["ties"]) == (0, 20, 30)
     assert exact["p"] == pytest.approx(2 * 0.5**20)
     assert found["worse"] is True
-    assert "<del>answer 20</del>" in (runs / "out/here/compared.html").read_text()
+    assert "<b>answer 20</b>" in (runs / "out/here/compared.md").read_text()
 
 
 def test_the_other_way_round_nothing_fails(valor: Valor, runs: Path) -> None:

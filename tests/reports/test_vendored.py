@@ -7,8 +7,8 @@ import json
 from pathlib import Path
 
 from msgspec.structs import replace
-from valor_cli.reports.render.html.report import to_html
 
+from tests.reports.rendered import page as to_html
 from tests.reports.task_runs import classified, segmented
 
 ROOT = Path(__file__).parents[2]

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
+from valor_cli.reports.history.page import history_html
 
 from tests.oracles.nights import night, written
 from tests.reports.browser.conftest import Opener
 from tests.reports.browser.test_every_report import violations
 from valor_cli.pipeline.history import history_of
-from valor_cli.reports.history.page import history_html
 
 pytestmark = pytest.mark.browser
 

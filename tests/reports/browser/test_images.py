@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
+from valor_cli.reports.render.html.report import to_html
 
 from tests.reports.browser.conftest import Opener
 from tests.reports.task_runs import classified
 from valor_cli.pipeline.images import _relative_url
-from valor_cli.reports.render.html.report import to_html
 from valor_cli.results import EmbeddedImages, Picture, RunResult
 
 pytestmark = pytest.mark.browser

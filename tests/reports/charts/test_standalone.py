@@ -10,7 +10,7 @@ import pytest
 from valor_cli.reports.charts import standalone
 from valor_cli.reports.charts.standalone import stylesheet
 
-TEMPLATES = Path(standalone.__file__).parents[1] / "page" / "templates"
+PAGE = Path(standalone.__file__).parents[1] / "page"
 
 
 def _luminance(colour: str) -> float:
@@ -52,7 +52,7 @@ def test_the_two_themes_differ() -> None:
 
 
 def test_the_page_has_the_same_rules() -> None:
-    rules = (TEMPLATES / "charts.css").read_text(encoding="utf-8")
+    rules = (PAGE / "charts.css").read_text(encoding="utf-8")
     light = stylesheet(dark=False)
     assert [
         one for one in re.findall(r"^(\S.*?) \{", rules, re.MULTILINE) if one not in light

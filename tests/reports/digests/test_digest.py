@@ -46,8 +46,8 @@ def test_best_follows_the_direction(
 def test_headline_is_primary_in_its_order(two_models: RunResult) -> None:
     run = replace(two_models, primary=(("coco", "AP75"), ("nothing", "value"), ("coco", "AP")))
     names = [m.name for m in digest(run).headline.measures]
-    assert names[:2] == ["coco AP75", "coco AP"]
-    # What is not primary follows, once each, in the order of the results.
+    assert names[:2] == ["coco AP", "coco AP75"]
+    # What is not primary follows, once each; both in the order of the results.
     assert names[2:4] == ["coco AP50", "coco APsmall"]
     assert len(set(names)) == len(names)
 

@@ -42,12 +42,7 @@ def test_labels_have_a_line_for_each_key() -> None:
     assert [str(measure) for measure in told.labels.measures] == ["f1", "roc_auc"]
     assert all(cell.value is not None for line in told.labels.lines for cell in line.cells[0])
     assert [str(measure) for measure in told.headline.measures][:6] == [
-        "accuracy (color)",
-        "accuracy (shape)",
-        "f1 (color)",
-        "f1 (shape)",
-        "mean_roc_auc (color)",
-        "mean_roc_auc (shape)",
+        f"{metric} ({key})" for key in KEYS for metric in ("accuracy", "mean_roc_auc", "f1")
     ]
 
 

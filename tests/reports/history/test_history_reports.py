@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from lxml import etree
 from msgspec.structs import replace
-
-from tests.oracles.nights import COMMIT, night, written
-from valor_cli.pipeline.history import history_of
 from valor_cli.reports.history.digest import Trend, history_digest
 from valor_cli.reports.history.markdown import history_markdown
 from valor_cli.reports.history.page import history_html
 from valor_cli.reports.history.trend_chart import trend_chart
+
+from tests.oracles.nights import COMMIT, night, written
+from valor_cli.pipeline.history import history_of
 from valor_cli.results import RunResult
 from valor_cli.results.history import History
 

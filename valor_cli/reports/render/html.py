@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 from collections.abc import Iterator, Sequence
 from html import escape
 from itertools import groupby
 from pathlib import Path
 from typing import Final
 
+from valor_cli.reports.charts.plots import PLOT
 from valor_cli.reports.document import (
     Block,
     Cards,
@@ -67,6 +69,9 @@ def to_html(document: Document, explored: Explorer | None = None, *, linked: boo
     shown = [one for one in document.sections if explored is not None or not _is_explorer(one)]
     sections = [(one, _section(one, document, numbered)) for one in shown]
     names = "".join(f"<li>{escape(model)}</li>" for model in document.models) if live else ""
+    # Curves bring the size of a chart with their data; other charts need it, too.
+    size = json.dumps({"plot": PLOT})
+    plot = "" if Curves in kinds else _data(size)
     return _file("page.html").format(
         digest=digest,
         scripts=scripts,
@@ -76,7 +81,7 @@ def to_html(document: Document, explored: Explorer | None = None, *, linked: boo
         nav="".join(_link(one) for one, body in sections if body),
         head=_head(document),
         sections="".join(body for _, body in sections),
-        names=f'<ul id="model-names" hidden>{names}</ul>' if live else "",
+        names=f'<ul id="model-names" hidden>{names}</ul>{plot}' if live else "",
         data=data,
         script=script,
     )
@@ -89,6 +94,10 @@ def _is_explorer(section: Section) -> bool:
 
 def _file(name: str) -> str:
     return (_PAGE / name).read_text(encoding="utf-8")
+
+
+def _data(numbers: str) -> str:
+    return f'<script type="application/json" id="curve-data">{numbers}</script>'
 
 
 class _Numbered:
@@ -373,5 +382,5 @@ def _curves(block: Curves, document: Document, numbered: _Numbered) -> str:
     parts.append(f'<div id="more">{more}</div>')
     if block.left_out:
         parts.append(f'<p class="note">{block.left_out:,} more curves in results.json.</p>')
-    parts.append(f'<script type="application/json" id="curve-data">{block.data}</script>')
+    parts.append(_data(block.data))
     return "".join(parts)

@@ -197,7 +197,7 @@ def _card(card: Card) -> Iterator[str]:
     for at in sorted(first):
         shown = texts[at]
         told = "*none*" if shown is None else _quoted(shown) or "*empty*"
-        yield f"  - {escaped(card.parts[at].title.lower())}: {told}"
+        yield f"  - {escaped(card.parts[at].title)}: {told}"
     verdicts = shown_verdicts(card.verdicts, VERDICTS)
     for line in verdicts.lines:
         text = f": {escaped(line.text)}" if line.text else ""
