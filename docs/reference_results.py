@@ -54,7 +54,7 @@ RESULT_FILES: Sequence[tuple[str, str, str]] = (
     (
         "`resamples.jsonl`",
         "with `json`",
-        "values of all data, and of labels by one measure, at every resample",
+        "values at every resample: of all data, and of labels by one measure",
     ),
     ("`evidence.bin`", "with `json`", "the evidence behind the values, if nothing was resampled"),
     ("`objects.bin`", "with `json`", "every object of a detection run with its outcome"),

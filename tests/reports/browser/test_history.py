@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
-from valor_cli.reports.history.page import history_html
 
 from tests.oracles.nights import night, written
 from tests.reports.browser.conftest import Opener
 from tests.reports.browser.test_every_report import violations
 from valor_cli.pipeline.history import history_of
+from valor_cli.reports.render.html import to_html
+from valor_cli.reports.sections.history import history_report
 
 pytestmark = pytest.mark.browser
 
@@ -31,7 +32,7 @@ def page_of(tmp_path: Path) -> Path:
     out = tmp_path / "out"
     out.mkdir()
     page = out / "history.html"
-    page.write_text(history_html(history_of(paths), str(out)), encoding="utf-8")
+    page.write_text(to_html(history_report(history_of(paths), str(out))), encoding="utf-8")
     return page
 
 
@@ -45,5 +46,5 @@ def test_it_reads_well(
         assert page.evaluate(SPILLED) <= 0
         assert violations(page) == []
         assert page.locator("svg.chart circle.bad").count() == 2
-        page.get_by_role("link", name="report of 2026-03-09 02:30").click()
+        page.get_by_role("link", name="2026-03-09 02:30").click()
         assert page.title() == "report"

@@ -20,12 +20,12 @@ def test_bars_worked_by_hand() -> None:
     group = Group("f1", (Bar(0, 0.5, (0.25, 0.75)), Bar(1, 0.2)))
     drawn = barred([group], MODELS)
     # names take 2 letters of 6 and 10 more; 300 units from there to 1
-    assert _rects("m0", drawn.body) == [(22.0, 150.0)]
-    assert _rects("m1", drawn.body) == [(22.0, 60.0)]
-    assert _rects("track", drawn.body) == [(22.0, 300.0)] * 2
+    assert _rects("m0", drawn.body) == [(25.4, 150.0)]
+    assert _rects("m1", drawn.body) == [(25.4, 60.0)]
+    assert _rects("track", drawn.body) == [(25.4, 300.0)] * 2
     # 0.25 and 0.75 of 300 from 22
     assert re.findall(r'<path class="whisker" d="M([\d.]+) .*?M([\d.]+) ', drawn.body) == [
-        ("97.0", "247.0")
+        ("100.4", "250.4")
     ]
     assert drawn.told == "f1: one 0.500 [0.250, 0.750], two 0.200"
     assert drawn.models == (0, 1)
@@ -35,8 +35,8 @@ def test_values_below_zero_go_the_other_way() -> None:
     group = Group("d", (Bar(0, -1.0), Bar(1, 3.0)), "score", scale="d")
     drawn = barred([group], MODELS)
     # from -1 to 3: zero stands at a quarter of 300, after the 16 of the name
-    assert _rects("m0", drawn.body) == [(16.0, 75.0)]
-    assert _rects("m1", drawn.body) == [(91.0, 225.0)]
+    assert _rects("m0", drawn.body) == [(18.7, 75.0)]
+    assert _rects("m1", drawn.body) == [(93.7, 225.0)]
 
 
 def test_undefined_is_no_bar_of_no_length() -> None:

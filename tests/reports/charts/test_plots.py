@@ -26,7 +26,7 @@ def test_words_from_the_data_are_escaped() -> None:
     bad = '</text><script>"&\x1b[31m'
     assert text(bad, 1, 2, "quiet", "end") == (
         '<text class="quiet" x="1.0" y="2.0" text-anchor="end">'
-        "&lt;/text&gt;&lt;script&gt;&#34;&amp;</text>"
+        "&lt;/text&gt;&lt;script&gt;&quot;&amp;</text>"
     )
     assert title("<b>") == "<title>&lt;b&gt;</title>"
 

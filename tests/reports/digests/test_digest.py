@@ -46,22 +46,22 @@ def test_best_follows_the_direction(
 def test_headline_is_primary_in_its_order(two_models: RunResult) -> None:
     run = replace(two_models, primary=(("coco", "AP75"), ("nothing", "value"), ("coco", "AP")))
     names = [m.name for m in digest(run).headline.measures]
-    assert names[:2] == ["coco AP", "coco AP75"]
+    assert names[:2] == ["AP", "AP75"]
     # What is not primary follows, once each; both in the order of the results.
-    assert names[2:4] == ["coco AP50", "coco APsmall"]
+    assert names[2:4] == ["AP50", "APsmall"]
     assert len(set(names)) == len(names)
 
 
 def test_without_primary_values_whatever_is_overall_leads(two_models: RunResult) -> None:
     headline = digest(replace(two_models, primary=())).headline
-    assert [measure.name for measure in headline.measures][:2] == ["coco AP", "coco AP50"]
+    assert [measure.name for measure in headline.measures][:2] == ["AP", "AP50"]
 
 
 def test_measures_name_the_parameters_that_differ(two_models: RunResult) -> None:
     names = list(map(str, digest(two_models).labels.measures))
     assert names == [
-        "average_precision (iou_threshold=0.5)",
-        "average_precision (iou_threshold=0.75)",
+        "AP@0.50",
+        "AP@0.75",
         "counts tp",
         "counts fp",
         "counts fn",
@@ -153,8 +153,8 @@ def test_the_small_n_mark_names_what_is_few_and_marks_no_other_cell(two_models: 
         return {str(measure): cell[0].few for measure, cell in cells if cell[0].few}
 
     # Few images, and few ground truths of many images.
-    assert few(run) == {"coco AP": "images", "coco AP50": "ground truths"}
+    assert few(run) == {"AP": "images", "AP50": "ground truths"}
     by_patient = replace(run, intervals=IntervalsResult(0.95, 100, 0, "metadata.patient"))
-    assert few(by_patient) == {"coco AP": "groups", "coco AP50": "ground truths"}
+    assert few(by_patient) == {"AP": "groups", "AP50": "ground truths"}
     line = digest(run).headline.lines[0]
     assert (line.few, line.all_few) == (("images", "ground truths"), False)

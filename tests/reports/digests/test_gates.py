@@ -44,8 +44,8 @@ def test_a_coverage_that_fails_makes_a_run_incomplete() -> None:
 def test_a_coverage_is_told_in_percent() -> None:
     low, high = coverage_gate("bleu_1", "small", 0.9496), coverage_gate("rouge_l", "small", 1.0)
     assert _told([high, low]) == [
-        ("failed", "coverage of bleu_1", "≥ 95%", "94%", ""),
-        ("passed", "coverage of rouge_l", "≥ 95%", "100%", ""),
+        ("failed", "coverage of BLEU-1", "≥ 95%", "94%", ""),
+        ("passed", "coverage of ROUGE-L", "≥ 95%", "100%", ""),
     ]
 
 
@@ -54,8 +54,8 @@ def test_coverages_that_pass_stand_in_one_line() -> None:
     lower = replace(covered[3], value=0.951)
     low = coverage_gate("bleu_1", "small", 0.5)
     assert _told([*covered[1:3], lower, low, value]) == [
-        ("failed", "coverage of bleu_1", "≥ 95%", "50%", ""),
-        ("failed", "rouge_l", "≥ 0.500", "0.333", ""),
+        ("failed", "coverage of BLEU-1", "≥ 95%", "50%", ""),
+        ("failed", "ROUGE-L", "≥ 0.500", "0.333", ""),
         ("passed", "coverage, 3 gates", "≥ 95.0%", "95.1%", "the lowest of them"),
     ]
 
@@ -74,6 +74,6 @@ def test_of_being_no_worse_the_p_value_is_told() -> None:
     )
     fine = replace(low, output="f1", rule="not_worse", limit=0.05, status="passed")
     assert _told([worse, fine]) == [
-        ("failed", "rouge_l f1", "not worse, p ≥ 0.050", "p 0.040", "-0.1 against the baseline"),
-        ("passed", "rouge_l f1", "not worse, p ≥ 0.050", "p 0.500", ""),
+        ("failed", "ROUGE-L F1", "not worse, p ≥ 0.050", "p 0.040", "-0.1 against the baseline"),
+        ("passed", "ROUGE-L F1", "not worse, p ≥ 0.050", "p 0.500", ""),
     ]

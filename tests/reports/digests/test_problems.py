@@ -67,8 +67,8 @@ def _row(metric: str, model: str, **counts: int) -> CoverageResult:
 
 def test_coverage_worked_by_hand() -> None:
     rows = [
-        _row("bleu_1", "a", ok=200),
-        _row("bleu_1", "b", ok=150, missing_input=50),
+        _row("BLEU-1", "a", ok=200),
+        _row("BLEU-1", "b", ok=150, missing_input=50),
         _row("looping", "a", ok=190, not_applicable=10),
         _row("looping", "b", not_applicable=200),
         _row("pii_leakage", "b", ok=199, parse_failure=1),
@@ -76,7 +76,7 @@ def test_coverage_worked_by_hand() -> None:
     found = coverage_table(replace(text_run(("a", "b")), coverage=rows))
     assert found.statuses == ("OK", "Parse failure", "Missing input", "Not applicable")
     assert [(one.metric, one.model, one.share, one.counts) for one in found.lines] == [
-        ("bleu_1", "b", "75%", (150, 0, 50, 0)),
+        ("BLEU-1", "b", "75%", (150, 0, 50, 0)),
         ("pii_leakage", "b", "99%", (199, 1, 0, 0)),
         ("looping", "a", "100%", (190, 0, 0, 10)),
         ("looping", "b", "–", (0, 0, 0, 200)),

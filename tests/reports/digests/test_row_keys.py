@@ -39,10 +39,10 @@ def test_labels_have_a_line_for_each_key() -> None:
     told = digest(classified(labels=("red", "blue"), keys=KEYS))
     lines = [line.name for line in told.labels.lines]
     assert lines == ["color: red", "color: blue", "shape: red", "shape: blue"]
-    assert [str(measure) for measure in told.labels.measures] == ["f1", "roc_auc"]
+    assert [str(measure) for measure in told.labels.measures] == ["F1", "ROC AUC"]
     assert all(cell.value is not None for line in told.labels.lines for cell in line.cells[0])
     assert [str(measure) for measure in told.headline.measures][:6] == [
-        f"{metric} ({key})" for key in KEYS for metric in ("accuracy", "mean_roc_auc", "f1")
+        f"{metric} ({key})" for key in KEYS for metric in ("accuracy", "mean ROC AUC", "F1")
     ]
 
 
@@ -56,7 +56,7 @@ def test_a_threshold_for_each_label_makes_one_column() -> None:
     thresholds = {"red": 0.4, "blue": 0.6}
     run = classified(labels=("red", "blue", "green"), thresholds=thresholds)
     told = digest(run)
-    assert [str(one) for one in told.labels.measures] == ["f1 (thresholds by label)", "roc_auc"]
+    assert [str(one) for one in told.labels.measures] == ["F1 (thresholds by label)", "ROC AUC"]
     assert [line.cells[0][0].value for line in told.labels.lines] == [
         row.value for row in run.metrics if row.label and row.model == "forest" and row.n == 90
     ][::2]

@@ -10,13 +10,14 @@ from typing import Any
 import pytest
 from lxml import etree
 from msgspec.structs import replace
-from valor_cli.reports.history.digest import Trend, history_digest
-from valor_cli.reports.history.markdown import history_markdown
-from valor_cli.reports.history.page import history_html
-from valor_cli.reports.history.trend_chart import trend_chart
 
 from tests.oracles.nights import COMMIT, night, written
 from valor_cli.pipeline.history import history_of
+from valor_cli.reports.charts.trend import trend_chart
+from valor_cli.reports.digests.history import Trend, history_digest
+from valor_cli.reports.render.html import to_html
+from valor_cli.reports.render.markdown import to_markdown
+from valor_cli.reports.sections.history import history_report
 from valor_cli.results import RunResult
 from valor_cli.results.history import History
 
@@ -34,7 +35,7 @@ def trend(folder: Path, *nights: RunResult) -> Trend:
 
 def test_a_trend_in_words(tmp_path: Path) -> None:
     one = trend(tmp_path, night(1, 12, gate=0.5), night(2, 3, gate=0.5), night(3, 8, gate=0.5))
-    assert one.spark == (("█", ""), ("▁", "bad"), ("▅", ""))
+    assert one.spark.text == "█▁▅"
     assert (one.now.text, one.gate.text) == ("0.667", "≥ 0.500 ✓")
     # From three to eight right of twelve: 2 / 2^5 = 0.0625; from all twelve to eight: 2 / 2^4.
     assert (one.since_last.text, one.since_last.small) == ("+0.417", "~ cannot tell")
@@ -108,8 +109,8 @@ def test_a_chart(tmp_path: Path) -> None:
         "1.0",
     ]
     heights = [float(mark.get("cy")) for mark in svg.iterfind(".//circle")]
-    # 136 units high from 24: 1 at the top, 1/4 at 15/16 and 2/3 at 5/12 of it.
-    assert heights == pytest.approx([24, 24 + 136 * 15 / 16, 24 + 136 * 5 / 12], abs=0.06)
+    # 136 units high from 8: 1 at the top, 1/4 at 15/16 and 2/3 at 5/12 of it.
+    assert heights == pytest.approx([8, 8 + 136 * 15 / 16, 8 + 136 * 5 / 12], abs=0.06)
     assert [mark.get("class") for mark in svg.iterfind(".//circle")] == [
         "point",
         "point bad",
@@ -144,11 +145,10 @@ def test_a_page_links_to_the_reports_of_the_runs(tmp_path: Path) -> None:
     paths = written(tmp_path / "nightly", night(1, 6), night(2, 6))
     (Path(paths[0]) / "report.html").write_text("")
     page = _Elements()
-    page.feed(history_html(history_of(paths), str(tmp_path / "out")))
+    page.feed(to_html(history_report(history_of(paths), str(tmp_path / "out"))))
     links = [attrs["href"] for tag, attrs in page.found if tag == "a"]
-    assert [link for link in links if link and not link.startswith("#")] == [
-        "../nightly/night-0/report.html"
-    ]
+    there = {link for link in links if link and not link.startswith("#")}
+    assert there == {"../nightly/night-0/report.html"}
 
 
 def test_what_data_say_is_text(tmp_path: Path) -> None:
@@ -158,13 +158,14 @@ def test_what_data_say_is_text(tmp_path: Path) -> None:
                 metrics=(*one.metrics, *(replace(row, label=HOSTILE) for row in one.metrics[1:])))
         for at, one in enumerate(nights)
     ))  # fmt: skip
-    page = history_html(made)
+    page = to_html(history_report(made))
     elements = _Elements()
     elements.feed(page)
-    assert {tag for tag, _ in elements.found}.isdisjoint({"script", "img", "iframe"})
+    assert {tag for tag, _ in elements.found}.isdisjoint({"img", "iframe"})
+    assert sum(tag == "script" for tag, _ in elements.found) == 1
     assert not [name for _, attrs in elements.found for name in attrs if name.startswith("on")]
     assert "\x1b" not in page
-    text = history_markdown(made)
+    text = to_markdown(history_report(made))
     assert "<script" not in text
     assert "\x1b" not in text
     rows = [line for line in text.splitlines() if line.startswith("|")]
@@ -174,5 +175,5 @@ def test_what_data_say_is_text(tmp_path: Path) -> None:
 def test_a_long_history_is_bounded(tmp_path: Path) -> None:
     nights = [night(1 + at % 28, at % 12) for at in range(90)]
     made = history_of(written(tmp_path, *nights), as_given=True)
-    assert len(history_html(made)) < 200_000
-    assert len(history_markdown(made)) < 20_000
+    assert len(to_html(history_report(made))) < 200_000
+    assert len(to_markdown(history_report(made))) < 20_000

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from markupsafe import Markup
-
 from valor_cli.reports.charts.lines import grid
 from valor_cli.reports.charts.plots import PLOT, Drawing, class_of, rect, text, title
 from valor_cli.reports.digests.formatting import number, words
@@ -37,7 +35,7 @@ def reliability(one: Reliability, metric: str) -> Drawing:
     return Drawing(
         PLOT["width"],
         _HEIGHT,
-        Markup(body),  # noqa: S704 - numbers, and words that title() escapes
+        body,
         message,
         (one.model,),
         KEY,

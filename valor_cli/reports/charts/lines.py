@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from markupsafe import Markup
-
 from valor_cli.reports.charts.plots import PLOT, Drawing, class_of, text, ticks
 
 Line = tuple[int, str]
@@ -32,7 +30,7 @@ def lined(
     return Drawing(
         PLOT["width"],
         PLOT["height"],
-        Markup(body),  # noqa: S704 - numbers, and names that text() escapes
+        body,
         told,
         tuple(model for model, _ in lines),
     )

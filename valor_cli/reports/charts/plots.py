@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
+from html import escape
 
-from markupsafe import Markup, escape
 from msgspec import Struct
 
 from valor_cli.reports.digests.formatting import clean
@@ -39,7 +39,7 @@ class Drawing(Struct, frozen=True):
 
     width: int
     height: int
-    body: Markup
+    body: str
     told: str
     models: tuple[int, ...] = ()
     key: tuple[tuple[str, str], ...] = ()
@@ -55,7 +55,7 @@ class Drawing(Struct, frozen=True):
         """
         return Chart(
             title,
-            str(self.body),
+            self.body,
             self.width,
             self.height,
             self.told,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache
+from html import escape
 from pathlib import Path
 
-from markupsafe import escape
 from msgspec import Struct
 
 from valor_cli.reports.charts.plots import Drawing, class_of, extent, fitted, rect, text

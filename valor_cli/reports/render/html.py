@@ -168,7 +168,8 @@ def _blocks(section: Section, document: Document, numbered: _Numbered) -> Iterat
 
 def _block(block: Block, document: Document, numbered: _Numbered) -> str:
     if isinstance(block, Table):
-        return _folded(block.folded, block.title, _table(block)) if block.rows else ""
+        shown = block.rows and block.page
+        return _folded(block.folded, block.title, _table(block)) if shown else ""
     if isinstance(block, Items):
         return _folded(block.folded, block.title, _items(block)) if block.page else ""
     if isinstance(block, Note):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from valor_cli.reports.digests.samples.texts import parts
@@ -21,6 +22,8 @@ from valor_cli.reports.document import (
 )
 from valor_cli.reports.render.escaping import escaped, in_html
 from valor_cli.results import ShownText
+
+_NUMBERS = re.compile(r"(?:p )?[][0-9.,e+−*< -]*")
 
 CELLS = 4_500
 COLUMNS = 24
@@ -152,9 +155,16 @@ def _cell(cell: Cell) -> str:
     text = escaped(cell.text) + escaped(cell.mark)
     text = f"**{text}**" if cell.tone == "strong" and text else text
     before = f"{cell.symbol} " if cell.symbol else ""
-    after = f" {cell.small.replace('*', chr(92) + '*')}" if cell.small else ""  # numbers alone
+    after = f" {_numbers(cell.small)}" if cell.small else ""
     share = f" ({escaped(cell.share)})" if cell.share else ""
     return f"{before}{text}{after}{share}"
+
+
+def _numbers(text: str) -> str:
+    """An interval or a p-value as it is; escaped if it is anything else."""
+    if _NUMBERS.fullmatch(text):
+        return text.replace("<", "&lt;").replace("*", r"\*")
+    return escaped(text)
 
 
 def _items(block: Items) -> Iterator[str]:

@@ -39,6 +39,12 @@ from valor_cli.reports.sections.run_details import facts_table, warnings
 from valor_cli.reports.sections.tables import compared_table
 from valor_cli.results import ComparedRuns, ShownText
 
+SHOWN = 3
+"""Pairs with a table on a terminal."""
+
+CLEAR = 8
+"""Further values that are better or worse, on a terminal."""
+
 PAIRS = 20
 """Pairs of models with tables of their own; the others get a line each."""
 
@@ -66,7 +72,7 @@ def compared_report(compared: ComparedRuns) -> Document:
         _sides(d),
         warnings(d.warnings),
         *(_pair(pair, at, d) for at, pair in enumerate(d.pairs[:PAIRS])),
-        _other_pairs(d.pairs[PAIRS:]),
+        _other_pairs(d.pairs),
         Section("Notes", "notes", [Note(" ".join(d.notes), screen=(1, 1))], plain=True)
         if d.notes
         else None,
@@ -113,12 +119,14 @@ def _pair(pair: ShownPair, at: int, d: ComparedDigest) -> Section:
     rest = pair.further if pair.headline else ()
     told = [one for one in rest if one.outcome in ("better", "worse")]
     shown = sorted(rest, key=lambda one: one.outcome not in ("better", "worse"))
-    screen = (16, 19) if at < 3 else (0, 0)
+    screen = (16, 19) if at < SHOWN else (0, 0)
     blocks: list[Block] = []
     if leading:
-        # A terminal has no second table: what else is clear stands in the first.
         blocks.append(_values(pair, leading, screen=screen, caption="Results"))
-        blocks += [Note(remark, screen=(0, 1)) for remark in remarks(leading)[:8]]
+        shown_there = (1, 1) if at < SHOWN else (0, 0)
+        blocks += [Note(remark, screen=shown_there) for remark in remarks(leading)[:8]]
+        if told and at < SHOWN:
+            blocks.append(_values(pair, told[:CLEAR], page=0, screen=(2, CLEAR)))
     else:
         blocks.append(Note("Nothing to compare.", screen=(1, 1)))
     if shown:
@@ -139,10 +147,13 @@ def _values(pair: ShownPair, values: Sequence[ComparedValue], **more: Any) -> Ta
 
 
 def _other_pairs(pairs: Sequence[ShownPair]) -> Section | None:
-    if not pairs:
-        return None
+    """Those without a table: on a terminal more than on pages."""
     items = [Item(f"{pair.title}: {pair.counts or 'nothing to compare'}") for pair in pairs]
-    return Section("Other pairs", "pairs", [Items(items, screen=(2, 12), where=WHERE)])
+    if len(items) <= SHOWN:
+        return None
+    on_screen = Items(items[SHOWN:], page=0, screen=(2, 12), where=WHERE)
+    blocks = [on_screen, *([Items(items[PAIRS:], where=WHERE)] if items[PAIRS:] else [])]
+    return Section("Other pairs", "pairs", blocks)
 
 
 def _changes(pair: ShownPair, at: int, *, screen: bool) -> Section | None:

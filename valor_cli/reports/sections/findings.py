@@ -15,6 +15,9 @@ from valor_cli.reports.sections.links import explore, sample
 from valor_cli.reports.sections.values import compared_labels
 from valor_cli.results import Scalar
 
+WORST = 3
+"""Models whose worst label or slice is named."""
+
 INSIGHTS = 5
 PROBLEMS = 100
 """Lines listed; results.json has all of them."""
@@ -57,10 +60,14 @@ def _worst(d: Digest, grid: Grid, what: str) -> Iterator[Item]:
         line = min(grid.lines, key=lambda line: key(line.cells[0][at]))
         value = line.cells[0][at].value
         if value is not None:
-            found.append((line.name, number(value, measure.unit), at))
+            worst = key(line.cells[0][at])
+            found.append((line.name, number(value, measure.unit), at, worst))
     if found:
+        # The worst of many models are named.
+        found = sorted(found, key=lambda one: one[3])[:WORST]
         link = explore(label=found[0][0]) if what == "label" else "#slices"
-        yield Item(_said_once(found, d.models), f"Worst {what} ({measure})", link=link)
+        told = _said_once([one[:3] for one in found], d.models)
+        yield Item(told, f"Worst {what} ({measure})", link=link)
 
 
 def _errors(d: Digest) -> Iterator[Item]:
@@ -70,6 +77,7 @@ def _errors(d: Digest) -> Iterator[Item]:
         for model in range(len(d.models))
         if (kind := costliest(found, model))
     ]
+    lost = sorted(lost, key=lambda one: -(one[0].shares[one[2]].cost or 0.0))[:WORST]
     if lost:
         told = _said_once([(kind.name, cost, at) for kind, cost, at in lost], d.models)
         yield Item(told, "Most AP is lost to", link=explore(outcome=lost[0][0].outcome))
@@ -78,7 +86,7 @@ def _errors(d: Digest) -> Iterator[Item]:
         told = _said_once(
             [
                 (f"{pair.ground_truth} → {pair.prediction}", pair.amount, model)
-                for model, pair in pairs.items()
+                for model, pair in list(pairs.items())[:WORST]
             ],
             d.models,
         )

@@ -94,10 +94,12 @@ def facts_table(title: str, facts: Mapping[str, str], folded: str = "") -> Table
 
 def inputs_table(files: Sequence[InputFile]) -> Table:
     """Files with their rows and hashes."""
+    # Of many files those that were left out are the ones to look at.
+    ordered = sorted(files, key=lambda one: one.left_out is None)
     columns = [Column("input", "text"), *(Column(name) for name in ("rows", "skipped", "sha256"))]
     rows = [
         [Cell(path), Cell(rows), Cell(skipped), Cell(sha[:12], "quiet", title=sha)]
-        for path, rows, skipped, sha in map(shown_input, files[:INPUTS])
+        for path, rows, skipped, sha in map(shown_input, ordered[:INPUTS])
     ]
     left_out = len(files) - len(rows)
     return Table(columns, rows, "Inputs", page=INPUTS, left_out=left_out)
