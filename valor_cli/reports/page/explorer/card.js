@@ -85,6 +85,7 @@ function imageParts(app, at, each, options, zoom, again) {
     data.objects && thresholdInput(app),
     el("span", { class: "x-buttons" }, [["+", 1.4, "Zoom in"], ["−", 1 / 1.4, "Zoom out"]].map(([text, factor, name]) => el("button", { type: "button", "aria-label": name, title: name, onclick: () => zoom.zoom(factor) }, text)),
       el("button", { type: "button", title: "0", onclick: () => zoom.whole() }, "Whole image")));
+  zoom.renew();
   const panels = data.models.map((name, model) => {
     const node = draw(data, at, each[model], { threshold, wanted, captions: options.captions, name: `${visible(name)}: image ${visible(idOf(data, at))}` });
     node.classList.add("x-zoomed");

@@ -181,7 +181,6 @@ function zoomer() {
   const add = (node) => {
     const given = node.getAttribute("viewBox").split(" ").map(Number);
     if (!frame || given.some((one, at) => one !== frame[at])) { frame = given; part = [...given]; }
-    nodes.forEach((one) => { if (!one.isConnected) nodes.delete(one); });
     nodes.add(node);
     new ResizeObserver(() => { if (node.isConnected && part) apply(); }).observe(node);
     listen(node);
@@ -208,7 +207,7 @@ function zoomer() {
     ["pointerup", "pointercancel"].forEach((kind) => node.addEventListener(kind, (event) => pointers.delete(event.pointerId)));
     node.addEventListener("dblclick", whole);
   };
-  return { add, zoom, whole, move: (dx, dy) => part && move(dx * part[2], dy * part[3]), reset: () => { frame = null; nodes.clear(); }, ready: () => Boolean(part) };
+  return { add, zoom, whole, move: (dx, dy) => part && move(dx * part[2], dy * part[3]), reset: () => { frame = null; nodes.clear(); }, renew: () => nodes.clear(), ready: () => Boolean(part) };
 }
 
 // Captions have the same size on the screen at every zoom.

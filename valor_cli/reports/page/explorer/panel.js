@@ -79,7 +79,7 @@ function outcomeFilter(app) {
     button("fn", "False negatives", kinds[7]), ...(kinds[6] ? [button("ignored", "Ignored", kinds[6])] : []),
   ];
   const ofSamples = (outcomes, metric) => {
-    const judged = metric >= 0 && data.metrics[metric].judged;
+    const judged = metric < 0 || data.metrics[metric].judged;
     return SAMPLE_OUTCOMES.map((name, at) => [name, at]).filter(([name, at]) => outcomes[at] || app.state.outcome.includes(name) || (judged && at < 2)).map(([name, at]) => button(name, capital(name), outcomes[at]));
   };
   return {

@@ -184,7 +184,7 @@ function spreadChart(title, sides, ticks, now) {
       const total = sides[place][at];
       if (!total) return;
       const tall = (total / top) * (base - 6);
-      bars.push(svg("rect", { class: `x-bar x-fill-${side}`, x: (at / bins) * width + 0.5, y: base - under - tall, width: width / bins - 1, height: tall }, svg("title", {}, `${plural(total, KIND_WORDS[[0, 1, 7][place]].replace("wrong label", "false positive"))}`)));
+      bars.push(svg("rect", { class: `x-bar x-fill-${side}`, x: (at / bins) * width + 0.5, y: base - under - tall, width: width / bins - 1, height: tall }, svg("title", {}, `${count(total)} ${outcomeText(side)}`)));
       under += tall;
     });
   }
