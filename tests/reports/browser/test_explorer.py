@@ -376,7 +376,7 @@ def test_the_filters_are_in_the_address(opened: Opener) -> None:
         after = page.evaluate(said)
         assert before == after
         page.evaluate(
-            "location.hash = '#explore?nonsense=1&outcome=zzz&min_size=x&label=none&model=&truth=zz'"
+            "location.hash = '#explore?no=1&outcome=zz&min_size=x&label=none&model=&truth=zz'"
         )
         page.wait_for_timeout(200)
         assert page.locator("#explorer-list").is_visible()

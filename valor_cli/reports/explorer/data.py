@@ -70,6 +70,11 @@ def explorer_of_runs(
     texts = texts_of(sides, samples)
     metrics = metrics_of(sides)
     files, size = sizes(sides, samples)
+    named = {*images.photos, *images.links, *(file for _, file in images.overlays)}
+    named |= {file for _, file in images.overlay_links}
+    for at, name in enumerate(samples.ids) if named else ():
+        if files[at] is None and name in named:
+            files[at] = str(name)  # of label maps, whose names are their ids
     document: dict[str, Any] = {
         "task": runs[0][1].task,
         "models": [clean(side.name, 60) for side in sides],

@@ -178,7 +178,7 @@ function cellOf(app, model, at) {
   }
   const own = data.pairs && data.pairs.models[model];
   if (own && !data.metrics.length) parts.push(el("span", { class: `x-value x-v-${VERDICTS[labelVerdict(data, model, at)][1]}` }, VERDICTS[labelVerdict(data, model, at)].slice(0, 3).filter((_, place) => place !== 1).join(" ")));
-  if (own && own.predicted[at] !== own.predictedMissing) parts.push(el("small", {}, bdi(data.pairs.labels[own.predicted[at]])));
+  if (own && own.predicted[at] !== own.predictedMissing) parts.push(el("small", {}, own.truth[at] !== own.truthMissing && own.truth[at] !== own.predicted[at] && [bdi(data.pairs.labels[own.truth[at]]), " → "], bdi(data.pairs.labels[own.predicted[at]])));
   return parts;
 }
 

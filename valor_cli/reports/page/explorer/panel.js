@@ -86,6 +86,10 @@ function outcomeFilter(app) {
     node: box,
     update: () => {
       const { kinds, outcomesOf } = app.selection;
+      if (data.objects && ["won", "lost"].includes(app.state.change)) {
+        box.replaceChildren(el("p", { class: "note" }, "Ground truths that one of the two models finds and the other does not."));
+        return;
+      }
       const buttons = data.objects ? ofObjects(kinds) : ofSamples(kinds, outcomesOf);
       replaceButtons(box, buttons.length ? buttons : [el("p", { class: "note" }, "This metric has no threshold, so no sample passes or fails. Set a range of its value below.")]);
     },
