@@ -285,7 +285,7 @@ def test_a_card_tells_the_widest_changes_and_folds_the_others() -> None:
 
 def test_metrics_by_which_nothing_differs_stand_apart() -> None:
     text = compared_html(texts_compared())
-    table = text[text.index('id="changes"') : text.index('id="samples"')]
+    table = text[text.index('id="changes"') : text.index('id="changed"')]
     assert table.count('<tr><th scope="row">') == 5
     assert "No sample differs by <bdi>perplexity</bdi>." in table
 

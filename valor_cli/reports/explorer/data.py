@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from valor_cli.reports.explorer.blobs import Blobs, json_of
 from valor_cli.reports.explorer.cards import LABELS, Columns, card_chunks, texts_of, titles_of
-from valor_cli.reports.explorer.joining import Samples, Side, sides_of
+from valor_cli.reports.explorer.joining import LONGEST, Samples, Side, sides_of
 from valor_cli.reports.explorer.metric_columns import MetricOfSamples, metric_columns, metrics_of
 from valor_cli.reports.explorer.object_columns import object_columns, sizes
 from valor_cli.reports.explorer.pictures import image_columns, outlines
@@ -25,9 +25,6 @@ INLINE: Final = 1_500_000
 
 PHOTOS: Final = 1_000_000
 """Characters of images in the page."""
-
-LONGEST: Final = 300
-"""Characters of an id."""
 
 CASES: Final = "misclassification", "true_positive"
 """Kinds of examples that say what a classification is, where nothing else does."""
@@ -78,7 +75,7 @@ def explorer_of_runs(
     document: dict[str, Any] = {
         "task": runs[0][1].task,
         "models": [clean(side.name, 60) for side in sides],
-        "names": [side.name for side in sides],
+        "names": [side.name[:LONGEST] for side in sides],
         "count": len(samples),
         "statuses": STATUSES,
         "threshold": _threshold(sides),
@@ -167,7 +164,11 @@ def _pairs(
         listed.append(
             {"truth": blobs.codes(column[0]), "predicted": blobs.codes(column[1])} if own else None
         )
-    return {"labels": [clean(label, 80) for label in labels], "names": labels, "models": listed}
+    return {
+        "labels": [clean(label, 80) for label in labels],
+        "names": [label[:LONGEST] for label in labels],
+        "models": listed,
+    }
 
 
 Pairs = dict[int, tuple[str | None, str | None]]

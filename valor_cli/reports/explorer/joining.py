@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 import numpy as np
 from msgspec import Struct
@@ -11,6 +12,9 @@ from numpy.typing import NDArray
 from valor_cli.results import RunResult, Scalar
 
 Ints = NDArray[np.int64]
+
+LONGEST: Final = 300
+"""Characters of an id, and of a name, that links hold."""
 
 
 class Side(Struct, frozen=True):

@@ -9,7 +9,7 @@ import numpy as np
 from msgspec import Struct
 
 from valor_cli.reports.explorer.blobs import Blobs
-from valor_cli.reports.explorer.joining import Samples, Side
+from valor_cli.reports.explorer.joining import LONGEST, Samples, Side
 from valor_cli.reports.sections.formatting import clean
 from valor_cli.reports.sections.naming import Kind, Names, frozen, output_name
 from valor_cli.results import STATUSES, RunResult, SamplesResult
@@ -70,7 +70,7 @@ def metric_columns(
             listed.append(
                 {
                     "name": clean(f"{name} ({one.detail})" if one.detail else name, 80),
-                    "metric": one.metric,
+                    "metric": one.metric[:LONGEST],
                     "of": number,
                     "primary": position == 0,
                     "passes": output == PASS,

@@ -46,7 +46,15 @@ def test_sections_of_classification(pictured: bool) -> None:
     text = to_html(run, EmbeddedImages({file: JPEG for file in files if file}))
     page = _Page(text)
     assert not page.open
-    assert _sections(text) == {"results", "confusion", "calibration", "labels", "curves", "run"}
+    assert _sections(text) == {
+        "results",
+        "samples",
+        "confusion",
+        "calibration",
+        "labels",
+        "curves",
+        "run",
+    }
     links = {attrs["href"] for tag, attrs in page.tags if tag == "a"}
     links = {link for link in links if link and not link.startswith("#sample-")}
     assert links == {"#main", *(f"#{name}" for name in _sections(text))}
@@ -62,7 +70,15 @@ def test_sections_of_segmentation() -> None:
         text = to_html(run, pictures)
         page = _Page(text)
         assert not page.open
-        assert _sections(text) == {"results", "confusion", "worst", "each", "labels", "run"}
+        assert _sections(text) == {
+            "results",
+            "samples",
+            "confusion",
+            "worst",
+            "each",
+            "labels",
+            "run",
+        }
         assert page.count("img") == len(pictures.overlays)
         assert text.count('<figure class="card" id=') == 24
         assert '<th scope="col" rowspan="2">Pixels</th>' in text
@@ -288,7 +304,7 @@ def test_hostile_words_stay_words(task: str) -> None:
     text = to_html(run, EmbeddedImages(photos, drawn))
     page = _Page(text)
     assert not page.open
-    assert page.count("script") == 2  # the data and ours
+    assert page.count("script") == 3  # the data of curves and of the explorer, and ours
     assert not [attrs for _, attrs in page.tags if any(name.startswith("on") for name in attrs)]
     assert "\x1b" not in text
     assert "\u202e" not in text

@@ -71,7 +71,7 @@ def compared_html(compared: ComparedRuns, explored: Explorer | None = None) -> s
         "compared.html.j2"
     ).render(
         told=digest,
-        css=Markup("".join(map(_file, _STYLES)) + explorer_page.style()),  # noqa: S704 - files of this package
+        css=Markup("".join(map(_file, _STYLES)) + (explorer_page.style() if explored else "")),  # noqa: S704 - files of this package
         script=Markup(script),  # noqa: S704 - files of this package
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         **explorer_page.context(explored),

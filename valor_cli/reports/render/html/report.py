@@ -97,7 +97,7 @@ def to_html(
         told=told,
         verdict=told.verdict,
         marks=_MARKS,
-        css=Markup("".join(map(_file, styles)) + explorer_page.style()),  # noqa: S704 - a file of this package
+        css=Markup("".join(map(_file, styles)) + (explorer_page.style() if explored else "")),  # noqa: S704 - a file of this package
         script=Markup(script),  # noqa: S704 - a file of this package
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         board=leaderboard(told, found.of_two),
