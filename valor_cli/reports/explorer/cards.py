@@ -20,6 +20,9 @@ TITLE: Final = 140
 LONGEST: Final = 4_000
 """Characters of a reason, and of what a judge said of one item."""
 
+WORD: Final = 120
+"""Characters of a verdict."""
+
 TITLES: Final = ("user_input", "response", "references[0]")
 """Fields that a title is made of, the first that there is."""
 
@@ -188,7 +191,7 @@ def _add_texts(
 
 
 def _verdict(one: Verdict) -> list[Any]:
-    return [one.text[:LONGEST], one.verdict[:LONGEST], one.good, one.reason[:LONGEST]]
+    return [one.text[:LONGEST], one.verdict[:WORD], one.good, one.reason[:LONGEST]]
 
 
 def _favourable(
@@ -202,5 +205,5 @@ def _favourable(
             metric = number.get((example.metric, frozen(example.parameters)))
             if metric is not None:
                 words = found.setdefault(str(metric), {})
-                words.update((one.verdict, one.good) for one in example.verdicts)
+                words.update((one.verdict[:WORD], one.good) for one in example.verdicts)
     return {metric: words for metric, words in found.items() if words}

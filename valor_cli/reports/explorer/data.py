@@ -13,7 +13,7 @@ from msgspec import Struct
 from valor_cli.reports.digests.formatting import clean
 from valor_cli.reports.explorer.blobs import Blobs, json_of
 from valor_cli.reports.explorer.cards import LABELS, Columns, card_chunks, texts_of, titles_of
-from valor_cli.reports.explorer.joining import Samples, Side, sides_of
+from valor_cli.reports.explorer.joining import LONGEST, Samples, Side, sides_of
 from valor_cli.reports.explorer.metric_columns import MetricOfSamples, metric_columns, metrics_of
 from valor_cli.reports.explorer.object_columns import object_columns, sizes
 from valor_cli.reports.explorer.pictures import image_columns, outlines
@@ -24,9 +24,6 @@ INLINE: Final = 1_500_000
 
 PHOTOS: Final = 1_000_000
 """Characters of images in the page."""
-
-LONGEST: Final = 300
-"""Characters of an id."""
 
 CASES: Final = "misclassification", "true_positive"
 """Kinds of examples that say what a classification is, where nothing else does."""
@@ -69,10 +66,15 @@ def explorer_of_runs(
     texts = texts_of(sides, samples)
     metrics = metrics_of(sides)
     files, size = sizes(sides, samples)
+    named = {*images.photos, *images.links, *(file for _, file in images.overlays)}
+    named |= {file for _, file in images.overlay_links}
+    for at, name in enumerate(samples.ids) if named else ():
+        if files[at] is None and name in named:
+            files[at] = str(name)  # of label maps, whose names are their ids
     document: dict[str, Any] = {
         "task": runs[0][1].task,
         "models": [clean(side.name, 60) for side in sides],
-        "names": [side.name for side in sides],
+        "names": [side.name[:LONGEST] for side in sides],
         "count": len(samples),
         "statuses": STATUSES,
         "threshold": _threshold(sides),
@@ -153,7 +155,11 @@ def _pairs(
         listed.append(
             {"truth": blobs.codes(column[0]), "predicted": blobs.codes(column[1])} if own else None
         )
-    return {"labels": [clean(label, 80) for label in labels], "names": labels, "models": listed}
+    return {
+        "labels": [clean(label, 80) for label in labels],
+        "names": [label[:LONGEST] for label in labels],
+        "models": listed,
+    }
 
 
 Pairs = dict[int, tuple[str | None, str | None]]

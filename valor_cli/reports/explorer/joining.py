@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 import numpy as np
 from msgspec import Struct
@@ -11,6 +12,9 @@ from numpy.typing import NDArray
 from valor_cli.results import RunResult, Scalar
 
 Ints = NDArray[np.int64]
+
+LONGEST: Final = 300
+"""Characters of an id, and of a name, that links hold."""
 
 
 class Side(Struct, frozen=True):
@@ -21,12 +25,14 @@ class Side(Struct, frozen=True):
     model: str
 
 
-def sides_of(runs: Iterable[tuple[str, RunResult]]) -> list[Side]:
-    """All models of all runs; `name model` where a run has a name."""
+def sides_of(runs: Sequence[tuple[str, RunResult]]) -> list[Side]:
+    """All models of all runs, those of one name side by side; `run model` if the run has a name."""
+    models = dict.fromkeys(model for _, result in runs for model in result.models)
     return [
         Side(f"{name} {model}" if name else model, result, model)
+        for model in models
         for name, result in runs
-        for model in result.models
+        if model in result.models
     ]
 
 

@@ -11,7 +11,7 @@ from msgspec import Struct
 from valor_cli.reports.digests.formatting import clean
 from valor_cli.reports.digests.naming import Kind, Names, frozen, output_name
 from valor_cli.reports.explorer.blobs import Blobs
-from valor_cli.reports.explorer.joining import Samples, Side
+from valor_cli.reports.explorer.joining import LONGEST, Samples, Side
 from valor_cli.results import STATUSES, RunResult, SamplesResult
 
 PASS: Final = "pass"  # noqa: S105 - the output of metrics that pass or fail
@@ -70,7 +70,7 @@ def metric_columns(
             listed.append(
                 {
                     "name": clean(f"{name} ({one.detail})" if one.detail else name, 80),
-                    "metric": one.metric,
+                    "metric": one.metric[:LONGEST],
                     "of": number,
                     "primary": position == 0,
                     "passes": output == PASS,

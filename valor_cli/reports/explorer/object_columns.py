@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from valor_cli.reports.digests.formatting import clean
 from valor_cli.reports.explorer.blobs import Blobs
-from valor_cli.reports.explorer.joining import Ints, Samples, Side
+from valor_cli.reports.explorer.joining import LONGEST, Ints, Samples, Side
 from valor_cli.results.objects import OUTCOMES, ObjectsResult
 
 TENTHS: Final = 10
@@ -37,7 +37,7 @@ def object_columns(sides: Sequence[Side], samples: Samples, blobs: Blobs) -> dic
     return {
         "outcomes": OUTCOMES,
         "labels": [clean(label, 80) for label in labels],
-        "names": labels,
+        "names": [label[:LONGEST] for label in labels],
         "models": models,
     }
 

@@ -41,7 +41,7 @@ function sampleCard(app) {
     const parts = await partsOf(app, at, options, zoom, () => show(at));
     if (app.shown !== at) return;
     const focused = fresh ? null : document.activeElement?.dataset?.option;
-    body.replaceChildren(...parts);
+    body.replaceChildren(...parts.filter(Boolean));
     if (focused) body.querySelector(`[data-option="${CSS.escape(focused)}"]`)?.focus();
     if (!dialog.open) dialog.showModal();
     if (fresh) { body.scrollTop = 0; title.focus({ preventScroll: true }); }
@@ -54,7 +54,7 @@ async function partsOf(app, at, options, zoom, again) {
   const parts = [];
   if (data.objects) await Promise.all(data.objects.models.map((one) => one && one.loadBoxes()));
   const each = data.models.map((_, model) => objectsOf(data, model, at));
-  if (each.some((one) => one.length) || data.images.has(at)) parts.push(...imageParts(app, at, each, options, zoom, again));
+  if (each.some((one) => one.length) || data.images.has(at, data.models)) parts.push(...imageParts(app, at, each, options, zoom, again));
   if (data.cards) parts.push(...(await textParts(app, at)));
   parts.push(valueTable(app, at));
   return parts;
@@ -83,29 +83,30 @@ function imageParts(app, at, each, options, zoom, again) {
     el("label", { class: "x-field" }, "Names ", el("select", { "data-option": "captions", onchange: (event) => { options.captions = event.target.value; again(); } },
       ["errors", "all", "none"].map((one) => el("option", { value: one, selected: one === options.captions }, one)))),
     data.objects && thresholdInput(app),
-    el("span", { class: "x-buttons" }, [["+", 1.4, "Zoom in"], ["−", 1 / 1.4, "Zoom out"]].map(([text, factor, name]) => el("button", { type: "button", "aria-label": name, title: name, onclick: () => zoom.zoom(factor) }, text)),
-      el("button", { type: "button", title: "0", onclick: () => zoom.whole() }, "Whole image")));
+    zoomTools(zoom));
+  zoom.renew();
   const panels = data.models.map((name, model) => {
     const node = draw(data, at, each[model], { threshold, wanted, captions: options.captions, name: `${visible(name)}: image ${visible(idOf(data, at))}` });
     node.classList.add("x-zoomed");
     zoom.add(node);
-    overlay(data, at, model, node);
+    placeOverlay(data, at, model, node, () => zoom.add(node));
     const counts = ["tp", "fp", "fn"].map((side) => {
       const these = each[model].map((thing) => [thing, outcomeAt(thing, threshold)]).filter(([, found]) => found && found !== "found" && sideOf(found) === side && found !== "ignored");
       return el("span", { class: `x-n x-${side}` }, count(these.length), el("small", {}, side.toUpperCase()));
     });
-    return el("figure", { class: "x-panel" }, el("figcaption", {}, el("strong", {}, bdi(name)), detected && el("span", {}, counts)), node, objectTable(each[model], threshold, wanted, node));
+    return el("figure", { class: "x-panel" }, el("figcaption", {}, el("strong", {}, bdi(name)), detected && each[model].length > 0 && el("span", {}, counts)), node, data.images.left[at] && el("p", { class: "note" }, `No image: ${visible(data.images.left[at])}.`), objectTable(each[model], threshold, wanted, node));
   });
-  return [tools, el("div", { class: "x-models x-images", style: `--n:${data.models.length}` }, panels)];
+  const colours = Object.entries(data.images.colours);
+  const legend = colours.length > 0 && el("ul", { class: "x-legend" }, colours.slice(0, 60).map(([label, colour]) => el("li", {}, svg("svg", { viewBox: "0 0 10 10", "aria-hidden": "true" }, svg("rect", { width: 10, height: 10, fill: colour })), bdi(label))));
+  return [detected || each.flat().length ? tools : zoomTools(zoom), legend, el("div", { class: "x-models x-images", style: `--n:${acrossOf(data.models.length)}` }, panels)];
 }
 
-async function overlay(data, at, model, node) {
-  const source = await data.images.overlay(at, model);
-  if (!source) return;
-  const [x, y, width, height] = frameOf(data, at, []);
-  const image = svg("image", { href: source, x, y, width, height, preserveAspectRatio: "none", opacity: 0.75 });
-  (node.querySelector("image") ?? node.querySelector(".x-ground")).after(image);
-}
+// How many images stand side by side.
+const acrossOf = (models) => (models <= 3 ? models : models === 4 ? 2 : 3);
+
+const zoomTools = (zoom) => el("span", { class: "x-buttons" },
+  [["+", 1.4, "Zoom in"], ["−", 1 / 1.4, "Zoom out"]].map(([text, factor, name]) => el("button", { type: "button", "aria-label": name, title: name, onclick: () => zoom.zoom(factor) }, text)),
+  el("button", { type: "button", title: "0", onclick: () => zoom.whole() }, "Whole image"));
 
 // The objects of a drawing as a table; pointing at a row shows its box.
 function objectTable(things, threshold, wanted, node) {
@@ -156,11 +157,18 @@ async function textParts(app, at) {
   const claims = models.map((model, place) => judged[place].flatMap(([, one]) => one.verdicts.filter(isClaim)));
   const original = originalOf(app, at);
   if (original) parts.push(original);
+  const source = data.originals && data.originals[at] !== data.originalMissing ? data.originals[at] : -1;
+  const before = source < 0 ? null : await chunkOf(data, Math.floor(source / data.cards.every));
+  // What the sample that this one is a perturbed copy of has, with the words that differ.
+  const unperturbed = (field, model, text) => {
+    const own = before && ["user_input", "response"].includes(field) && pick(before.texts[field], model, source % data.cards.every);
+    return own ? textBlock(`${fieldTitle(field)} of the original`, own, differing(own, text).map(([start, end]) => [start, end, "x-diff", ""])) : null;
+  };
   if (shared.length) {
     parts.push(el("div", { class: "x-shared" }, shared.sort((a, b) => rank(a) - rank(b)).map(([field, texts]) => {
       const first = texts.find(Boolean);
       const spans = [...markSpans(first), ...(field.includes("contexts") ? evidence(first.text, claims.flat()) : [])];
-      return textBlock(fieldTitle(field, several(field)), first.text, spans, first.left);
+      return [textBlock(fieldTitle(field, several(field)), first.text, spans, first.left), unperturbed(field, texts.indexOf(first), first.text)];
     })));
   }
   const panels = models.map((model, place) => el("article", { class: "x-panel" },
@@ -171,7 +179,7 @@ async function textParts(app, at) {
       const other = texts[model === 0 ? 1 : 0] ?? null;
       const differs = other && field === "response" ? differing(text.text, other.text).map(([start, end]) => [start, end, "x-diff", ""]) : [];
       const about = field === "response" ? claimSpans(text.text, claims[place]) : field.includes("contexts") ? evidence(text.text, claims[place]) : [];
-      return textBlock(fieldTitle(field, several(field)), text.text, [...markSpans(text), ...differs, ...about], text.left, field === "response");
+      return [textBlock(fieldTitle(field, several(field)), text.text, [...markSpans(text), ...differs, ...about], text.left, field === "response"), unperturbed(field, model, text.text)];
     }),
     judged[place].filter(([, one]) => one.verdicts.length || one.reason || one.replies.length).map(([metric, one]) => judgement(app, at, model, metric, one)),
     furtherDetails(data, judged[place])));

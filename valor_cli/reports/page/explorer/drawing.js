@@ -9,8 +9,8 @@ function imageSource(source, photos) {
   const read = async (known, key) => (known.has(key) ? (await photos.plain(known.get(key)))[key] ?? null : null);
   return {
     ...source,
-    has: (at) => Boolean(source.links[at]) || images.has(String(at)),
-    any: Object.keys(source.links).length > 0 || images.size > 0,
+    has: (at, models) => Boolean(source.links[at]) || images.has(String(at)) || models.some((_, model) => source.links[`${at} ${model}`] || overlays.has(`${at} ${model}`)),
+    any: Object.keys(source.links).length > 0 || images.size > 0 || overlays.size > 0,
     of: async (at) => source.links[at] ?? read(images, String(at)),
     overlay: async (at, model) => source.links[`${at} ${model}`] ?? read(overlays, `${at} ${model}`),
   };
@@ -118,6 +118,19 @@ function captioned(shown, captions, frame) {
   return named;
 }
 
+// The labels that a model gave the pixels of an image; a picture of its own size, which may be several side by side.
+async function placeOverlay(data, at, model, node, ready = () => {}) {
+  const source = await data.images.overlay(at, model);
+  if (!source) return;
+  const picture = new Image();
+  picture.src = source;
+  await picture.decode();
+  const frame = [0, 0, picture.naturalWidth, picture.naturalHeight];
+  node.setAttribute("viewBox", frame.join(" "));
+  node.replaceChildren(svg("image", { href: source, x: 0, y: 0, width: frame[2], height: frame[3] }));
+  ready();
+}
+
 function drawObject(thing, outcome, named) {
   const [x, y, width, height] = thing.box;
   const told = `${thing.truth ? "Ground truth" : "Detection"} ${visible(thing.label)}${thing.score === null ? "" : ` ${short(thing.score)}`}, ${outcomeWords(outcome)}`;
@@ -142,6 +155,7 @@ function drawSmall(data, model, at, threshold, wanted) {
   const node = svg("svg", { class: "x-drawing", viewBox: frame.join(" "), "aria-hidden": "true", preserveAspectRatio: "xMidYMid meet" });
   node.append(svg("rect", { class: "x-ground", x: frame[0], y: frame[1], width: frame[2], height: frame[3] }));
   placeImage(data, at, node, frame);
+  placeOverlay(data, at, model, node);
   const paths = new Map();
   objectsOf(data, model, at).forEach((thing) => {
     const outcome = outcomeAt(thing, threshold);
@@ -181,7 +195,7 @@ function zoomer() {
   const add = (node) => {
     const given = node.getAttribute("viewBox").split(" ").map(Number);
     if (!frame || given.some((one, at) => one !== frame[at])) { frame = given; part = [...given]; }
-    nodes.forEach((one) => { if (!one.isConnected) nodes.delete(one); });
+    if (nodes.has(node)) { apply(); return; }
     nodes.add(node);
     new ResizeObserver(() => { if (node.isConnected && part) apply(); }).observe(node);
     listen(node);
@@ -208,7 +222,7 @@ function zoomer() {
     ["pointerup", "pointercancel"].forEach((kind) => node.addEventListener(kind, (event) => pointers.delete(event.pointerId)));
     node.addEventListener("dblclick", whole);
   };
-  return { add, zoom, whole, move: (dx, dy) => part && move(dx * part[2], dy * part[3]), reset: () => { frame = null; nodes.clear(); }, ready: () => Boolean(part) };
+  return { add, zoom, whole, move: (dx, dy) => part && move(dx * part[2], dy * part[3]), reset: () => { frame = null; nodes.clear(); }, renew: () => nodes.clear(), ready: () => Boolean(part) };
 }
 
 // Captions have the same size on the screen at every zoom.

@@ -169,7 +169,7 @@ function cellOf(app, model, at) {
   const parts = [];
   const tally = app.tally && app.tally[model];
   if (tally) {
-    parts.push(...["tp", "fp", "fn"].map((side) => el("span", { class: `x-n x-${side}${tally[side][at] ? "" : " x-zero"}`, title: KIND_WORDS[{ tp: 0, fp: 1, fn: 7 }[side]] }, `${count(tally[side][at])}`, el("small", {}, side.toUpperCase()))));
+    parts.push(...["tp", "fp", "fn"].map((side) => el("span", { class: `x-n x-${side}${tally[side][at] ? "" : " x-zero"}`, title: outcomeText(side) }, `${count(tally[side][at])}`, el("small", {}, side.toUpperCase()))));
   }
   if (!tally || selection.goal.metric >= 0) {
     const metric = selection.goal.metric >= 0 ? selection.goal.metric : mainMetric(data);
@@ -177,7 +177,8 @@ function cellOf(app, model, at) {
     if (!tally && metric >= 0) parts.push(verdictStrip(data, model, at));
   }
   const own = data.pairs && data.pairs.models[model];
-  if (own && own.predicted[at] !== own.predictedMissing) parts.push(el("small", {}, bdi(data.pairs.labels[own.predicted[at]])));
+  if (own && !data.metrics.length) parts.push(el("span", { class: `x-value x-v-${VERDICTS[labelVerdict(data, model, at)][1]}` }, VERDICTS[labelVerdict(data, model, at)].slice(0, 3).filter((_, place) => place !== 1).join(" ")));
+  if (own && own.predicted[at] !== own.predictedMissing) parts.push(el("small", {}, own.truth[at] !== own.truthMissing && own.truth[at] !== own.predicted[at] && [bdi(data.pairs.labels[own.truth[at]]), " → "], bdi(data.pairs.labels[own.predicted[at]])));
   return parts;
 }
 

@@ -79,13 +79,17 @@ function outcomeFilter(app) {
     button("fn", "False negatives", kinds[7]), ...(kinds[6] ? [button("ignored", "Ignored", kinds[6])] : []),
   ];
   const ofSamples = (outcomes, metric) => {
-    const judged = metric >= 0 && data.metrics[metric].judged;
+    const judged = metric < 0 || data.metrics[metric].judged;
     return SAMPLE_OUTCOMES.map((name, at) => [name, at]).filter(([name, at]) => outcomes[at] || app.state.outcome.includes(name) || (judged && at < 2)).map(([name, at]) => button(name, capital(name), outcomes[at]));
   };
   return {
     node: box,
     update: () => {
       const { kinds, outcomesOf } = app.selection;
+      if (data.objects && ["won", "lost"].includes(app.state.change)) {
+        box.replaceChildren(el("p", { class: "note" }, "Ground truths that one of the two models finds and the other does not."));
+        return;
+      }
       const buttons = data.objects ? ofObjects(kinds) : ofSamples(kinds, outcomesOf);
       replaceButtons(box, buttons.length ? buttons : [el("p", { class: "note" }, "This metric has no threshold, so no sample passes or fails. Set a range of its value below.")]);
     },

@@ -14,19 +14,23 @@ function stem(file) {
   return dot > 0 ? name.slice(0, dot) : name;
 }
 
+// Words that may have any space between them, in any case.
+const patternOf = (wanted) => new RegExp(wanted.split(" ").map((one) => one.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&")).join("\\s+"), "iu");
+
 // By sample the rank of its hit, 0 without one.
 function searched(data, text) {
   const wanted = normal(text);
   const ranks = new Uint8Array(data.count);
   const lower = lowered(data);
   const found = foundTexts(data, wanted);
+  const pattern = patternOf(wanted);
   for (let at = 0; at < data.count; at += 1) {
     const file = lower.files ? lower.files[at] : "";
     if (lower.ids[at] === wanted) ranks[at] = EXACT;
     else if (file !== "" && (file === wanted || stem(file) === wanted)) ranks[at] = STEM;
     else if (lower.ids[at].includes(wanted)) ranks[at] = IN_ID;
     else if (file.includes(wanted)) ranks[at] = IN_FILE;
-    else if ((lower.titles && lower.titles[at].includes(wanted)) || (found && found[at])) ranks[at] = IN_TEXT;
+    else if ((data.titles && pattern.test(data.titles[at])) || (found && found[at])) ranks[at] = IN_TEXT;
   }
   return ranks;
 }
@@ -38,7 +42,6 @@ function lowered(data) {
     lowers.set(data, {
       ids: Array.from(data.ids, (one) => String(one).toLowerCase()),
       files: data.files && data.files.map((one) => (one ?? "").toLowerCase()),
-      titles: data.titles && data.titles.map(normal),
     });
   }
   return lowers.get(data);
@@ -57,11 +60,12 @@ async function searchTexts(data, text, tell) {
   const known = textHits.get(wanted);
   if (known?.done) return true;
   const found = new Uint8Array(data.count);
-  const pattern = new RegExp(wanted.split(" ").map((one) => one.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&")).join("\\s+"), "iu");
+  const pattern = patternOf(wanted);
   textHits.clear();
   textHits.set(wanted, { found, done: false });
   const { chunks, every } = data.cards;
   for (let number = 0; number < chunks.length; number += 1) {
+    if (number + 1 < chunks.length) chunkOf(data, number + 1); // read while this one is searched
     const chunk = await chunkOf(data, number);
     if (latest !== wanted) return false;
     Object.values(chunk.texts).forEach((columns) => columns.forEach((column) => {

@@ -10,7 +10,8 @@ const ERRORS = new Set(["parse_failure", "judge_error", "model_unavailable"]);
 
 // What a metric says of a sample.
 function verdictOf(data, metric, model, at) {
-  const one = metric < 0 ? null : data.metrics[metric].models[model];
+  if (metric < 0) return labelVerdict(data, model, at);
+  const one = data.metrics[metric].models[model];
   if (!one || !one.values) return UNSCORED;
   const value = one.values[at];
   if (Number.isNaN(value)) {
@@ -20,6 +21,13 @@ function verdictOf(data, metric, model, at) {
   if (one.limit === null) return SCORED;
   const good = data.metrics[metric].better === "lower" ? value <= one.limit : value >= one.limit;
   return good ? PASSED : FAILED;
+}
+
+// Whether the right label was predicted, where nothing else says so.
+function labelVerdict(data, model, at) {
+  const one = data.pairs && data.pairs.models[model];
+  if (!one || one.truth[at] === one.truthMissing) return UNSCORED;
+  return one.predicted[at] !== one.predictedMissing && one.predicted[at] === one.truth[at] ? PASSED : FAILED;
 }
 
 // The status of a sample in words; empty where there is none.

@@ -68,7 +68,8 @@ function marked(text, spans) {
   return parts;
 }
 
-const LONG = 900;
+const LONG = 900; // characters of a text, and of the word of a verdict
+const WORD = 120;
 
 // A text under its title; long ones are folded.
 function textBlock(title, text, spans = [], left = 0, open = false) {
@@ -98,12 +99,12 @@ function detailVerdicts(details, good) {
   if (!details) return [];
   const found = [];
   Object.entries(details).forEach(([name, value]) => {
-    if (typeof value === "string" && name === "word") found.push(["", value, good[value] ?? null, ""]);
+    if (typeof value === "string" && name === "word") found.push(["", value, good[value.slice(0, WORD)] ?? null, ""]);
     if (!Array.isArray(value)) return;
     value.filter((one) => one && typeof one === "object" && typeof one.verdict === "string").forEach((one) => {
       const [key, first] = Object.entries(one)[0];
       const text = typeof first === "string" ? first : `${capital(words(key))} ${first}`;
-      found.push([text, one.verdict, good[one.verdict] ?? null, typeof one.reason === "string" ? one.reason : ""]);
+      found.push([text, one.verdict, good[one.verdict.slice(0, WORD)] ?? null, typeof one.reason === "string" ? one.reason : ""]);
     });
   });
   return found;

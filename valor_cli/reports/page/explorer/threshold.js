@@ -15,6 +15,7 @@ function thresholdPanel(app) {
   const change = el("p", { class: "note", role: "status" });
   const chart = el("figure", { class: "x-chart" });
   const spreads = el("div", { class: "x-spreads" });
+  const curves = el("details", { class: "x-curves" }, el("summary", {}, "Curve and histograms"), el("div", { class: "x-drawn" }, chart, spreads));
   const byLabel = el("tbody");
   const labelled = el("details", { class: "x-by-label", ontoggle: () => showLabels() }, el("summary", {}, "By label"),
     el("div", { class: "scroll tall", tabindex: "0", role: "group", "aria-label": "By label" }, el("table", {}, el("thead", {}, el("tr", {}, ["Label", "Objects", "TP", "FP", "FN", "Precision", "Recall", "F1", "Best F1", "at score"].map((one, at) => el("th", { scope: "col", class: at ? "num" : null }, one)))), byLabel)));
@@ -23,7 +24,11 @@ function thresholdPanel(app) {
       el("div", { class: "x-slide" }, el("label", { for: slider.id }, "Score threshold"), slider, exact), subject,
       el("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Values at this threshold" }, el("table", {}, el("thead", {}, el("tr", {}, ["Model", "Precision", "Recall", "F1", "TP", "FP", "FN", "Best F1"].map((one, at) => el("th", { scope: "col", class: at ? "num" : null }, one)))), table)),
       change),
-    chart, spreads, labelled);
+    curves, labelled);
+  const wide = matchMedia("(min-width: 641px)");
+  const unfold = () => { curves.open = wide.matches; };
+  wide.addEventListener("change", unfold);
+  unfold();
 
   const ranks = new Map();
   const rankOf = (model, labels) => {
@@ -45,7 +50,7 @@ function thresholdPanel(app) {
     const known = data.models.map((_, model) => data.objects.models[model] && rankOf(model, goal.labels));
     const row = (name, found, model) => {
       const at = measures(found.rank, threshold);
-      const best = Number.isNaN(found.best.threshold) ? "–" : el("button", { type: "button", title: `Set the threshold to ${short(found.best.threshold)}`, onclick: () => app.set({ threshold: found.best.threshold }) }, `${number(found.best.f1)} at ${short(found.best.threshold)}`);
+      const best = Number.isNaN(found.best.threshold) ? "–" : el("button", { type: "button", title: `Set the threshold to ${short(found.best.threshold)}`, onclick: () => app.set({ threshold: found.best.threshold }) }, `${number(found.best.f1)} at ${found.best.threshold.toFixed(2)}`);
       return el("tr", {}, el("th", { scope: "row" }, bdi(name)), ["precision", "recall", "f1"].map((one) => el("td", { class: "num" }, number(at[one]))), ["tp", "fp", "fn"].map((side) => el("td", { class: "num" }, el("a", { href: formatHash({ ...app.state, model: data.names.length > 1 ? data.names[model] : "", outcome: [side], sample: "" }) }, count(at[side])))), el("td", { class: "num" }, best));
     };
     const focused = [...table.querySelectorAll("button")].indexOf(document.activeElement);
@@ -174,7 +179,7 @@ function spreadCharts(one, labels, threshold) {
 }
 
 function spreadChart(title, sides, ticks, now) {
-  const [width, height, base] = [220, 92, 74];
+  const [width, height, base] = [380, 66, 50];
   const bins = sides[0].length;
   const top = Math.max(1, ...Array.from({ length: bins }, (_, at) => sides[0][at] + sides[1][at] + sides[2][at]));
   const bars = [];
@@ -184,7 +189,7 @@ function spreadChart(title, sides, ticks, now) {
       const total = sides[place][at];
       if (!total) return;
       const tall = (total / top) * (base - 6);
-      bars.push(svg("rect", { class: `x-bar x-fill-${side}`, x: (at / bins) * width + 0.5, y: base - under - tall, width: width / bins - 1, height: tall }, svg("title", {}, `${plural(total, KIND_WORDS[[0, 1, 7][place]].replace("wrong label", "false positive"))}`)));
+      bars.push(svg("rect", { class: `x-bar x-fill-${side}`, x: (at / bins) * width + 0.5, y: base - under - tall, width: width / bins - 1, height: tall }, svg("title", {}, `${count(total)} ${outcomeText(side)}`)));
       under += tall;
     });
   }

@@ -1,0 +1,481 @@
+"""The explorer: the tasks that bring someone to a report, and what must hold of its page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from msgspec.structs import replace
+from valor_cli.reports.render.html.report import to_html
+
+from tests.reports.browser.conftest import Opener
+from tests.reports.browser.test_every_report import violations
+from tests.reports.browser.test_hostile import ATTACKS, attacked_texts
+from tests.reports.explorer.object_runs import detection_run, large_objects
+from tests.reports.task_runs import classified, run_of
+from valor_cli.reports.writer import write_reports
+from valor_cli.results import (
+    ExampleResult,
+    ProblemResult,
+    RunResult,
+    SamplesResult,
+    ShownText,
+    TextsResult,
+    Verdict,
+)
+from valor_cli.results.objects import OUTCOMES
+
+pytestmark = pytest.mark.browser
+
+IDS = """[...document.querySelectorAll('#explorer-list .x-name > bdi:first-child')]
+  .map((one) => one.textContent)"""
+
+
+def ready(page: Any) -> Any:
+    page.locator("#explorer-list").wait_for()
+    return page
+
+
+def total(page: Any, text: str) -> None:
+    """Wait until so many samples are listed."""
+    page.locator("#explorer-count", has_text=re.compile(rf"^{re.escape(text)}")).wait_for()
+
+
+def judged_run() -> RunResult:
+    """Two models whose answers a judge finds more or less faithful."""
+    run = run_of("text_generation", ("small", "large"))
+    ids = [f"q-{number}" for number in range(40)]
+    context = "The bridge was opened in 1932. It is 134 m high."
+    answers = ["It was opened in 1932. It is made of wood.", "It was opened in 1932."]
+    texts, samples, examples = [], [], []
+    for model, answer, kept in zip(run.models, answers, (0.5, 1.0), strict=True):
+        own = [kept if number < 10 else 1.0 for number in range(40)]
+        texts.append(
+            TextsResult(
+                model,
+                ids,
+                {
+                    "user_input": [f"How high is bridge {one}?" for one in ids],
+                    "response": [answer if number < 10 else "134 m" for number in range(40)],
+                },
+            )
+        )
+        claims: list[Mapping[str, Any]] = [
+            {
+                "claims": [
+                    {
+                        "claim": "The bridge is made of wood",
+                        "verdict": "unsupported",
+                        "reason": "no material is named",
+                    }
+                ]
+                if value < 1
+                else [{"claim": "It was opened in 1932", "verdict": "supported", "reason": ""}]
+            }
+            for value in own
+        ]
+        samples.append(
+            SamplesResult(
+                "faithfulness",
+                model,
+                {},
+                ids,
+                {"value": own},
+                [None] * 40,
+                ["ok"] * 40,
+                details=claims,
+            )
+        )
+        verdicts = [
+            Verdict("The bridge is made of wood", "unsupported", False, "no material is named"),
+            Verdict("The bridge was opened in 1932", "supported", True),
+        ]
+        shown = (ShownText("response", answer), ShownText("retrieved_contexts[0]", context))
+        examples.append(
+            ExampleResult(
+                "faithfulness",
+                model,
+                None,
+                None,
+                {},
+                "worst_sample",
+                "q-0",
+                kept,
+                None,
+                (),
+                shown,
+                "1 of 2 claims",
+                verdicts if kept < 1 else verdicts[1:],
+            )
+        )
+    problem = ProblemResult("threshold", "faithfulness", "value", "small", 0.9, 0.95, "low", (), "")
+    problems = [problem, replace(problem, model="large")]
+    return replace(run, texts=texts, samples=samples, examples=examples, problems=problems)
+
+
+# Tasks
+
+
+def test_all_false_negatives_of_a_label_below_a_size(opened: Opener) -> None:
+    run = detection_run(("small",))
+    (one,) = run.objects
+    person = list(one.labels).index("person")
+    found = {
+        int(match)
+        for match, outcome, score in zip(one.matched, one.outcomes, one.scores, strict=True)
+        if OUTCOMES[outcome] == "true_positive" and score >= 0.5
+    }
+    size = np.sqrt(one.gt_boxes[:, 2] * one.gt_boxes[:, 3])
+    missed = [
+        number
+        for number in range(len(size))
+        if one.gt_labels[number] == person and size[number] < 80 and number not in found
+    ]
+    images = {one.image_ids[one.gt_images[number]] for number in missed}
+    assert missed
+    with opened(to_html(run)) as page:
+        ready(page)
+        page.get_by_role("button", name="False negatives").click()
+        page.get_by_role("button", name="person", exact=False).first.click()
+        page.get_by_label("Below").fill("80")
+        page.get_by_label("Below").press("Enter")
+        total(page, f"{len(images)} of {len(one.image_ids)} samples, {len(missed)} object")
+        assert "outcome=fn" in page.evaluate("location.hash")
+        listed = page.evaluate(IDS)
+        assert set(listed) <= {str(image) for image in images}
+        # the same by a link alone
+        page.evaluate("location.hash = '#explore'")
+        total(page, f"{len(one.image_ids)} of")
+        page.evaluate("location.hash = '#explore?outcome=fn&label=person&max_size=80'")
+        total(page, f"{len(images)} of")
+
+
+def test_one_threshold_for_counts_curve_and_boxes(opened: Opener) -> None:
+    run = detection_run(("small",))
+    (one,) = run.objects
+    with opened(to_html(run)) as page:
+        ready(page)
+        for threshold in (0.5, 0.72):
+            exact = page.get_by_label("Score threshold, exact")
+            exact.fill(str(threshold))
+            exact.press("Enter")
+            page.wait_for_timeout(200)
+            kept = one.scores >= threshold
+            tp = int((kept & (one.outcomes == 0)).sum())
+            fp = int((kept & (one.outcomes > 0) & (one.outcomes < 6)).sum())
+            fn = int((~one.gt_ignored).sum()) - tp
+            cells = page.locator(".x-measures tbody td").all_inner_texts()
+            assert [float(cells[at]) for at in range(3)] == pytest.approx(
+                [tp / (tp + fp), tp / (tp + fn), 2 * tp / (2 * tp + fp + fn)], abs=5e-4
+            )
+            assert [int(cells[at].replace(",", "")) for at in (3, 4, 5)] == [tp, fp, fn]
+        assert page.evaluate("location.hash") == "#explore?threshold=0.72"
+        # the drawn boxes are those of the card's model
+        at = int(np.bincount(one.images).argmax())
+        page.evaluate(f"location.hash = '#explore?threshold=0.72&sample={one.image_ids[at]}'")
+        page.locator("dialog[open] .x-drawing").wait_for()
+        drawn = page.locator("dialog .x-o:not(.x-gt)").count()
+        own = (one.images == at) & (one.scores >= 0.72) & (one.outcomes != 6)
+        assert drawn == int(own.sum())
+
+
+def test_best_threshold_of_a_label(opened: Opener) -> None:
+    run = detection_run(("small",))
+    (one,) = run.objects
+    person = list(one.labels).index("person")
+    positives = int(((one.gt_labels == person) & ~one.gt_ignored).sum())
+    own = one.detected == person
+    scores, right = one.scores[own], one.outcomes[own] == 0
+    best = max(
+        (2 * (right & (scores >= t)).sum() / ((scores >= t).sum() + positives), t) for t in scores
+    )
+    with opened(to_html(run), at="#explore?label=person") as page:
+        ready(page)
+        page.locator(".x-measures tbody button").click()
+        page.wait_for_timeout(200)
+        assert float(page.get_by_label("Score threshold, exact").input_value()) == pytest.approx(
+            best[1], abs=1e-4
+        )
+        assert float(page.locator(".x-measures tbody td").nth(2).inner_text()) == pytest.approx(
+            best[0], abs=5e-4
+        )
+        assert "against 0.5: TP" in page.locator(".x-measures [role=status]").inner_text()
+
+
+def test_what_one_model_finds_and_the_other_does_not(opened: Opener) -> None:
+    run = detection_run()
+    small, large = (
+        {
+            int(match)
+            for match, outcome, score in zip(one.matched, one.outcomes, one.scores, strict=True)
+            if outcome == 0 and score >= 0.5
+        }
+        for one in run.objects
+    )
+    won = large - small
+    images = {run.objects[0].gt_images[number] for number in won}
+    with opened(to_html(run)) as page:
+        ready(page)
+        page.get_by_role("combobox", name="Samples").select_option(
+            label="large finds what small does not"
+        )
+        total(page, f"{len(images)} of 100 samples, {len(won)} objects")
+
+
+def labelled_run() -> RunResult:
+    """A classification whose labels are known: 40 samples of three labels, by two models."""
+    dice = np.random.default_rng(1)
+    labels = np.array(["cat", "dog", "fox"])
+    run = run_of("classification", ("a", "b"))
+    ids = [f"image-{number}" for number in range(40)]
+    truth = dice.integers(0, 3, 40)
+    texts = []
+    for model in run.models:
+        predicted = np.where(dice.random(40) < 0.6, truth, dice.integers(0, 3, 40))
+        columns = {"ground_truth": labels[truth].tolist(), "prediction": labels[predicted].tolist()}
+        texts.append(TextsResult(model, ids, columns))
+    return replace(run, texts=texts)
+
+
+def test_right_and_wrong_answers_and_confused_labels(opened: Opener) -> None:
+    run = labelled_run()
+    truth = run.texts[0].columns["ground_truth"]
+    a, b = (one.columns["prediction"] for one in run.texts)
+    rows = list(zip(truth, a, b, strict=True))
+    won = sum(right == first != second for right, first, second in rows)
+    taken = sum((right, first) == ("cat", "dog") for right, first, _ in rows)
+    failed = sum(right == "cat" != first for right, first, _ in rows)
+    assert won
+    assert taken
+    with opened(to_html(run)) as page:
+        ready(page)
+        page.get_by_role("combobox", name="Samples").select_option(label="a right, b wrong")
+        total(page, f"{won} of 40")
+        page.evaluate("location.hash = '#explore?model=a'")
+        total(page, "40 of 40")
+        page.get_by_role("button", name=re.compile("^cat → dog")).click()
+        total(page, f"{taken} of 40")
+        page.evaluate("location.hash = '#explore?model=a&label=cat&outcome=wrong'")
+        total(page, f"{failed} of 40")
+
+
+def test_answers_that_fail_faithfulness_with_the_claim(opened: Opener) -> None:
+    with opened(to_html(judged_run())) as page:
+        ready(page)
+        page.get_by_role("button", name="Failed").click()
+        total(page, "10 of 40 samples")
+        page.locator("#explorer-list").press("Enter")
+        card = page.locator("dialog[open]")
+        card.wait_for()
+        against = card.locator(".x-against").first
+        assert "unsupported: The bridge is made of wood" in against.inner_text()
+        assert "no material is named" in against.inner_text()
+        assert card.locator("mark.x-claim").first.inner_text().startswith("It is made of wood")
+        assert "opened in 1932" in card.locator("mark.x-evidence").first.inner_text()
+        assert card.locator(".x-panel").count() == 2
+        assert "wood" in "".join(card.locator("mark.x-diff").all_inner_texts())
+
+
+def test_a_sample_by_its_id_comes_before_those_that_hold_it(opened: Opener) -> None:
+    run = run_of("object_detection", ("m",))
+    run = replace(run, objects=[large_objects("m", 300, 4_000, 3)])
+    with opened(to_html(run)) as page:
+        ready(page)
+        page.keyboard.press("/")
+        page.keyboard.type("18")
+        total(page, "13 of 300")
+        assert page.evaluate(IDS)[0] == "18"
+        page.locator("#explorer-search").fill("000000000184")  # a file name without its extension
+        total(page, "1 of 300")
+        assert page.evaluate(IDS) == ["184"]
+        page.keyboard.press("Enter")
+        page.locator("dialog[open]").wait_for()
+        assert page.locator("#explorer-card-title").inner_text().startswith("184")
+
+
+def test_texts_are_searched_in_all_chunks(opened: Opener, tmp_path: Path) -> None:
+    run = text_of(20_000)
+    write_reports(run, tmp_path, ["html"])
+    assert list((tmp_path / "report_files").glob("explorer-*.js"))
+    with opened(tmp_path / "report.html") as page:
+        ready(page)
+        page.locator("#explorer-search").fill("Needle  in")
+        total(page, "1 of 20,000")
+        assert page.evaluate(IDS) == ["q-17777"]
+        page.locator("#explorer-list").press("Enter")
+        page.locator("dialog[open]").wait_for()
+        assert "needle in a haystack" in page.locator("dialog .x-panel").first.inner_text()
+
+
+def text_of(size: int) -> RunResult:
+    """Many samples, whose texts are not in the page."""
+    dice = np.random.default_rng(3)
+    run = run_of("text_generation", ("small", "large"))
+    ids = [f"q-{number}" for number in range(size)]
+    words = dice.integers(0, 10**9, (size, 12)).astype(str)
+    answers = [" ".join(row) for row in words.tolist()]
+    answers[17_777 % size] += " needle in a haystack"
+    texts = [
+        TextsResult(model, ids, {"user_input": [f"Question {n}" for n in ids], "response": answers})
+        for model in run.models
+    ]
+    values = [
+        SamplesResult(
+            "exact_match",
+            model,
+            {},
+            ids,
+            {"value": dice.integers(0, 2, size).tolist()},
+            [None] * size,
+            ["ok"] * size,
+        )
+        for model in run.models
+    ]
+    return replace(run, texts=texts, samples=values)
+
+
+# What must hold
+
+
+def test_only_rows_in_view_are_in_the_page(opened: Opener, tmp_path: Path) -> None:
+    write_reports(text_of(100_000), tmp_path, ["html"])
+    with opened(tmp_path / "report.html") as page:
+        ready(page)
+        total(page, "100,000 of 100,000")
+        box = page.locator("#explorer-list")
+        for key in ("End", "Home", "PageDown"):
+            box.press(key)
+            page.wait_for_timeout(100)
+            assert 0 < page.locator("#explorer-list [role=option]").count() < 60
+        box.press("End")
+        page.wait_for_timeout(100)
+        assert (
+            page.locator("[role=option][aria-posinset='100000'][aria-selected=true]").count() == 1
+        )
+
+
+def test_the_filters_are_in_the_address(opened: Opener) -> None:
+    hash_ = (
+        "#explore?model=large&outcome=fp&outcome=fn&label=person&min_size=10&max_size=200"
+        "&threshold=0.6&sort=id"
+    )
+    said = "[...new URLSearchParams(location.hash.slice(9))].sort().join()"
+    with opened(to_html(detection_run()), at=hash_) as page:
+        ready(page)
+        page.wait_for_timeout(200)
+        before = page.evaluate(said)
+        page.locator(".x-chip", has_text="person").click()
+        page.wait_for_timeout(200)
+        assert "label=" not in page.evaluate("location.hash")
+        page.get_by_role("button", name="person").first.click()
+        page.wait_for_timeout(200)
+        after = page.evaluate(said)
+        assert before == after
+        page.evaluate(
+            "location.hash = '#explore?no=1&outcome=zz&min_size=x&label=none&model=&truth=zz'"
+        )
+        page.wait_for_timeout(200)
+        assert page.locator("#explorer-list").is_visible()
+        page.go_back()
+        page.wait_for_timeout(200)
+        assert page.evaluate(said) == before
+
+
+def test_links_to_samples_open_their_cards(opened: Opener) -> None:
+    run = detection_run(("small",))
+    with opened(to_html(run), at="#sample-7") as page:
+        page.locator("dialog[open]").wait_for()
+        assert page.locator("#explorer-card-title").inner_text().startswith("7")
+        page.keyboard.press("j")
+        page.wait_for_timeout(200)
+        assert not page.locator("#explorer-card-title").inner_text().startswith("7 ")
+        page.keyboard.press("k")
+        page.wait_for_timeout(200)
+        assert page.locator("#explorer-card-title").inner_text().startswith("7")
+        page.keyboard.press("Escape")
+        assert page.locator("dialog[open]").count() == 0
+        assert page.evaluate("document.activeElement.id") == "explorer-list"
+
+
+def test_images_are_zoomed_by_keys_wheel_and_drag(opened: Opener) -> None:
+    with opened(to_html(detection_run()), at="#explore?sample=56") as page:
+        drawings = page.locator("dialog[open] .x-drawing")
+        drawings.first.wait_for()
+        page.wait_for_timeout(100)
+        drawn = "[...document.querySelectorAll('dialog .x-drawing')]"
+        part = f"{drawn}.map((one) => one.getAttribute('viewBox'))"
+        whole = page.evaluate(part)
+        page.keyboard.press("+")
+        closer = page.evaluate(part)
+        assert closer[0] == closer[1] != whole[0]
+        drawings.first.hover()
+        page.mouse.down()
+        page.mouse.move(300, 300)
+        page.mouse.up()
+        assert page.evaluate(part)[1] != closer[1]
+        page.keyboard.press("0")
+        assert page.evaluate(part) == whole
+        page.mouse.wheel(0, -300)
+        page.wait_for_timeout(100)
+        assert page.evaluate(part) != whole
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("kind", ["objects", "texts", "classes"])
+def test_axe_finds_nothing(opened: Opener, kind: str, width: int, scheme: str) -> None:
+    runs = {"objects": detection_run, "texts": judged_run, "classes": classified}
+    run = runs[kind]()
+    with opened(to_html(run), width, scheme) as page:
+        ready(page)
+        page.wait_for_timeout(300)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert violations(page) == []
+        page.locator("#explorer-list [role=option]").first.click()
+        page.locator("dialog[open]").wait_for()
+        page.wait_for_timeout(300)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert violations(page) == []
+
+
+def test_nothing_of_hostile_data_runs(opened: Opener) -> None:
+    run = attacked_texts()
+    ids = [f"{word[:300]}{at}" for at, word in enumerate(ATTACKS)]
+    texts = [
+        TextsResult(model, ids, {"user_input": ids, "response": ATTACKS, ATTACKS[0]: ATTACKS})
+        for model in run.models
+    ]
+    with opened(to_html(replace(run, texts=texts)), 390) as page:
+        ready(page)
+        page.locator("#explorer-search").fill("owned")
+        page.wait_for_timeout(300)
+        for _ in range(3):
+            page.locator("#explorer-list").press("Enter")
+            page.locator("dialog[open]").wait_for()
+            page.keyboard.press("j")
+            page.wait_for_timeout(100)
+            page.keyboard.press("Escape")
+        assert page.evaluate("window.owned ?? null") is None
+        assert (
+            page.evaluate(
+                "document.querySelectorAll('#explorer :is(script, iframe, img, style)').length"
+            )
+            == 0
+        )
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_a_missing_file_is_named(opened: Opener, tmp_path: Path) -> None:
+    run = replace(run_of("object_detection", ("m",)), objects=[large_objects("m", 2_000, 240_000)])
+    write_reports(run, tmp_path, ["html"])
+    for file in (tmp_path / "report_files").iterdir():
+        file.unlink()
+    with (
+        pytest.raises(AssertionError, match="ERR_FILE_NOT_FOUND"),
+        opened(tmp_path / "report.html") as page,
+    ):
+        page.locator(".x-status", has_text="is missing").wait_for()

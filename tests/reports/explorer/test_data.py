@@ -1,0 +1,285 @@
+"""The explorer's data: columns that hold what the run has, joined by id."""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+import zlib
+from typing import Any
+
+import numpy as np
+import pytest
+from msgspec.structs import replace
+
+from tests.reports.explorer.object_runs import detection_run, large_objects
+from tests.reports.task_runs import classified, run_of
+from tests.reports.text_runs import text_run
+from valor_cli import masking
+from valor_cli.masking import keep_secret
+from valor_cli.reports.explorer.blobs import Blobs, json_of
+from valor_cli.reports.explorer.data import Explorer, explorer_of, explorer_of_runs
+from valor_cli.reports.writer import is_own
+from valor_cli.results import (
+    EmbeddedImages,
+    ExampleResult,
+    ProblemResult,
+    SamplesResult,
+    ShownText,
+    TextsResult,
+    Verdict,
+)
+
+
+class Read:
+    """What a page reads of an explorer."""
+
+    def __init__(self, explorer: Explorer | None) -> None:
+        assert explorer is not None
+        self.document: dict[str, Any] = json.loads(explorer.data)
+        self.files: dict[str, Any] = {}
+        for name, content in explorer.files.items():
+            assert is_own(name)
+            text = content.decode()
+            assert text.startswith("valorExplorer(")
+            assert text.endswith(");\n")
+            self.files[name] = json.loads(text[len("valorExplorer(") : -3])
+
+    def raw(self, index: int) -> Any:
+        entry = self.document["blobs"][index]
+        held = entry["d"] if "d" in entry else self.files[entry["f"]][f"c{index}"]
+        content = base64.b64decode(held)
+        return zlib.decompress(content) if entry.get("z") else content
+
+    def json(self, index: int) -> Any:
+        return json.loads(self.raw(index))
+
+    def column(self, index: int) -> list[float]:
+        entry = self.document["blobs"][index]
+        values = np.frombuffer(
+            self.raw(index), np.dtype(f"<{entry['t'][0]}{int(entry['t'][1:]) // 8}")
+        )
+        found = values / entry["s"] if "s" in entry else values.astype(float)
+        if "m" in entry:
+            found = np.where(values == entry["m"], np.nan, found)
+        assert len(found) == entry["n"]
+        return list(found.tolist())
+
+
+def test_numbers_are_kept_exactly() -> None:
+    cases = [
+        [0.0, 1.0, math.nan],
+        [0.123456, 0.5, 1.0],
+        [255.0, 0.0],
+        [65535.0],
+        [1 / 3, 2 / 3],
+        [-1.5, 2.0],
+        [math.inf, 1.0],
+        [1e300],
+        [],
+    ]
+    for values in cases:
+        blobs = Blobs("c", 10_000)
+        index = blobs.numbers(values)
+        reader = Read(Explorer(json_of({"blobs": blobs.table}), {}))
+        assert np.array_equal(reader.column(index), values, equal_nan=True)
+
+
+def test_the_same_column_is_stored_once_and_large_ones_beside_the_page() -> None:
+    blobs = Blobs("c", 200)
+    first, again = blobs.json(["a"] * 10), blobs.json(["a"] * 10)
+    blobs.finish()
+    large = blobs.numbers(np.random.default_rng(0).random(100))
+    blobs.finish()
+    assert first == again
+    assert "d" in blobs.table[first]
+    assert list(blobs.files) == [blobs.table[large]["f"]]
+
+
+def test_no_text_ends_the_script_and_secrets_are_masked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(masking, "_KEPT", {})
+    keep_secret("API_KEY", "s3cr3t-token-abc123", "", "")
+    bad = "</script><!-- \u2028\u2029\u202e \ud800"
+    run = run_of("text_generation", ("m",))
+    texts = TextsResult("m", [bad], {"user_input": ["the key is s3cr3t-token-abc123"]})
+    explorer = explorer_of(replace(run, texts=[texts]))
+    assert explorer is not None
+    assert explorer.data.isascii()
+    assert b"<" not in explorer.data
+    reader = Read(explorer)
+    assert reader.json(reader.document["ids"]) == [bad]
+    assert reader.json(reader.document["titles"]) == ["the key is …"]
+
+
+def test_values_statuses_and_limits_by_metric_and_model() -> None:
+    run = run_of("text_generation", ("a", "b"))
+    values = SamplesResult(
+        "faithfulness",
+        "a",
+        {},
+        ["x", "y", "z"],
+        {"value": [0.5, None, 1]},
+        [None, "no claim", None],
+        ["ok", "not_applicable", "ok"],
+    )
+    other = SamplesResult(
+        "faithfulness", "b", {}, ["z", "w"], {"value": [0.25, 1.0]}, [None] * 2, ["ok"] * 2
+    )
+    problem = ProblemResult("threshold", "faithfulness", "value", "a", 0.5, 0.75, "low", (), "")
+    reader = Read(explorer_of(replace(run, samples=[values, other], problems=[problem])))
+    (metric,) = reader.document["metrics"]
+    first, second = metric["models"]
+    assert reader.json(reader.document["ids"]) == ["x", "y", "z", "w"]
+    assert np.array_equal(
+        reader.column(first["values"]), [0.5, math.nan, 1, math.nan], equal_nan=True
+    )
+    assert np.array_equal(
+        reader.column(second["values"]), [math.nan, math.nan, 0.25, 1], equal_nan=True
+    )
+    statuses = reader.document["statuses"]
+    assert [statuses[int(one)] for one in reader.column(first["status"])[:3]] == [
+        "ok",
+        "not_applicable",
+        "ok",
+    ]
+    assert (first["limit"], second["limit"]) == (0.75, None)
+
+
+def test_objects_are_in_the_order_of_the_samples() -> None:
+    # Images of the second model are in the opposite order: what its objects refer to stays theirs.
+    run = detection_run(("small",))
+    (own,) = run.objects
+    flip = np.argsort(-own.images, kind="stable")
+    gt_flip = np.argsort(-own.gt_images, kind="stable")
+    at = np.argsort(gt_flip)
+    last = len(own.image_ids) - 1
+    moved = replace(
+        own,
+        model="moved",
+        image_ids=own.image_ids[::-1],
+        files=own.files[::-1],
+        sizes=own.sizes[::-1],
+        gt_images=last - own.gt_images[gt_flip],
+        gt_labels=own.gt_labels[gt_flip],
+        gt_ids=own.gt_ids[gt_flip],
+        gt_boxes=own.gt_boxes[gt_flip],
+        gt_ignored=own.gt_ignored[gt_flip],
+        images=last - own.images[flip],
+        detected=own.detected[flip],
+        scores=own.scores[flip],
+        boxes=own.boxes[flip],
+        outcomes=own.outcomes[flip],
+        ious=own.ious[flip],
+        matched=np.where(own.matched[flip] < 0, -1, at[own.matched[flip]]),
+        nearest=np.where(own.nearest[flip] < 0, -1, at[own.nearest[flip]]),
+    )
+    both = replace(run, models=("small", "moved"), objects=[own, moved])
+    reader = Read(explorer_of(both))
+    first, second = reader.document["objects"]["models"]
+    for name in first:
+        if name != "parameters":
+            assert first[name] == second[name], name  # the same content is the same blob
+    assert reader.column(first["scores"]) == own.scores.tolist()
+    matched = np.array(reader.column(first["matched"]))
+    starts = np.concatenate([[0], np.cumsum(reader.column(first["gt_counts"]))])
+    numbers = np.where(np.isnan(matched), -1, matched + starts[own.images])
+    assert numbers.tolist() == own.matched.tolist()
+
+
+def test_many_objects_stand_beside_the_page() -> None:
+    run = replace(run_of("object_detection", ("m",)), objects=[large_objects("m", 200, 40_000, 5)])
+    explorer = explorer_of(run)
+    assert explorer is not None
+    big = explorer_of(replace(run, objects=[large_objects("m", 2_000, 240_000, 80)]))
+    assert big is not None
+    assert len(explorer.data) < 3_000_000
+    assert len(big.data) < 100_000
+    assert sum(map(len, big.files.values())) < 20 * 240_000
+    reader = Read(big)
+    (one,) = reader.document["objects"]["models"]
+    assert len(reader.column(one["boxes"])) == 4 * 240_000
+
+
+def test_runs_to_compare_are_joined_by_id() -> None:
+    first, second = text_run(("small",), 20), text_run(("small",), 24)
+    reader = Read(explorer_of_runs([("A", first), ("B", second)]))
+    assert reader.document["models"] == ["A small", "B small"]
+    assert reader.document["count"] == 24
+    assert len({one["name"] for one in reader.document["metrics"]}) == len(
+        reader.document["metrics"]
+    )
+
+
+def test_marks_verdicts_and_contexts_of_examples() -> None:
+    run = run_of("text_generation", ("m",))
+    texts = TextsResult("m", ["x"], {"response": ["It is red. It is 5 m."]})
+    values = SamplesResult(
+        "faithfulness", "m", {}, ["x"], {"value": [0.5]}, [None], ["ok"], details=[{"claims": []}]
+    )
+    shown = (
+        ShownText("response", "It is red. It is 5 m.", [(0, 9, "unsupported")]),
+        ShownText("retrieved_contexts[0]", "It is 5 m."),
+    )
+    example = ExampleResult(
+        "faithfulness",
+        "m",
+        None,
+        None,
+        {},
+        "worst_sample",
+        "x",
+        0.5,
+        None,
+        (),
+        shown,
+        "1 of 2",
+        [Verdict("It is red", "unsupported", False, "not said")],
+    )
+    reader = Read(explorer_of(replace(run, texts=[texts], samples=[values], examples=[example])))
+    cards = reader.document["cards"]
+    assert cards["good"] == {"0": {"unsupported": False}}
+    chunk = reader.json(cards["chunks"][0])
+    own = chunk["shown"]["0"]["0"]
+    assert own["texts"]["response"]["marks"] == [[0, 9, "unsupported"]]
+    assert own["texts"]["retrieved_contexts[0]"]["text"] == "It is 5 m."
+    assert own["metrics"]["0"]["verdicts"] == [["It is red", "unsupported", False, "not said"]]
+
+
+def test_labels_of_a_classification_are_those_of_its_examples() -> None:
+    reader = Read(explorer_of(classified()))
+    pairs = reader.document["pairs"]
+    assert pairs["labels"]
+    assert any(pairs["models"])
+
+
+def test_images_are_embedded_or_linked() -> None:
+    run = detection_run(("small",))
+    files = run.objects[0].files
+    images = EmbeddedImages(
+        photos={files[0]: b"\xff\xd8jpeg"},
+        links={files[1]: "report_files/images/image-0.jpg"},
+        left_out={files[2]: "too large"},
+        notes=("two",),
+    )
+    explorer = explorer_of(run, images)
+    assert explorer is not None
+    document = json.loads(explorer.data)
+    found = document["images"]
+    assert found["links"] == {"1": "report_files/images/image-0.jpg"}
+    assert found["photos"][0]["keys"] == ["0"]
+    photo = document["photos"][found["photos"][0]["blob"]]
+    assert photo["d"]["0"].startswith("data:image/jpeg;base64,")
+    assert (found["left"], found["notes"]) == ({"2": "too large"}, ["two"])
+
+
+@pytest.mark.parametrize("ids", [["a b", "a/b"], ["x" * 50], ["é"], ["-a"], [""]])
+def test_samples_whose_ids_are_no_names_have_anchors(ids: list[str]) -> None:
+    run = run_of("text_generation", ("m",))
+    reader = Read(explorer_of(replace(run, texts=[TextsResult("m", ids, {"response": ids})])))
+    anchors = reader.json(reader.document["anchors"])
+    assert len(set(anchors.values())) == len(ids)
+    assert all(one.startswith("sample-") for one in anchors.values())
+
+
+def test_a_run_without_samples_has_none() -> None:
+    assert explorer_of(run_of("object_detection", ("m",))) is None
