@@ -4,7 +4,11 @@
 // at a threshold t those of at least t keep their outcome, and a ground truth is found if its detection has one.
 
 const KINDS = ["tp", "classification", "localisation", "both", "duplicate", "background", "ignored", "fn"];
-const KIND_WORDS = ["true positive", "wrong label", "poor box", "label and box wrong", "duplicate", "on background", "ignored", "false negative"];
+const KIND_WORDS = ["true positive", "classification", "localisation", "both", "duplicate", "background", "ignored", "false negative"];
+const KIND_MEANINGS = {
+  classification: "right place, wrong label", localisation: "right label, too little overlap", both: "wrong label and too little overlap",
+  duplicate: "found before by a higher score", background: "nothing of any label is there", ignored: "counts neither for nor against",
+};
 const FN = 7;
 
 // The ground truth that a detection is about, within its sample; -1 for none.

@@ -75,7 +75,7 @@ function outcomeFilter(app) {
   const button = (name, text, total) => valueButton(name, text, total, app.state.outcome.includes(name), () => app.set({ outcome: toggled(app.state.outcome, name) }));
   const ofObjects = (kinds) => [
     button("tp", "True positives", kinds[0]), button("fp", "False positives", kinds[1] + kinds[2] + kinds[3] + kinds[4] + kinds[5]),
-    ...[1, 2, 3, 4, 5].filter((kind) => kinds[kind] || app.state.outcome.includes(KINDS[kind])).map((kind) => { const one = button(KINDS[kind], capital(KIND_WORDS[kind]), kinds[kind]); one.classList.add("x-sub"); return one; }),
+    ...[1, 2, 3, 4, 5].filter((kind) => kinds[kind] || app.state.outcome.includes(KINDS[kind])).map((kind) => { const one = button(KINDS[kind], capital(KIND_WORDS[kind]), kinds[kind]); one.classList.add("x-sub"); one.title = KIND_MEANINGS[KINDS[kind]]; return one; }),
     button("fn", "False negatives", kinds[7]), ...(kinds[6] ? [button("ignored", "Ignored", kinds[6])] : []),
   ];
   const ofSamples = (outcomes, metric) => {
