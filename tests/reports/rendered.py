@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from rich.console import Console
 
 from valor_cli.reports.document import Document
+from valor_cli.reports.explorer.data import explorer_of
 from valor_cli.reports.render.html import to_html
 from valor_cli.reports.render.markdown import to_markdown
 from valor_cli.reports.render.terminal import to_terminal
 from valor_cli.reports.sections.compared import compared_report
 from valor_cli.reports.sections.report import report
-from valor_cli.results import ComparedRuns, RunResult
+from valor_cli.results import ComparedRuns, EmbeddedImages, RunResult
 
 
 def document(found: RunResult | ComparedRuns) -> Document:
@@ -45,5 +46,9 @@ def markdown(found: RunResult | ComparedRuns) -> str:
     return to_markdown(document(found))
 
 
-def page(found: RunResult | ComparedRuns) -> str:
-    return to_html(document(found))
+def page(found: RunResult | ComparedRuns, images: EmbeddedImages | None = None) -> str:
+    """The page, of a run with all its samples."""
+    if isinstance(found, ComparedRuns):
+        return to_html(document(found))
+    shown = images or EmbeddedImages()
+    return to_html(document(found), explorer_of(found, shown), linked=bool(shown.links))

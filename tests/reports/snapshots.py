@@ -61,7 +61,10 @@ def _outline(text: str) -> Iterator[str]:
         if part.startswith("<table"):
             caption = re.search("<caption.*?</caption>", part)
             found = [row for row in rows(part) if row]
-            yield f"[{plain(caption[0]) if caption else ''}] {len(found)} rows"
+            name = plain(caption[0]) if caption else ""
+            if name == "Packages":  # those of this machine
+                continue
+            yield f"[{name}] {len(found)} rows"
             yield from (f"    {' | '.join(row)}" for row in found[: ROWS + 1])
         elif plain(part):
             kind = re.match(r"<(\w+)", part)

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 from msgspec.structs import replace
-from valor_cli.reports.render.html.report import to_html
 
 from tests.reports.browser.conftest import Opener
 from tests.reports.browser.test_every_report import violations
-from tests.reports.browser.test_hostile import ATTACKS, attacked_texts
+from tests.reports.catalogue import ATTACKS, attacked_texts
 from tests.reports.explorer.object_runs import detection_run, large_objects
+from tests.reports.rendered import page as to_html
 from tests.reports.task_runs import classified, run_of
 from valor_cli.reports.writer import write_reports
 from valor_cli.results import (

@@ -272,14 +272,5 @@ def test_images_are_embedded_or_linked() -> None:
     assert (found["left"], found["notes"]) == ({"2": "too large"}, ["two"])
 
 
-@pytest.mark.parametrize("ids", [["a b", "a/b"], ["x" * 50], ["é"], ["-a"], [""]])
-def test_samples_whose_ids_are_no_names_have_anchors(ids: list[str]) -> None:
-    run = run_of("text_generation", ("m",))
-    reader = Read(explorer_of(replace(run, texts=[TextsResult("m", ids, {"response": ids})])))
-    anchors = reader.json(reader.document["anchors"])
-    assert len(set(anchors.values())) == len(ids)
-    assert all(one.startswith("sample-") for one in anchors.values())
-
-
 def test_a_run_without_samples_has_none() -> None:
     assert explorer_of(run_of("object_detection", ("m",))) is None

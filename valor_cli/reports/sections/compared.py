@@ -151,7 +151,7 @@ def _other_pairs(pairs: Sequence[ShownPair]) -> Section | None:
     items = [Item(f"{pair.title}: {pair.counts or 'nothing to compare'}") for pair in pairs]
     if len(items) <= SHOWN:
         return None
-    on_screen = Items(items[SHOWN:], page=0, screen=(2, 12), where=WHERE)
+    on_screen = Items(items[SHOWN:], page=0, screen=(18, 18), where=WHERE)
     blocks = [on_screen, *([Items(items[PAIRS:], where=WHERE)] if items[PAIRS:] else [])]
     return Section("Other pairs", "pairs", blocks)
 

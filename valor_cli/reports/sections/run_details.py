@@ -89,7 +89,7 @@ def facts_table(title: str, facts: Mapping[str, str], folded: str = "") -> Table
     """Names and what they are."""
     columns = [Column("", "text"), Column("", "text")]
     rows = [[Cell(clean(name), "quiet"), Cell(clean(told, 400))] for name, told in facts.items()]
-    return Table(columns, rows, title or "Record", title, folded=folded)
+    return Table(columns, rows, title or folded or "Record", title, folded=folded)
 
 
 def inputs_table(files: Sequence[InputFile]) -> Table:
