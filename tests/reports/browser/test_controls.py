@@ -43,7 +43,7 @@ def test_labels_are_sorted_and_filtered(opened: Opener, two_models: RunResult, w
         for _ in range(2):
             table.locator("thead button").nth(1).click()
             assert _column(page, 0)[-1] == "toaster"
-        field = page.get_by_label("Filter rows: average_precision").first
+        field = page.get_by_label("Filter rows: AP@").first
         field.fill("bear")
         assert sorted(_column(page, 0)) == ["bear", "teddy_bear"]
         assert page.locator(".filter output").first.inner_text() == "2 of 80 rows"

@@ -37,7 +37,8 @@
     return own ? own.at[point_of(model, own.at)] : null;
   };
   // The samples at the threshold of the cursor.
-  const samples = byId("curve-samples");
+  const samples = Object.assign(document.createElement("a"), { textContent: "Samples at this threshold", hidden: true });
+  pick.closest(".head").append(samples);
   const lead = () => {
     const threshold = shown.length && threshold_of(shown[0].model);
     samples.hidden = !known(threshold) || !byId("explorer");

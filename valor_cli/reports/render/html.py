@@ -70,8 +70,8 @@ def to_html(document: Document, explored: Explorer | None = None, *, linked: boo
     sections = [(one, _section(one, document, numbered)) for one in shown]
     names = "".join(f"<li>{escape(model)}</li>" for model in document.models) if live else ""
     # Curves bring the size of a chart with their data; other charts need it, too.
-    size = json.dumps({"plot": PLOT})
-    plot = "" if Curves in kinds else _data(size)
+    drawn = [block.data for block in blocks if isinstance(block, Curves)]
+    plot = _data((drawn or [json.dumps({"plot": PLOT})])[0])
     return _file("page.html").format(
         digest=digest,
         scripts=scripts,
@@ -226,7 +226,7 @@ def _heading(column: Column, rows: int = 1, *, arrow: bool = True) -> str:
     detail = f" <small>{_broken(column.detail)}</small>" if column.detail else ""
     sign = f" {column.arrow}" if arrow and column.arrow else ""
     name = f"{_broken(column.name)}{detail}{sign}"
-    if not name:
+    if not column.name:
         return f"<td{span}></td>"
     return f'<th scope="col"{kind}{span}>{name}</th>'
 
@@ -317,10 +317,11 @@ def _key(models: Sequence[int], document: Document) -> str:
 def _plot(chart: Chart, numbered: _Numbered, *, hidden: bool = False) -> str:
     """A drawing with its heading, and what it shows in words."""
     told = f"told-{numbered()}"
+    role = "group" if "<a " in chart.svg else "img"
     return (
         f'<figure class="plot {chart.kind}"{" hidden" if hidden else ""}>'
         f"<figcaption>{_bdi(chart.heading or chart.title)}</figcaption>"
-        f'<svg class="chart" viewBox="0 0 {chart.width} {chart.height}" role="img" '
+        f'<svg class="chart" viewBox="0 0 {chart.width} {chart.height}" role="{role}" '
         f'aria-label="{escape(chart.title)}" aria-describedby="{told}" data-kind="{chart.kind}" '
         f'data-model="{chart.model}" style="max-width:{chart.width * 1.5:.0f}px">{chart.svg}</svg>'
         f'<p class="vh told" id="{told}">{escape(chart.told)}</p></figure>'
@@ -343,8 +344,6 @@ def _reader(label: str, headings: Sequence[str], models: Sequence[tuple[int, str
     )
 
 
-_LEAD = '<a id="curve-samples" href="#explore" hidden>Samples at this threshold</a>'
-
 _COUNTS = (
     *("threshold", "true positives"),
     *("missed<small>misclassification</small>", "missed<small>no prediction</small>"),
@@ -358,7 +357,7 @@ def _curves(block: Curves, document: Document, numbered: _Numbered) -> str:
     options = "".join(f"<option>{escape(title)}</option>" for title in block.titles)
     key = _key([at for at, _ in models], document) if len(models) > 1 else ""
     pick = f'<span class="vh">Label</span><select id="curve">{options}</select>'
-    parts = [f'<div class="head"><label class="pick" hidden>{pick}</label>{key}{_LEAD}</div>']
+    parts = [f'<div class="head"><label class="pick" hidden>{pick}</label>{key}</div>']
     by_kind = {one.kind: one for one in block.charts}
     stage = "".join(_plot(one, numbered) for one in block.charts if one.kind != "roc")
     headings = ("threshold", "precision", "recall", "F1")
@@ -383,5 +382,4 @@ def _curves(block: Curves, document: Document, numbered: _Numbered) -> str:
     parts.append(f'<div id="more">{more}</div>')
     if block.left_out:
         parts.append(f'<p class="note">{block.left_out:,} more curves in results.json.</p>')
-    parts.append(_data(block.data))
     return "".join(parts)
