@@ -207,7 +207,7 @@ def test_copies_of_images_are_shown_again(valor: Valor, tmp_path: Path) -> None:
         assert valor("report", "run", "--format", "html", "--out", out, cwd=tmp_path).stderr == ""
         page = (tmp_path / out / "report.html").read_text()
         url = f"{IMAGES}/{copy.name}"
-        assert f'href="{url if out == "run" else f"../run/{url}"}"' in page
+        assert (url if out == "run" else f"../run/{url}") in page
     assert copy.exists()
 
 
@@ -215,7 +215,7 @@ def test_the_examples_of_the_help_run(valor: Valor, tmp_path: Path) -> None:
     for name in ("configs", "sample_data"):
         (tmp_path / name).symlink_to(ROOT / name)
     lines = re.findall(r"^    valor (.+)$", valor("report", "--help").stdout, re.MULTILINE)
-    assert [line.split()[0] for line in lines] == ["evaluate", "report", "report", "report"]
+    assert [line.split()[0] for line in lines] == ["evaluate", *["report"] * 4]
     fewer = ["--set", "interval.resamples=2", "--out", "reports/object_detection"]
     for line in lines:
         more = fewer if line.startswith("evaluate") else []

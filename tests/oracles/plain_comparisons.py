@@ -164,7 +164,14 @@ def _sums(apart: Floats, clusters: Sequence[object] | None) -> Floats:
 
 
 def check_verdicts(rows: Rows, primary: Sequence[Sequence[str]]) -> None:
-    """Hold adjusted p-values and verdicts of a pair of models against Holm's method."""
+    """Hold adjusted p-values and verdicts of a pair of models against Holm's method.
+
+    Labels, which are compared by one measure, are adjusted among themselves.
+    """
+    labels = [row for row in rows if row["label"] is not None]
+    if labels and len(labels) < len(rows):
+        check_verdicts(labels, ())
+        rows = [row for row in rows if row["label"] is None]
     headline = {tuple(name) for name in primary}
     own = [row["p"] if (row["metric"], row["output"]) in headline else None for row in rows]
     if not any(p is not None for p in own):

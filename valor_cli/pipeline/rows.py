@@ -57,6 +57,7 @@ from valor_cli.results import (
     Scalar,
     SliceSearchResult,
     TableResult,
+    TextsResult,
 )
 
 if TYPE_CHECKING:
@@ -104,6 +105,7 @@ class Computation:
         self.tables: list[TableResult] = []
         self.examples: list[ExampleResult] = []
         self.samples: list[SamplesResult] = []
+        self.texts: list[TextsResult] = []
         self.coverage: list[CoverageResult] = []
         self.agreements: list[AgreementResult] = []
         self.resamples: list[ResampledResult] = []
@@ -300,6 +302,9 @@ class Computation:
         if found.samples is not None:
             groups = self.groups.get(model)
             self.samples.append(samples_row(call, model, found.samples, groups))
+            if found.samples.texts and all(one.model != model for one in self.texts):
+                texts = TextsResult(model, found.samples.sample_ids, found.samples.texts)
+                self.texts.append(texts)
         self.agreements += [agreement_row(call, model, one) for one in found.agreements]
         self.insights += [insight_row(call, model, one) for one in found.insights]
 

@@ -289,7 +289,7 @@ def evaluate(
         evidence=tuple(found.evidence),
         objects=tuple(found.objects),
         searches=tuple(found.searches),
-        texts=_texts(loaded) if found.samples else (),
+        texts=(*_texts(loaded), *found.texts),
         images=_images(config, loaded),
         intervals=_intervals(config, loaded),
         coverage=tuple(found.coverage),
@@ -327,17 +327,10 @@ def _texts(loaded: Loaded[Any]) -> tuple[TextsResult, ...]:
     """The texts of each model's samples."""
     told = {model: dataset.sample_texts() for model, dataset in loaded.datasets.items()}
     return tuple(
-        TextsResult(model, _names(loaded.datasets[model].unit_ids), columns)
+        TextsResult(model, loaded.datasets[model].unit_ids, columns)
         for model, columns in told.items()
         if columns
     )
-
-
-def _names(unit_ids: Sequence[Any]) -> Sequence[Scalar]:
-    """The ids of samples, which may be an array of UTF-8."""
-    if isinstance(unit_ids, np.ndarray):
-        return list(map(bytes.decode, unit_ids.tolist()))
-    return unit_ids
 
 
 def _images(config: RunConfig, loaded: Loaded[Any]) -> Mapping[Scalar, str]:

@@ -247,6 +247,7 @@ class MetricSamples(Record, frozen=True):
         statuses: Status of each; None: "ok" with a primary value, else "not_applicable".
         details: The data behind each value; None if there is none.
         asked: The judge calls of each; None without judges.
+        texts: What reports show of each sample, by field; empty if its dataset has its texts.
     """
 
     sample_ids: Sequence[Scalar]
@@ -255,6 +256,7 @@ class MetricSamples(Record, frozen=True):
     statuses: Sequence[Status] | None = None
     details: Sequence[Mapping[str, Any] | None] | None = None
     asked: Sequence[JudgeCalls] | None = None
+    texts: Mapping[str, Sequence[str | None]] = {}
 
 
 class MetricAgreement(Record, frozen=True):

@@ -35,7 +35,9 @@ def test_nothing_of_it_runs(opened: Opener, kind: str) -> None:
         seen: dict[str, Any] = page.evaluate(SEEN)
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert seen["owned"] is None
-    assert re.fullmatch(r"(FAILED|DONE|INCOMPLETE|BETTER|NOTHING TO COMPARE) · .+ · valor", seen["title"])
+    assert re.fullmatch(
+        r"(FAILED|DONE|INCOMPLETE|BETTER|NOTHING TO COMPARE) · .+ · valor", seen["title"]
+    )
     assert not {"iframe", "object", "embed", "form", "link", "base"} & set(seen["names"])
     assert seen["scripts"] == text.count("<script")
     assert seen["handlers"] == 0

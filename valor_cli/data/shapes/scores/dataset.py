@@ -101,14 +101,8 @@ class ClassificationDataset(Struct, frozen=True):
         """Do nothing: all data is already read."""
 
     def sample_texts(self) -> Mapping[str, Sequence[str | None]]:
-        """The true and the top label of each sample, where samples have one label."""
-        if len(self.keys) > 1 or self.truths is not None:
-            return {}
-        names = [*self.labels, None]
-        columns = np.full((2, self.unit_count), -1)
-        columns[:, self.unit] = self.truth, self.scores.best(self.choices).label
-        truth, top = ([names[label] for label in column] for column in columns.tolist())
-        return {"ground_truth": truth, "prediction": top}
+        """No texts: samples are not texts."""
+        return {}
 
     def image_files(self) -> Mapping[str, str]:
         """The file of each sample that has an image."""

@@ -64,7 +64,19 @@ def samples_of(scored: Scored, columns: Mapping[str, Floats | None]) -> MetricSa
         [name.decode() for name in scored.sample_ids.tolist()],
         {name: nulls(_of_units(scored, column)) for name, column in columns.items()},
         _reasons(scored),
+        texts=_labels(scored),
     )
+
+
+def _labels(scored: Scored) -> Mapping[str, list[str | None]]:
+    """The true and the top label of each sample, where samples have one label."""
+    if len(scored.keys) > 1 or scored.truths is not None:
+        return {}
+    names = [*scored.labels, None]
+    columns = np.full((2, scored.unit_count), -1)
+    columns[:, scored.unit] = scored.truth, scored.top
+    truth, top = ([names[label] for label in column] for column in columns.tolist())
+    return {"ground_truth": truth, "prediction": top}
 
 
 def _columns(
