@@ -52,7 +52,6 @@ SHORT = {
     "rouge_l": "ROUGE-L {output}",
     "rouge_lsum": "ROUGE-Lsum {output}",
     "ter": "TER",
-    "token_f1": "token {output}",
 }
 """What tables call a metric, as the field does: with its output, and parameters that the name has.
 Others have their own names."""
@@ -123,7 +122,8 @@ def short_name(metric: str, output: str, parameters: Parameters) -> str:
     Where a parameter of the name is not given, the metric has its own.
     """
     template = SHORT.get(metric)
-    if template is None:
+    # Of all outputs together a name that begins with the output would say nothing.
+    if template is None or (not output and template.startswith("{output}")):
         return clean(output_name(metric, output))
     values = {name: _in_name(value) for name, value in parameters.items()}
     values["output"] = OUTPUTS.get(output, output.replace("_", " "))

@@ -28,7 +28,7 @@ VIEW = 9
 """Columns of a table of labels, except that those of a metric stay together."""
 
 CHANGED = 200
-CELLS = 25_000
+CELLS = 22_000
 """Labels by change, and cells of all tables of labels; results.json has what is left out."""
 
 MEASURES = 3
