@@ -18,7 +18,7 @@ from valor_cli.reports.charts.plots import (
     title,
 )
 from valor_cli.reports.digests.formatting import NO_VALUE, number, span
-from valor_cli.reports.digests.grids import Cell, Measure
+from valor_cli.reports.digests.grids import ARROWS, Cell, Measure
 
 NAMES = 230
 """The widest column of names, in the chart's units."""
@@ -66,9 +66,8 @@ def group_of(
         name, detail: Of the group; empty: those of the measure.
     """
     bars = [Bar(at, cells[at].value, cells[at].interval, cells[at].undefined) for at in shown]
-    arrow = {"higher": " ↑", "lower": " ↓", None: ""}[measure.direction]
     return Group(
-        name or f"{measure.name}{arrow}",
+        name or f"{measure.name} {ARROWS[measure.direction]}".rstrip(),
         tuple(bars),
         measure.unit,
         detail if name else measure.detail,

@@ -16,7 +16,7 @@ from valor_cli.reports.digests.digest import digest, worst_first
 from valor_cli.reports.digests.errors.breakdown import breakdowns
 from valor_cli.reports.digests.errors.confusion import confusions, lone_sides
 from valor_cli.reports.digests.formatting import capital
-from valor_cli.reports.digests.grids import Cell, Grid, Line
+from valor_cli.reports.digests.grids import ARROWS, Cell, Grid, Line
 from valor_cli.reports.digests.naming import Names
 from valor_cli.reports.digests.reliability import calibrations
 from valor_cli.results import ComparisonResult
@@ -192,8 +192,8 @@ def comparison(wanted: Wanted) -> Sheet | None:
 
 
 def _compared(one: ComparisonResult, names: Names) -> str:
-    arrow = {"higher": " ↑", "lower": " ↓", None: ""}[one.direction]
-    return names.title(one.metric, one.output, one.parameters) + arrow
+    name = names.title(one.metric, one.output, one.parameters)
+    return f"{name} {ARROWS[one.direction]}".rstrip()
 
 
 def _lines(wanted: Wanted, kind: str, has: Callable[[Choice], bool]) -> Sheet | None:

@@ -41,7 +41,7 @@ class Digest(Struct, frozen=True):
     out.
     `labels` and `slices` leave out what has no rows; `slices` holds primary measures if it can.
     `n_name` says what the n of a row counts, `unit` what a single sample is called.
-    `of_samples`: the metrics look at samples one by one; `partial`: some have no value of some.
+    `partial`: some metrics have no value of some samples.
     """
 
     result: RunResult
@@ -60,7 +60,6 @@ class Digest(Struct, frozen=True):
     unit: str
     gates: tuple[Gate, ...]
     partial: bool
-    of_samples: bool
     missing: tuple[str, ...]
     ignored: tuple[str, ...]
 
@@ -108,7 +107,6 @@ def digest(result: RunResult) -> Digest:
         unit=unit,
         gates=gates(result.gates, rows, names, keyed),
         partial=any(row.coverage is not None and row.coverage < 1 for row in result.coverage),
-        of_samples=bool(result.coverage),
         missing=_by_model(result.missing_prediction_labels),
         ignored=_by_model(result.ignored_prediction_labels),
     )

@@ -15,6 +15,9 @@ from valor_cli.results import CoverageResult, Direction, MetricResult, Parameter
 Key = tuple[str, str, tuple[tuple[str, object], ...]]
 """Metric, output and parameters."""
 
+ARROWS: Mapping[Direction, str] = {"higher": "↑", "lower": "↓", None: ""}
+"""The sign of the better direction."""
+
 FEW_MARK = "°"
 """Mark of a value computed from few samples."""
 

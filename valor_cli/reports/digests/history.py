@@ -8,19 +8,12 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
+from valor_cli.reports.digests.comparison.rows import MARKS, TONES, probability
 from valor_cli.reports.digests.formatting import NO_VALUE, clean, number, signed, span, words
+from valor_cli.reports.digests.grids import ARROWS
 from valor_cli.reports.digests.naming import Names, frozen
 from valor_cli.reports.document import Cell, Tone
-from valor_cli.results import ComparedVerdict
 from valor_cli.results.history import Bad, History, HistoryRow, HistoryRun, LabelRegression
-
-MARKS: Mapping[ComparedVerdict, tuple[str, Tone]] = {
-    "worse": ("✗", "bad"),
-    "better": ("✓", "good"),
-    "cannot tell": ("~", ""),
-    "not tested": ("?", "caution"),
-}
-"""The sign and the tone of each verdict."""
 
 RUN_MARKS: Mapping[str, tuple[str, Tone]] = {
     "passed": ("✓", "good"),
@@ -28,6 +21,8 @@ RUN_MARKS: Mapping[str, tuple[str, Tone]] = {
     "incomplete": ("◐", "caution"),
     "done": ("●", ""),
 }
+UNCHECKED: tuple[str, Tone] = ("?", "caution")
+"""The sign and the tone of a run's verdict, and of a gate that was not checked."""
 
 LEVELS = "▁▂▃▄▅▆▇█"
 MISSING = "·"
@@ -272,7 +267,7 @@ def _trend(rows: Sequence[HistoryRow], runs: Sequence[ShownRun], names: Names) -
         where=" / ".join(where),
         model=clean(row.model, 60),
         unit=row.unit,
-        arrow={"higher": "↑", "lower": "↓"}.get(row.direction or "", ""),
+        arrow=ARROWS[row.direction],
         points=points,
         spark=_spark(points),
         now=_now(now),
@@ -315,12 +310,8 @@ def _why(row: HistoryRow) -> str:
     told = []
     for reason in row.bad:
         p = {"previous": row.p, "best": row.best_p}.get(reason)
-        told.append(f"{REASONS[reason]} ({_probability(p)})" if p is not None else REASONS[reason])
+        told.append(f"{REASONS[reason]} (p {probability(p)})" if p is not None else REASONS[reason])
     return ", ".join(told)
-
-
-def _probability(p: float) -> str:
-    return "p <0.001" if p < 0.0005 else f"p {p:.3f}"
 
 
 def _spark(points: Sequence[Point | None]) -> Cell:
@@ -354,12 +345,8 @@ def _gate(rows: Sequence[HistoryRow]) -> Cell:
         for sign, limit in (("≥", row.gate_min), ("≤", row.gate_max))
         if limit is not None
     ]
-    mark, tone = {"passed": ("✓", "good"), "failed": ("✗", "bad")}.get(row.gate, ("?", "caution"))
-    return Cell(" ".join([", ".join(limits), mark]).strip(), _toned(tone), title=row.gate)
-
-
-def _toned(tone: str) -> Tone:
-    return {"good": "good", "bad": "bad"}.get(tone, "caution")  # type: ignore[return-value]
+    mark, tone = RUN_MARKS.get(row.gate, UNCHECKED)
+    return Cell(" ".join([", ".join(limits), mark]).strip(), tone, title=row.gate)
 
 
 def _since_last(row: HistoryRow) -> Cell:
@@ -368,8 +355,8 @@ def _since_last(row: HistoryRow) -> Cell:
     told = signed(row.change, row.unit)
     if row.verdict is None or (not row.change and row.verdict == "not tested"):
         return Cell(told, "quiet")
-    mark, tone = MARKS[row.verdict]
-    p = "" if row.p is None else _probability(row.p)
+    mark, tone = MARKS[row.verdict], TONES[row.verdict]
+    p = "" if row.p is None else f"p {probability(row.p)}"
     why = "; ".join(filter(None, (p, clean(row.reason, 200) if row.reason else "")))
     # Of what cannot be told apart the p-value adds nothing.
     decided = f", {p}" if row.verdict in ("better", "worse") else ""

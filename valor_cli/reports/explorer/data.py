@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -31,7 +30,6 @@ CASES: Final = "misclassification", "true_positive"
 DETAILS: Final = "expected", "predicted"
 """What details of a classification by a language model call both labels."""
 
-_SAFE = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,38}[A-Za-z0-9_])?")
 """Ids that are their own names in links."""
 
 _NO_IMAGES = EmbeddedImages()

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from valor_cli.errors import DataError, Problem
-from valor_cli.reports.files.packed_arrays import MISSHAPEN, ArrayReader, ArrayWriter
+from valor_cli.reports.files.packed_arrays import MISSHAPEN, ArrayReader, ArrayWriter, check_models
 from valor_cli.reports.files.sample_columns import NEXT
 from valor_cli.results import EvidenceResult, RunResult
 
@@ -54,10 +54,7 @@ def from_bytes(content: bytes, path: str, result: RunResult) -> tuple[EvidenceRe
         found = [_read(record, arrays) for record in arrays.document["evidence"]]
     except MISSHAPEN:
         raise DataError(Problem(path, "not an evidence file of valor"), hint=NEXT) from None
-    unknown = next((one.model for one in found if one.model not in result.models), None)
-    if unknown is not None:
-        message = f"no model {unknown!r:.60} in results.json; is it from another run?"
-        raise DataError(Problem(path, message), hint=NEXT)
+    check_models([one.model for one in found], path, result.models)
     return tuple(found)
 
 

@@ -9,7 +9,13 @@ import numpy as np
 from msgspec import structs
 
 from valor_cli.errors import DataError, Problem
-from valor_cli.reports.files.packed_arrays import MISSHAPEN, Array, ArrayReader, ArrayWriter
+from valor_cli.reports.files.packed_arrays import (
+    MISSHAPEN,
+    Array,
+    ArrayReader,
+    ArrayWriter,
+    check_models,
+)
 from valor_cli.reports.files.sample_columns import NEXT
 from valor_cli.results import ObjectsResult, RunResult
 from valor_cli.results.objects import OUTCOMES
@@ -97,10 +103,7 @@ def from_bytes(content: bytes, path: str, result: RunResult) -> tuple[ObjectsRes
         run = arrays.document["run"]
     except MISSHAPEN:
         raise DataError(Problem(path, "not an objects file of valor"), hint=NEXT) from None
-    unknown = next((one.model for one in found if one.model not in result.models), None)
-    if unknown is not None:
-        message = f"no model {unknown!r:.60} in results.json; is it from another run?"
-        raise DataError(Problem(path, message), hint=NEXT)
+    check_models([one.model for one in found], path, result.models)
     if run != _run(result):
         message = "not of the config and the inputs of results.json; is it from another run?"
         raise DataError(Problem(path, message), hint=NEXT)

@@ -26,6 +26,18 @@ MISSHAPEN = (LookupError, TypeError, ValueError, AttributeError)
 Array = NDArray[Any]
 
 
+def check_models(found: Sequence[str], path: str, models: Sequence[str]) -> None:
+    """Check that what a file is of is in its results.json.
+
+    Raises:
+        DataError: A model of it is not.
+    """
+    unknown = next((one for one in found if one not in models), None)
+    if unknown is not None:
+        message = f"no model {unknown!r:.60} in results.json; is it from another run?"
+        raise DataError(Problem(path, message), hint=NEXT)
+
+
 class ArrayWriter:
     """Collects the arrays of a file."""
 

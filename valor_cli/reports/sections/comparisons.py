@@ -6,6 +6,7 @@ from itertools import combinations
 
 from valor_cli.reports.digests.comparison.rows import (
     MARKS,
+    TONES,
     ComparedValue,
     compared_values,
     counts_of,
@@ -17,7 +18,7 @@ from valor_cli.reports.digests.digest import Digest, ranking
 from valor_cli.reports.digests.formatting import clean
 from valor_cli.reports.document import Block, Cell, Column, Item, Items, Note, Section, Table
 from valor_cli.reports.sections.headline import forward, why
-from valor_cli.reports.sections.tables import TONES, compared_table
+from valor_cli.reports.sections.tables import compared_table
 from valor_cli.results import ComparisonResult
 
 PAIRS = 66

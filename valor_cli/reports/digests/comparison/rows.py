@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from valor_cli.reports.digests.formatting import NO_VALUE, clean, number, signed, span
 from valor_cli.reports.digests.naming import Names
+from valor_cli.reports.document import Tone
 from valor_cli.results import ComparisonResult, Direction, Effect, PairedTest
 
 Outcome: TypeAlias = Literal["worse", "better", "equal", "cannot tell", "not tested"]
@@ -22,6 +23,14 @@ MARKS: Mapping[Outcome, str] = {
     "cannot tell": "~",
 }
 """The mark beside each verdict, worst first."""
+
+TONES: Mapping[Outcome, Tone] = {
+    "worse": "bad",
+    "better": "good",
+    "equal": "quiet",
+    "cannot tell": "",
+    "not tested": "caution",
+}
 
 TESTS: Mapping[PairedTest, str] = {
     "mcnemar": "McNemar's test",

@@ -50,8 +50,6 @@ ERRORS = tuple(
 )
 """The kinds of errors that a breakdown tells apart, each of them one error."""
 
-_SIDES = {"found": "Ground truths", "missed": "Ground truths", "ignored": "Either"}
-
 _PREDICTIONS = {
     "true_positive": "true_positive",
     "misclassification": "classification",
@@ -78,17 +76,6 @@ def counted(example: ExampleResult) -> dict[str, int]:
     """Number of an example's objects by outcome, in the order of `OUTCOMES`."""
     names = [outcome_of(thing, example.kind).name for thing in example.objects]
     return {name: names.count(name) for name in OUTCOMES if name in names}
-
-
-def legend(names: Iterable[str]) -> list[tuple[str, list[Outcome]]]:
-    """The named outcomes, ground truth before predictions."""
-    seen = {*names}
-    groups: dict[str, list[Outcome]] = {}
-    for outcome in OUTCOMES.values():
-        if outcome.name in seen:
-            side = _SIDES.get(outcome.name, "Predictions")
-            groups.setdefault(side, []).append(outcome)
-    return list(groups.items())
 
 
 def told(counts: Mapping[str, int], names: Iterable[str]) -> str:
