@@ -40,7 +40,7 @@ class Read:
         self.files: dict[str, Any] = {}
         for name, content in explorer.files.items():
             assert is_own(name)
-            text = content.decode()
+            text = b"".join(content).decode()
             assert text.startswith("valorExplorer(")
             assert text.endswith(");\n")
             self.files[name] = json.loads(text[len("valorExplorer(") : -3])
@@ -81,6 +81,7 @@ def test_numbers_are_kept_exactly() -> None:
     for values in cases:
         blobs = Blobs("c", 10_000)
         index = blobs.numbers(values)
+        blobs.finish()
         reader = Read(Explorer(json_of({"blobs": blobs.table}), {}))
         assert np.array_equal(reader.column(index), values, equal_nan=True)
 
@@ -194,7 +195,7 @@ def test_many_objects_stand_beside_the_page() -> None:
     assert big is not None
     assert len(explorer.data) < 3_000_000
     assert len(big.data) < 100_000
-    assert sum(map(len, big.files.values())) < 20 * 240_000
+    assert sum(len(one) for blocks in big.files.values() for one in blocks) < 20 * 240_000
     reader = Read(big)
     (one,) = reader.document["objects"]["models"]
     assert len(reader.column(one["boxes"])) == 4 * 240_000

@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import Struct
 
 from valor_cli.reports.digests.formatting import clean
-from valor_cli.reports.explorer.blobs import Blobs, json_of
+from valor_cli.reports.explorer.blobs import Blobs, Blocks, json_of
 from valor_cli.reports.explorer.cards import LABELS, Columns, card_chunks, texts_of, titles_of
 from valor_cli.reports.explorer.joining import LONGEST, Samples, Side, sides_of
 from valor_cli.reports.explorer.metric_columns import MetricOfSamples, metric_columns, metrics_of
@@ -44,7 +44,7 @@ class Explorer(Struct, frozen=True):
     """
 
     data: bytes
-    files: Mapping[str, bytes]
+    files: Mapping[str, Blocks]
 
 
 def explorer_of(result: RunResult, images: EmbeddedImages = _NO_IMAGES) -> Explorer | None:
