@@ -115,7 +115,7 @@ def evaluate(
         if out is None:
             return result
         names = plan.config.report.formats if formats is None else formats
-        return reported(plan, result, Path(out), names)[0]
+        return reported(plan, result, Path(out), names)[0].result
 
 
 def read_run(path: FilePath) -> RunResult:

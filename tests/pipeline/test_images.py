@@ -70,8 +70,8 @@ def run(*, files: Any = "images", **report: Any) -> tuple[EmbeddedImages, RunRes
     plan = pipeline.make_plan(load_config(config, catalogue, ()))
     result = pipeline.evaluate(plan, command="")
     images, _ = report_images(plan, result, Path("out"))
-    result, _ = reported(plan, result, Path("out"), ["json", "html"])
-    return images, result
+    written, _ = reported(plan, result, Path("out"), ["json", "html"])
+    return images, written.result
 
 
 @pytest.mark.parametrize("way", WAYS)

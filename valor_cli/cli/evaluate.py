@@ -13,6 +13,7 @@ from valor_cli.errors import ConfigError, Problem, ValorError, printable
 
 if TYPE_CHECKING:
     from valor_cli.config import RunConfig
+    from valor_cli.reports.writer import Rendered
     from valor_cli.results import RunResult
 
 GATE_FAILED = 1
@@ -187,14 +188,15 @@ def _run(
         else:
             from valor_cli.pipeline.reporting import reported
 
-            result, written = reported(plan, result, folder, formats)
+            run, written = reported(plan, result, folder, formats)
     if folder is None:
         say(text)
-    elif not talk.quiet:
+        return result
+    if not talk.quiet:
         with escaped_output():
-            _summary(result, written, talk)
-        annotate(config, result)
-    return result
+            _summary(run, written, talk)
+        annotate(config, run.result)
+    return run.result
 
 
 def _exit_code(result: RunResult) -> int:
@@ -210,14 +212,13 @@ def _exit_code(result: RunResult) -> int:
     return 0 if result.passed else GATE_FAILED
 
 
-def _summary(result: RunResult, written: list[Path], talk: Messages) -> None:
+def _summary(run: Rendered, written: list[Path], talk: Messages) -> None:
     from valor_cli.reports.render import terminal
     from valor_cli.reports.sections.coco_lines import coco_table
-    from valor_cli.reports.sections.report import report
 
-    if talk.verbose and (table := coco_table(result)):
+    if talk.verbose and (table := coco_table(run.result)):
         say(table)
-    to_terminal(terminal.to_terminal(report(result), [str(path) for path in written]))
+    to_terminal(terminal.to_terminal(run.document, [str(path) for path in written]))
 
 
 def _folder(config: RunConfig, out: str | None, *, several: bool) -> Path | None:

@@ -9,14 +9,14 @@ from msgspec.structs import replace
 
 from valor_cli.pipeline.images import report_images
 from valor_cli.pipeline.plan import Plan
-from valor_cli.reports.writer import write_reports
+from valor_cli.reports.writer import Rendered, write_rendered
 from valor_cli.results import EmbeddedImages, RunResult
 
 
 def reported(
     plan: Plan, result: RunResult, folder: Path, formats: Sequence[str]
-) -> tuple[RunResult, list[Path]]:
-    """Write the reports of a run; returns the result with their warnings, and the files.
+) -> tuple[Rendered, list[Path]]:
+    """Write the reports of a run; returns it with their warnings, and the files.
 
     Raises:
         UnknownNameError: There is no such format.
@@ -25,5 +25,5 @@ def reported(
     shown, told = (
         report_images(plan, result, folder) if "html" in formats else (EmbeddedImages(), ())
     )
-    result = replace(result, warnings=(*result.warnings, *told))
-    return result, write_reports(result, folder, formats, pictures=shown)
+    run = Rendered(replace(result, warnings=(*result.warnings, *told)), shown)
+    return run, write_rendered(run, folder, formats)

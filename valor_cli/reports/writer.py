@@ -71,7 +71,7 @@ class Page(NamedTuple):
 
 
 class Rendered:
-    """A run as renderers get it; the document is made once, and only for those that show it."""
+    """A run as renderers get it; the document is made once, and only if something shows it."""
 
     def __init__(self, result: RunResult, pictures: EmbeddedImages) -> None:
         self.result = result
@@ -101,23 +101,30 @@ def write_reports(
     *,
     beside: bool = False,
 ) -> list[Path]:
+    """Write the requested formats into `out`, as `write_rendered`."""
+    return write_rendered(Rendered(result, pictures), out, formats, beside=beside)
+
+
+def write_rendered(
+    run: Rendered, out: Path, formats: Sequence[str], *, beside: bool = False
+) -> list[Path]:
     """Write the requested formats into `out`, in order.
 
     Existing files of other formats, or of per-sample values, are removed: they would be taken for
     this run's.
 
     Args:
-        result: The run.
+        run: The run. Images that it links to in `IMAGES` are there already.
         out: The folder, made if there is none.
         formats: Names in `FILES`; json brings samples.jsonl, resamples.jsonl, evidence.bin and
             objects.bin where there are values of samples and of resamples, evidence, objects.
-        pictures: Images of the HTML report. Those that it links to in `IMAGES` are there already.
         beside: Whether existing files belong to this run and are kept.
 
     Raises:
         UnknownNameError: There is no such format.
         DataError: As `write_files`.
     """
+    result, pictures = run.result, run.pictures
     names = list(dict.fromkeys(formats))
     tables = {
         SAMPLES: bool(result.samples),
@@ -128,7 +135,6 @@ def write_reports(
     if "json" in names:
         names += [name for name, there in tables.items() if there]
     renderers = {name: _renderer(name) for name in names}
-    run = Rendered(result, pictures)
     rendered = {FILES.get(name, name): render(run) for name, render in renderers.items()}
     known = () if beside else (*FILES.values(), *tables)
     stale = [name for name in known if name not in rendered]
