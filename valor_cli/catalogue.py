@@ -6,14 +6,14 @@ Tasks are imported on demand, so that a run pays only for the wing it uses.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from valor_cli.errors import Problem, UnknownNameError, did_you_mean
-from valor_cli.metric import Metric, Task
+from valor_cli.metric import Measure, Metric, Task
 from valor_cli.results import THRESHOLD
 
 
@@ -115,6 +115,43 @@ def metric_names(task_name: str) -> Mapping[str, str]:
     """Every accepted metric name of a task, aliases included, mapped to its canonical name."""
     metrics = task(task_name).metrics
     return {name: metric.name for metric in metrics for name in (metric.name, *metric.aliases)}
+
+
+def measure(task_name: str, name: str, given: Collection[str] = ()) -> Measure | None:
+    """What a name stands for in a config: None if it is none that is known.
+
+    Names are those of metrics with their aliases, "METRIC.OUTPUT", those of the field
+    ("mAP@0.75"), and those that tables show ("ROUGE-L F1").
+
+    Args:
+        task_name: The task.
+        name: As the user has it.
+        given: The parameters that are given with it, and "label" if it is asked of one label.
+    """
+    found = task(task_name).named(name, given)
+    if found is not None:
+        return found
+    names = metric_names(task_name)
+    if name in names:
+        return Measure(names[name])
+    of, dot, output = name.rpartition(".")
+    if dot and of in names and output in outputs(task_name, names[of]):
+        return Measure(names[of], output)
+    return _shown_names(task_name).get(name.casefold())
+
+
+@cache
+def _shown_names(task_name: str) -> Mapping[str, Measure]:
+    """The measures of a task by what tables call them."""
+    from valor_cli.reports.digests.naming import short_name
+
+    found: dict[str, Measure] = {}
+    for one in task(task_name).metrics:
+        values = {parameter.name: parameter.default for parameter in one.parameters}
+        for output in one.outputs:
+            shown = short_name(one.name, output.name, values).casefold()
+            found.setdefault(shown, Measure(one.name, output.name))
+    return found
 
 
 @cache

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validat
 
 from valor_cli.config import RunConfig, load_config
 from valor_cli.errors import ConfigError
+from valor_cli.metric import Measure
 
 
 class Strict(BaseModel):
@@ -83,6 +84,15 @@ class Words:
     def metric_names(self, task: str) -> Mapping[str, str]:
         aliases = {"ap": "average_precision"} if task == "boxes" else {}
         return {name: name for name in self._metrics[task]} | aliases
+
+    def measure(self, task: str, name: str, given: Collection[str] = ()) -> Measure | None:
+        if name == "ap@0.75":
+            ious = {"iou_thresholds": [0.75]}
+            return Measure("average_precision", None, ious, {"iou_threshold": 0.75})
+        if name == "bare" and "iou_thresholds" not in given:
+            return Measure("coco", note="bare is read as coco")
+        names = self.metric_names(task)
+        return Measure(names[name]) if name in names else None
 
     def parameters(self, task: str, metric: str) -> type[BaseModel]:
         return self._metrics[task][metric]

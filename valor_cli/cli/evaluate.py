@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 
+from valor_cli.cli.from_files import are_configs, config_of
 from valor_cli.cli.github import annotate, escaped_output, print_error
 from valor_cli.cli.output import Messages, command_line, say, to_terminal
 from valor_cli.errors import ConfigError, Problem, ValorError, printable
@@ -22,7 +24,33 @@ STOPPED = {"budget": 4, "interrupted": 130, "terminated": 143}
 
 
 def evaluate(
-    configs: Annotated[list[str], typer.Argument(metavar="CONFIG", help="YAML configs to run.")],
+    paths: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="CONFIG… | GROUND_TRUTH PREDICTIONS…",
+            help="YAML configs to run; or the data itself, without a config.",
+        ),
+    ],
+    task: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Without a config: the task, if it is not inferred."),
+    ] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--metric", "-m", metavar="NAME", help="Without a config: a metric; may be repeated."
+        ),
+    ] = None,
+    gate: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="LIMIT", help="Without a config: a gate, as 'f1 >= 0.8'; may be repeated."
+        ),
+    ] = None,
+    save_config: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Without a config: write the one that this stands for."),
+    ] = None,
     set_: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="PATH=VALUE", help="Override a value of the config."),
@@ -83,22 +111,31 @@ def evaluate(
 ) -> None:
     """Evaluate predictions against ground truth and check the gates.
 
-    
+    Files without a config are read for what they are: task, formats and how they belong together
+    are inferred from their content, and said in one line.
+
+    \b
     Example:
       valor evaluate configs/object_detection.yaml --out reports/today
+      valor evaluate ground_truth.json predictions.json
+      valor evaluate answers.jsonl --metric rouge_l --gate 'rouge_l >= 0.4'
     """
     talk = Messages(quiet=quiet, verbose=verbose)
     spread = _spread(jobs, engine, scheduler)
+    alone = {"--task": task, "--metric": metric, "--gate": gate, "--save-config": save_config}
+    sources: list[str | Mapping[str, Any]] = list(paths)
+    if not are_configs(paths, alone):
+        sources = [config_of(paths, task, metric or (), gate or (), save_config, talk)]
     code = 0
     taken: dict[Path | None, str] = {}
-    for path in configs:
+    for source in sources:
         try:
             from valor_cli import catalogue
             from valor_cli.config import load_config
 
-            config = load_config(Path(path), catalogue, set_ or ())
-            folder = _folder(config, out, several=len(configs) > 1)
-            _take(folder, path, taken)
+            config = load_config(source, catalogue, set_ or ())
+            folder = _folder(config, out, several=len(sources) > 1)
+            _take(folder, str(config.path), taken)
             wanted = _formats(config, formats, folder)
             if dry_run:
                 talk.say(_intention(config, folder, wanted))
@@ -113,7 +150,7 @@ def evaluate(
                 break
         except ValorError as error:
             # The other configs still run; each error is reported where it happens.
-            if len(configs) == 1:
+            if len(sources) == 1:
                 raise
             print_error(error)
             code = max(code, error.exit_code)
@@ -230,8 +267,11 @@ def _folder(config: RunConfig, out: str | None, *, several: bool) -> Path | None
         raise ConfigError(problem, hint="write them to a local folder, then copy them")
     if out is not None and out != "-":
         return Path(out) / config.path.stem if several else Path(out)
+    from valor_cli.config.document import UNNAMED
+
     named = out or config.report.out
-    return None if named == "-" else Path(named or f"reports/{config.path.stem}")
+    name = config.task if config.path == UNNAMED else config.path.stem
+    return None if named == "-" else Path(named or f"reports/{name}")
 
 
 def _take(folder: Path | None, path: str, taken: dict[Path | None, str]) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from valor_cli.errors import Problem, ValorError
-from valor_cli.masking import masked_bytes, without_kept
+from valor_cli.masking import masked_bytes, without_kept, without_secrets
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -92,6 +92,11 @@ class Messages:
         """Print a plain line."""
         if not self.quiet:
             say(text)
+
+    def tell(self, text: str) -> None:
+        """Print a plain line beside the answer, on stderr."""
+        if not self.quiet:
+            typer.echo(without_secrets(text), err=True)
 
     @contextmanager
     def progress(self) -> Iterator[_Stages]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -40,6 +41,9 @@ class MetricRequest(_Strict):
     threshold_given: bool = False
     given: tuple[str, ...] = Field(default=(), exclude=True)
 
+
+NOT_WORSE_LEVEL = 0.05
+"""The significance level of `not_worse: true`."""
 
 AUTO = "auto"
 """The entry of `slices:` that searches for the worst slices."""
@@ -144,11 +148,23 @@ class Gate(_Strict):
         gt=0,
         lt=1,
         description="Fails if a paired test finds the value worse than the baseline's at this "
-        "significance level, as 0.05.",
+        "significance level, as 0.05; true is 0.05.",
     )
     coverage: float | None = Field(
         default=None, ge=0, le=1, description="Minimum share of the samples that must have a value."
     )
+
+    _request: dict[str, Any] = PrivateAttr(default={})
+
+    @field_validator("not_worse", mode="before")
+    @classmethod
+    def _usual_level(cls, level: object) -> object:
+        return NOT_WORSE_LEVEL if level is True else level
+
+    @property
+    def request(self) -> Mapping[str, Any]:
+        """Parameters that its metric has to be asked for, of a name such as mAP@0.75."""
+        return self._request
 
     @property
     def on_value(self) -> bool:
@@ -231,6 +247,7 @@ class RunConfig(_Strict):
         metrics: None when the config has no `metrics:`, which means the task's defaults.
         filter: Column (`label`, `image_id`, `sample_id`, `metadata.NAME`) to the values kept.
         gates: With the metric's canonical name.
+        notes: What to warn of, as names that mean something else to others.
         path: The YAML file, as it was named.
         sha256: Of the bytes of the file.
     """
@@ -245,6 +262,7 @@ class RunConfig(_Strict):
     interval: Interval | None = None
     gates: tuple[Gate, ...] = ()
     report: Report = Report()
+    notes: tuple[str, ...] = Field(default=(), exclude=True)
     path: Path
     sha256: str
     _document: YamlDocument = PrivateAttr()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel
 
@@ -21,12 +21,19 @@ from valor_cli.config.models import (
     SliceSearch,
 )
 from valor_cli.config.problems import TreePath, quoted
-from valor_cli.config.vocabulary import FILTER_KEYS, Vocabulary, is_metadata
+from valor_cli.config.short_forms import GATES, gate_of, told_of_peer
+from valor_cli.config.vocabulary import FILTER_KEYS, METADATA, Vocabulary, is_metadata
+from valor_cli.errors import did_you_mean
 from valor_cli.results import THRESHOLD, Scalar
+
+if TYPE_CHECKING:
+    from valor_cli.metric import Measure
 
 M = TypeVar("M", bound=BaseModel)
 
-KEYS = tuple(name for name in RunConfig.model_fields if name not in ("path", "sha256", "options"))
+KEYS = tuple(
+    name for name in RunConfig.model_fields if name not in ("path", "sha256", "options", "notes")
+)
 LISTED_NAMES = 12
 """Names a message lists in full; of more it says which command lists them."""
 
@@ -53,6 +60,7 @@ def reviewed(document: YamlDocument, vocabulary: Vocabulary) -> RunConfig:
     }
     if checks.problems:
         raise checks.problems.error()
+    parts["notes"] = tuple(review.notes)
     config = RunConfig(path=document.path, sha256=document.sha256, **parts)
     config._document = document
     return config
@@ -81,6 +89,7 @@ class _Review:
         self.task = self._known_task()
         self._task_name = checks.written(("task",), self.task or "")
         self._metric_names = vocabulary.metric_names(self.task) if self.task else {}
+        self.notes: dict[str, None] = {}
         self._slice_values = vocabulary.slice_values(self.task) if self.task else {}
 
     def _known_task(self) -> str | None:
@@ -155,12 +164,14 @@ class _Review:
             return None
         name, body = (item, None) if isinstance(item, str) else next(iter(item.items()))
         inside = (*path, name)
-        canonical = self._canonical(path if isinstance(item, str) else inside, name)
         body = {} if body is None else body
+        given = body if isinstance(body, dict) else ()
+        measure = self._measure(path if isinstance(item, str) else inside, name, given)
         if not self._checks.expect(inside, body, dict, "a mapping of parameters"):
             return None
-        if canonical is None or self.task is None:
+        if measure is None or self.task is None:
             return None
+        canonical, body = measure.metric, {**measure.parameters, **body}
         model = self._vocabulary.parameters(self.task, canonical)
         parameters = self._checks.model(model, inside, body, name, word="parameter")
         if parameters is None:
@@ -176,16 +187,24 @@ class _Review:
             given=tuple(name for name in values if name in body),
         )
 
-    def _canonical(self, path: TreePath, name: str) -> str | None:
-        """The canonical name of a metric, with a problem noted where there is none."""
-        names = self._metric_names
-        if self.task is not None and name not in names:
+    def _measure(self, path: TreePath, name: str, given: Collection[str] = ()) -> Measure | None:
+        """What a name stands for, with a problem noted where that is nothing."""
+        if self.task is None:
+            return None
+        found = self._vocabulary.measure(self.task, name, given)
+        if found is None:
+            names = self._metric_names
             known = tuple(dict.fromkeys(names.values()))
             listed = f"{self._task_name} has {', '.join(known)}"
             if len(known) > LISTED_NAMES:
                 listed = f"'valor metrics --task {self._task_name}' lists them"
-            self._checks.unknown(path, "metric", name, names, listed=listed)
-        return names.get(name)
+            if told := told_of_peer(name):
+                self._checks.note(path, told, key=path[-1] == name)
+            else:
+                self._checks.unknown(path, "metric", name, names, listed=listed)
+        elif found.note:
+            self.notes[found.note] = None
+        return found
 
     def label_map(self) -> Mapping[str, str]:
         labels = self._mapping("label_map")
@@ -241,14 +260,14 @@ class _Review:
     ) -> SliceRequest | None:
         if key == AUTO:
             return _searching(SliceSearch())
-        self._slice_key(path, key, AUTO)
+        key = self._slice_key(path, key, AUTO)
         return SliceRequest.model_construct(key=key, values=values)
 
     def _slice_list(self, path: TreePath, key: str, values: Any) -> SliceRequest | None:
         if key == AUTO:
             search = self._checks.model(SliceSearch, path, {} if values is None else values, AUTO)
             return None if search is None else _searching(search)
-        self._slice_key(path, key, AUTO)
+        key = self._slice_key(path, key, AUTO)
         if not self._checks.expect(path, values, list, "a list of values"):
             return SliceRequest.model_construct(key=key, values=None) if values is None else None
         if not values:
@@ -265,13 +284,20 @@ class _Review:
             seen.add(repr(value))
         return SliceRequest.model_construct(key=key, values=tuple(values))
 
-    def _slice_key(self, path: TreePath, key: str, *more: str) -> None:
-        """Check that a key can be sliced by; `more` are other accepted words."""
+    def _slice_key(self, path: TreePath, key: str, *more: str) -> str:
+        """The key in full: one that is none of the task's, nor near to one, is a metadata column.
+
+        `more` are other accepted words.
+        """
         known = (*self._slice_values, *more)
         if self.task is not None and not is_metadata(key) and key not in known:
+            written = self._checks.written(path, key) == key
+            if key and key != METADATA and written and not did_you_mean(key, known):
+                return f"{METADATA}{key}"
             listed = f"{self._task_name} has {', '.join((*self._slice_values, 'metadata.NAME'))}"
             listed = f"{listed}; {AUTO} looks for the worst" if more else listed
             self._checks.unknown(path, "slice key", key, known, listed=listed)
+        return key
 
     def _slice_value(self, path: TreePath, key: str, value: Scalar) -> None:
         known = self._slice_values.get(key)
@@ -282,31 +308,55 @@ class _Review:
         gates = []
         for index, item in enumerate(self._items("gates")):
             path: TreePath = ("gates", index)
+            if isinstance(item, str):
+                item = self._gate_text(path, item)
+                if item is None:
+                    continue
             gate = self._checks.model(Gate, path, item, "a gate")
-            metric = self._gate_names(path, item) if isinstance(item, dict) else None
+            named = self._gate_names(path, item) if isinstance(item, dict) else {}
             if gate is not None:
-                gates.append(gate.model_copy(update={"metric": metric or gate.metric}))
+                request = named.pop("request", {})
+                gates.append(gate.model_copy(update=named))
+                gates[-1]._request = request
         return tuple(gates)
 
-    def _gate_names(self, path: TreePath, gate: Mapping[str, Any]) -> str | None:
-        """The canonical name of a gate's metric; its output and slice are checked as well."""
+    def _gate_text(self, path: TreePath, text: str) -> dict[str, Any] | None:
+        """The mapping that a gate in short form stands for."""
+        found = gate_of(text)
+        if found is None:
+            self._checks.wrong(path, f"a gate such as {' or '.join(GATES)}", text)
+        return found
+
+    def _gate_names(self, path: TreePath, gate: Mapping[str, Any]) -> dict[str, Any]:
+        """What a gate's metric and slice are in full; they are checked, and so is its output."""
         metric, output, part = gate.get("metric"), gate.get("output"), gate.get("slice")
+        named: dict[str, Any] = {}
         if isinstance(part, str):
             place = (*path, "slice")
             key, equals, value = part.partition("=")
             if key and equals:
-                self._slice_key(place, key)
+                named["slice"] = f"{self._slice_key(place, key)}={value}"
                 self._slice_value(place, key, value)
             else:
                 self._checks.wrong(place, "text such as metadata.camera=front", part, kind=False)
-        if not isinstance(metric, str):
-            return None
-        canonical = self._canonical((*path, "metric"), metric)
-        if canonical is not None and self.task is not None and isinstance(output, str):
+        given = gate.get("parameters")
+        given = given if isinstance(given, dict) else {}
+        if not isinstance(metric, str) or self.task is None:
+            return named
+        of_label = ("label",) if gate.get("label") is not None else ()
+        measure = self._measure((*path, "metric"), metric, (*given, *of_label))
+        if measure is None:
+            return named
+        if isinstance(output, str):
             place = (*path, "output")
-            known = self._vocabulary.outputs(self.task, canonical)
+            known = self._vocabulary.outputs(self.task, measure.metric)
             if output not in known:
                 owner = self._checks.written((*path, "metric"), metric)
                 listed = f"{owner} has {', '.join(known) or 'none'}"
                 self._checks.unknown(place, "output", output, known, listed=listed)
-        return canonical
+        return named | {
+            "metric": measure.metric,
+            "output": output or measure.output,
+            "parameters": {**measure.row, **given},
+            "request": dict(measure.parameters),
+        }

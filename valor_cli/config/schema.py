@@ -89,7 +89,7 @@ def _properties(tasks: Sequence[str], named: _Named) -> Schema:
         "interval": named[Interval],
         "gates": {
             "type": "array",
-            "items": named[Gate],
+            "items": {"anyOf": [named[Gate], {"type": "string"}]},
             "description": "Limits that fail the run.",
         },
         "report": named[Report],

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Protocol
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol
 
 from pydantic import BaseModel
+
+if TYPE_CHECKING:
+    from valor_cli.metric import Measure
 
 FILTER_KEYS = ("label", "image_id", "sample_id")
 """What to filter by, beside `metadata.NAME`."""
 
+METADATA = "metadata."
+
 
 def is_metadata(key: str) -> bool:
     """Whether a key is `metadata.NAME`, which filters and slices can use."""
-    return key.startswith("metadata.") and key != "metadata."
+    return key.startswith(METADATA) and key != METADATA
 
 
 class Vocabulary(Protocol):
@@ -30,6 +35,12 @@ class Vocabulary(Protocol):
 
     def metric_names(self, task: str) -> Mapping[str, str]:
         """Every accepted name of a metric, aliases included, with its canonical name."""
+
+    def measure(self, task: str, name: str, given: Collection[str] = ()) -> Measure | None:
+        """What a name stands for; None if it is unknown.
+
+        `given` are the parameters given beside it, and "label" if it is asked of one label.
+        """
 
     def parameters(self, task: str, metric: str) -> type[BaseModel]:
         """The strict model of a metric's parameters and threshold, by its canonical name."""

@@ -14,6 +14,7 @@ from valor_cli.metric.loading import (
     Survey,
     written,
 )
+from valor_cli.metric.measure import Measure
 from valor_cli.metric.task import Asking, NoOptions, RunTerms, Task
 from valor_cli.metric.wing import Wing, in_one_part
 
@@ -25,6 +26,7 @@ __all__ = [
     "Dataset",
     "Evidence",
     "Loaded",
+    "Measure",
     "Metric",
     "MissingConfig",
     "ModelKind",

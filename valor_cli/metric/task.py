@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic
 
 from msgspec import Struct, field
@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict
 from valor_cli.metric.definition import Call, Metric, MissingConfig
 from valor_cli.metric.evidence import D
 from valor_cli.metric.loading import Loaded, Selection, Stream
+from valor_cli.metric.measure import Measure
 from valor_cli.metric.wing import Wing
 from valor_cli.results import EmbeddedImages, ExampleResult
 
@@ -77,6 +78,8 @@ class Task(Struct, Generic[D], frozen=True):
         instead: Values of parameters, by name, in place of what metrics have by default.
         lacks: What this kind of data cannot give of `Metric.needs`, or has no use for, as a
             parameter's value ("hardmax: true"): why, and what to do.
+        named: The measure that a name of the field stands for, beside names of metrics; its second
+            argument are the parameters that are given with it.
     """
 
     name: str
@@ -97,6 +100,7 @@ class Task(Struct, Generic[D], frozen=True):
     variant: Callable[[Any], tuple[Any, Task[D]]] | None = None
     instead: Mapping[str, Any] = field(default_factory=dict)
     lacks: Mapping[str, MissingConfig] = field(default_factory=dict)
+    named: Callable[[str, Collection[str]], Measure | None] = lambda name, given: None
 
     @property
     def metrics(self) -> tuple[Metric[Any], ...]:

@@ -75,20 +75,47 @@ def _planned(config: RunConfig, task: Task[Any]) -> Plan:
         for request in config.metrics or ()
     ]
     named = list(task.defaults) if config.metrics is None else []
-    named += [gate.metric for gate in config.gates if gate.metric is not None]
+    named += [gate.metric for gate in config.gates if gate.metric and not gate.request]
     listed = {call.metric.name for call in calls}
     calls += [
         _by_default(metrics[name], task) for name in dict.fromkeys(named) if name not in listed
     ]
+    calls += _for_gates(config, metrics, task, calls)
     if config.slice_search is not None and task.by_sample not in (None, *listed, *named):
         calls.append(_of_samples(metrics[str(task.by_sample)], task, calls))
     _check_lacks(task, calls, config, {})
-    told: dict[str, None] = {}
+    told: dict[str, None] = dict.fromkeys(config.notes)
     if task.asking is not None:
         tuned = [task.asking.tuned(config.options, call) for call in calls]
         calls = [call for call, _ in tuned]
-        told = dict.fromkeys(warning for _, warning in tuned if warning is not None)
+        told |= dict.fromkeys(warning for _, warning in tuned if warning is not None)
     return Plan(config, task, _wings(task, calls, config), tuple(told))
+
+
+def _for_gates(
+    config: RunConfig, metrics: Mapping[str, Metric[Any]], task: Task[Any], calls: Sequence[Call]
+) -> list[Call]:
+    """The calls that gates on names such as mAP@0.75 need, and nothing else makes."""
+    found: list[Call] = []
+    for gate in config.gates:
+        if not gate.request or gate.metric is None:
+            continue
+        others = [one for one in (*calls, *found) if one.metric.name == gate.metric]
+        if any(
+            all(_covers(one.parameters.get(name), value) for name, value in gate.request.items())
+            for one in others
+        ):
+            continue
+        call = _by_default(metrics[gate.metric], task)
+        found.append(replace(call, parameters={**call.parameters, **gate.request}))
+    return found
+
+
+def _covers(given: Any, needed: Any) -> bool:
+    """Whether a parameter has a value, or all of a list."""
+    if isinstance(needed, list | tuple) and isinstance(given, list | tuple):
+        return set(needed) <= set(given)
+    return bool(given == needed)
 
 
 def _parameters(request: MetricRequest, task: Task[Any]) -> Mapping[str, Any]:

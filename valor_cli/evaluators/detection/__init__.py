@@ -31,6 +31,7 @@ from valor_cli.evaluators.detection.metrics.lvis import LVIS_WING
 from valor_cli.evaluators.detection.metrics.panoptic_quality import PANOPTIC_WING
 from valor_cli.evaluators.detection.metrics.pr_curve import PR_CURVE
 from valor_cli.evaluators.detection.metrics.precision_recall import F1, PRECISION, RECALL
+from valor_cli.evaluators.detection.names import measure_named
 from valor_cli.metric import Stream, Task, Wing
 
 __all__ = ["INSTANCE_SEGMENTATION", "OBJECT_DETECTION"]
@@ -109,6 +110,7 @@ OBJECT_DETECTION = Task(
     defaults=_DEFAULTS,
     primary=_PRIMARY,
     by_sample="image_scores",
+    named=measure_named,
 )
 
 INSTANCE_SEGMENTATION = Task(
@@ -122,4 +124,5 @@ INSTANCE_SEGMENTATION = Task(
     defaults=_DEFAULTS,
     primary=_PRIMARY,
     by_sample="image_scores",
+    named=measure_named,
 )

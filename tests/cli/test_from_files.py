@@ -1,0 +1,99 @@
+"""`valor evaluate` without a config."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import ROOT, Valor
+
+DATA = ROOT / "sample_data"
+COCO = DATA / "object_detection"
+
+
+def metric(folder: Path, name: str, output: str = "value") -> float:
+    rows = json.loads((folder / "results.json").read_text())["metrics"]
+    return next(
+        row["value"]
+        for row in rows
+        if (row["metric"], row["output"], row["label"], row["slice"]) == (name, output, None, None)
+    )
+
+
+def test_two_files(valor: Valor, tmp_path: Path) -> None:
+    truth, large = COCO / "ground_truth.json", COCO / "large.json"
+    done = valor("evaluate", truth, large, "--out", tmp_path / "out", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    told = "object detection · COCO and COCO results · joined by image id · ground truth: "
+    assert done.stderr.startswith(f"{told}{truth}")
+    # The detector's published COCO number on these 100 images, by pycocotools.
+    assert metric(tmp_path / "out", "coco", "AP") == pytest.approx(0.3469581862666092, abs=1e-12)
+
+
+def test_metrics_and_gates_by_the_names_of_the_field(valor: Valor, tmp_path: Path) -> None:
+    files = [COCO / "ground_truth.json", COCO / "large.json"]
+    asked = ["--metric", "mAP@[.50:.95]", "-m", "{f1: {score_threshold: 0.3}}"]
+    gates = ["--gate", "AP >= 0.3", "--gate", "mAP50 >= 99%", "--gate", "recall[person] >= 0.1"]
+    done = valor("evaluate", *files, *asked, *gates, "--out", tmp_path, "--format", "json")
+    assert done.returncode == 1
+    assert done.stdout.startswith("FAILED  1 of 3 gates")
+    assert metric(tmp_path, "mean_average_precision_over_ious") == pytest.approx(0.34696, abs=1e-5)
+
+
+def test_the_config_is_written_and_says_the_same(valor: Valor, tmp_path: Path) -> None:
+    answers = DATA / "text_generation" / "answers.jsonl"
+    out = ["--out", tmp_path / "one", "--format", "json"]
+    saved = tmp_path / "configs" / "own.yaml"
+    asked = ["evaluate", answers, "-m", "exact_match", "--gate", "exact_match >= 0"]
+    done = valor(*asked, *out, "--save-config", saved)
+    assert done.returncode == 0, done.stderr
+    assert f"wrote {saved}: valor evaluate {saved}" in done.stderr
+    again = valor("evaluate", saved, "--out", tmp_path / "two", "--format", "json")
+    assert again.returncode == 0, again.stderr
+    values = [
+        json.loads((tmp_path / name / "results.json").read_text())["metrics"]
+        for name in ("one", "two")
+    ]
+    assert values[0] == values[1]
+    refused = valor(*asked, *out, "--save-config", saved)
+    assert refused.returncode == 2
+    assert f"{saved}: exists already" in refused.stderr
+
+
+def test_a_saved_config_names_what_else_there_is(valor: Valor, tmp_path: Path) -> None:
+    files = [COCO / "ground_truth.json", COCO / "small.json", COCO / "large.json"]
+    saved = tmp_path / "own.yaml"
+    done = valor("evaluate", *files, "--dry-run", "--save-config", saved)
+    assert done.returncode == 0, done.stderr
+    text = saved.read_text()
+    for part in ("task: object_detection", "# metrics:", "#   - coco", "# gates:", "# interval:"):
+        assert part in text
+    assert valor("validate", saved).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["configs/classification.yaml", "--gate", "f1 >= 1"],
+            "--gate: is for files without",
+        ),
+        (["configs/classification.yaml", "sample_data"], "sample_data: no YAML config, but config"),
+        ([COCO / "large.json"], "read as predictions, objects in images"),
+        ([COCO / "large.json", "--task", "boxes"], "no task 'boxes'"),
+        ([COCO / "ground_truth.json", COCO / "large.json", "--gate", "f > 1"], "expected a gate"),
+        (
+            [COCO / "ground_truth.json", COCO / "large.json", "-m", "{f1"],
+            "--metric: expected",
+        ),
+        ([DATA / "text_generation" / "answers.jsonl", "-m", "GEval"], "is a metric of deepeval"),
+        (["none.json", "other.json"], "none.json: no such file"),
+    ],
+)
+def test_what_cannot_be_used(valor: Valor, arguments: list[object], message: str) -> None:
+    done = valor("evaluate", *arguments)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,187 @@
+"""What files alone say: task, sides, models, and what to do where they do not say it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from valor_cli.errors import ConfigError, DataError, UnknownNameError
+from valor_cli.pipeline.inference import infer
+
+BOX = "image_id,label,x,y,width,height"
+FILES = {
+    "truth.csv": f"{BOX}\n1,cat,0,0,5,5\n",
+    "found.csv": f"{BOX},score\n1,cat,0,0,5,5,0.9\n",
+    "a/predictions.csv": f"{BOX},score\n1,cat,0,0,5,5,0.9\n",
+    "b/predictions.csv": f"{BOX},score\n1,cat,0,0,5,5,0.9\n",
+    "labels.csv": "id,label\n1,cat\n2,dog\n",
+    "wide.csv": "id,cat,dog\n1,0.9,0.1\n2,0.2,0.8\n",
+    "both.csv": "id,label,prediction\n1,cat,cat\n2,dog,cat\n",
+    "short.csv": "input,target,prediction\nIs it a cat?,yes,no\nIs it a dog?,no,no\n",
+    "long.csv": "input,target,prediction\nWhat is it?,It is a very old cat,It is a dog\n",
+    "rag.jsonl": '{"question": "q", "contexts": ["c"], "answer": "a"}\n',
+    "answers.csv": "response,reference\nyes,no\n",
+    "odd.csv": "colour,price\nred,5\n",
+    "maps.csv": "ground_truth,prediction\na.png,b.png\n",
+    "coco.json": json.dumps(
+        {
+            "info": {"score": 1},
+            "images": [{"id": 1, "width": 9, "height": 9, "file_name": "1.jpg"}],
+            "annotations": [{"id": 1, "image_id": 1, "category_id": 1, "bbox": [0, 0, 5, 5]}],
+            "categories": [{"id": 1, "name": "cat"}],
+        }
+    ),
+    "boxes.json": json.dumps(
+        [{"image_id": 1, "category_id": 1, "bbox": [0, 0, 5, 5], "score": 0.9}]
+    ),
+    "masks.json": json.dumps(
+        [
+            {
+                "image_id": 1,
+                "category_id": 1,
+                "segmentation": {"size": [9, 9], "counts": "abc"},
+                "score": 0.9,
+            }
+        ]
+    ),
+    "yolo/data.yaml": "path: .\nval: images\nnames: [cat]\n",
+    "yolo/images/1.txt": "",
+    "yolo/labels/1.txt": "0 0.5 0.5 0.1 0.1\n",
+    "runs/predict/labels/1.txt": "0 0.5 0.5 0.1 0.1 0.9\n",
+    "runs/other/labels/1.txt": "0 0.5 0.5 0.1 0.1 0.9\n",
+}
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, text in FILES.items():
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_text(text, encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("paths", "task", "data"),
+    [
+        (
+            ["truth.csv", "found.csv"],
+            "object_detection",
+            {"ground_truth": "truth.csv", "predictions": "found.csv"},
+        ),
+        # The order does not matter where the scores tell.
+        (
+            ["found.csv", "truth.csv"],
+            "object_detection",
+            {"ground_truth": "truth.csv", "predictions": "found.csv"},
+        ),
+        (
+            ["truth.csv", "a/predictions.csv", "b/predictions.csv"],
+            "object_detection",
+            {
+                "ground_truth": "truth.csv",
+                "predictions": {"a": "a/predictions.csv", "b": "b/predictions.csv"},
+            },
+        ),
+        (
+            ["coco.json", "boxes.json"],
+            "object_detection",
+            {"ground_truth": "coco.json", "predictions": "boxes.json"},
+        ),
+        (
+            ["yolo", "runs/predict/labels", "runs/other/labels"],
+            "object_detection",
+            {
+                "ground_truth": "yolo",
+                "predictions": {"predict": "runs/predict/labels", "other": "runs/other/labels"},
+            },
+        ),
+        (
+            ["yolo/data.yaml", "runs/predict/labels/"],
+            "object_detection",
+            {"ground_truth": "yolo/data.yaml", "predictions": {"predict": "runs/predict/labels/"}},
+        ),
+        (
+            ["labels.csv", "wide.csv"],
+            "classification",
+            {"ground_truth": "labels.csv", "predictions": "wide.csv"},
+        ),
+        (["both.csv"], "classification", {"samples": "both.csv"}),
+        # Of the same columns, values tell classes from texts.
+        (["short.csv"], "classification", {"samples": "short.csv"}),
+        (["long.csv"], "text_generation", {"samples": "long.csv"}),
+        (["rag.jsonl"], "text_generation", {"samples": "rag.jsonl"}),
+        (["answers.csv"], "text_generation", {"samples": "answers.csv"}),
+        (["maps.csv"], "semantic_segmentation", {"ground_truth": "maps.csv"}),
+    ],
+)
+def test_what_files_say(paths: Sequence[str], task: str, data: Mapping[str, Any]) -> None:
+    found = infer(paths)
+    assert found.config == {"task": task, "data": data}
+    assert found.told.startswith(task.replace("_", " "))
+
+
+def test_instances_are_told_where_every_input_has_outlines() -> None:
+    Path("outlined.json").write_text(
+        FILES["coco.json"].replace('"bbox"', '"segmentation": [[0, 0, 5, 0, 5, 5]], "bbox"')
+    )
+    assert infer(["outlined.json", "masks.json"]).config["task"] == "instance_segmentation"
+    assert infer(["outlined.json", "boxes.json"]).config["task"] == "object_detection"
+    assert infer(["coco.json", "masks.json"]).config["task"] == "object_detection"
+
+
+def test_what_lies_beside_the_ground_truth_is_named() -> None:
+    Path("images").mkdir()
+    told = infer(["coco.json", "boxes.json"])
+    assert told.config["data"]["images"] == "images"
+    assert told.told.endswith("ground truth: coco.json · images: images")
+
+
+def test_a_task_that_is_named_decides() -> None:
+    asked = infer(["short.csv"], task="text_generation", metrics=["{bleu_4: {}}", "rouge_l"])
+    assert asked.config == {
+        "task": "text_generation",
+        "data": {"samples": "short.csv"},
+        "metrics": [{"bleu_4": {}}, "rouge_l"],
+    }
+    with pytest.raises(UnknownNameError, match="no task 'texts'"):
+        infer(["short.csv"], task="texts")
+
+
+@pytest.mark.parametrize(
+    ("paths", "error", "message"),
+    [
+        (
+            ["odd.csv"],
+            ConfigError,
+            "cannot tell what it holds from its columns colour, price",
+        ),
+        (
+            ["found.csv"],
+            ConfigError,
+            "label, x, y, width, height, score (CSV); the ground truth is missing",
+        ),
+        (["labels.csv"], ConfigError, "labels.csv: read as ground truth, labels or scores"),
+        (
+            ["truth.csv", "wide.csv"],
+            ConfigError,
+            "wide.csv: read as predictions, labels or scores",
+        ),
+        (
+            ["a/predictions.csv", "b/predictions.csv"],
+            ConfigError,
+            "a/predictions.csv: read as predictions",
+        ),
+        (["truth.csv", "truth.csv", "found.csv"], ConfigError, "truth.csv: read as ground truth"),
+        (["truth.csv", "found.csv", "found.csv"], ConfigError, "found: named twice"),
+        (["none.csv"], DataError, "none.csv: no such file"),
+        (["both.csv", "[]"], DataError, "no file matches"),
+    ],
+)
+def test_what_cannot_be_told(paths: Sequence[str], error: type[Exception], message: str) -> None:
+    with pytest.raises(error) as caught:
+        infer(paths)
+    assert message in str(caught.value)

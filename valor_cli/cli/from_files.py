@@ -1,0 +1,93 @@
+"""Run without a config: infer it from the files that the command line names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from valor_cli.cli.output import Messages
+from valor_cli.errors import ConfigError, DataError, Problem
+
+_YAML: Final = (".yaml", ".yml")
+_DATASET: Final = re.compile(r"^(?:train|val|test|names|nc)\s*:", re.M)
+_TASK: Final = re.compile(r"^[\"']?task\b", re.M)
+
+
+def are_configs(paths: Sequence[str], given: Mapping[str, object]) -> bool:
+    """Whether paths are configs, and not data.
+
+    Args:
+        paths: Those of the command line.
+        given: Options that are for data alone, by name.
+
+    Raises:
+        ConfigError: Some are configs and some are data, or an option is not for configs.
+    """
+    configs = [path for path in paths if _is_config(path)]
+    if not configs:
+        return False
+    if len(configs) < len(paths):
+        data = next(path for path in paths if path not in configs)
+        problem = Problem(data, f"no YAML config, but {configs[0]} is one")
+        raise ConfigError(problem, hint="name configs, or ground truth and predictions")
+    used = next((name for name, value in given.items() if value), None)
+    if used is not None:
+        problem = Problem(used, "is for files without a config")
+        raise ConfigError(problem, hint=f"write it into {configs[0]}, or use --set")
+    return True
+
+
+def _is_config(path: str) -> bool:
+    """Whether a path is a YAML file other than the data.yaml of a YOLO data set."""
+    if not path.lower().endswith(_YAML):
+        return False
+    try:
+        text = Path(path).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return True  # The error says that it is missing.
+    return _DATASET.search(text) is None or _TASK.search(text) is not None
+
+
+def config_of(
+    paths: Sequence[str],
+    task: str | None,
+    metrics: Sequence[str],
+    gates: Sequence[str],
+    save: str | None,
+    talk: Messages,
+) -> Mapping[str, Any]:
+    """The config that files stand for; it is said, and written where that is asked for.
+
+    Raises:
+        ConfigError: It cannot be inferred, or its file is there already.
+        DataError: An input cannot be read, or the config cannot be written.
+    """
+    from valor_cli.pipeline.inference import infer
+    from valor_cli.pipeline.inference.yaml_text import yaml_text
+
+    inferred = infer(paths, task=task, metrics=metrics, gates=gates)
+    talk.tell(inferred.told)
+    if save is not None:
+        write_new(save, yaml_text(inferred.config, save))
+        talk.tell(f"wrote {save}: valor evaluate {save}")
+    return inferred.config
+
+
+def write_new(path: str, text: str) -> None:
+    """Write a file that is not there yet.
+
+    Raises:
+        ConfigError: It is there already.
+        DataError: It cannot be written.
+    """
+    try:
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        with Path(path).open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        raise ConfigError(Problem(path, "exists already"), hint="name another file") from None
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise DataError(Problem(path, f"cannot be written: {reason}")) from None

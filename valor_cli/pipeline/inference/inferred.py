@@ -1,0 +1,245 @@
+"""Put together what inputs hold to the config that a user would write."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import yaml
+from msgspec import Struct
+
+from valor_cli import catalogue
+from valor_cli.errors import ConfigError, Problem
+from valor_cli.paths import is_url
+from valor_cli.pipeline.inference.seen import FORMATS, Seen, Shape, look_at
+
+SHAPES: Final[Mapping[str, Shape]] = {
+    "classification": "scores",
+    "object_detection": "objects",
+    "instance_segmentation": "objects",
+    "semantic_segmentation": "label_maps",
+    "text_generation": "texts",
+}
+"""What inputs of each task hold."""
+
+_TASKS: Final[Mapping[Shape, str]] = {
+    "scores": "classification",
+    "label_maps": "semantic_segmentation",
+    "texts": "text_generation",
+}
+"""The task of what is no object; those have two."""
+
+_JOINED: Final[Mapping[Shape, str]] = {
+    "scores": "sample id",
+    "objects": "image id",
+    "label_maps": "file name",
+    "texts": "sample id",
+}
+
+_WORDS: Final[Mapping[Shape, str]] = {
+    "objects": "objects in images",
+    "scores": "labels or scores",
+    "label_maps": "label maps",
+    "texts": "texts",
+}
+
+_UNTELLING: Final = frozenset({"labels", "predictions", "prediction", "preds", "pred", "results"})
+"""Names of files and folders that say nothing of the model: their folder's says more."""
+
+_NAMES_FILES: Final = ("classes.json", "classes.txt", "labels.json", "labels.txt")
+_FOLDER_OF_IMAGES: Final = "images"
+
+
+class Inferred(Struct, frozen=True):
+    """A config from files alone.
+
+    Attributes:
+        config: What its YAML would hold.
+        told: What was inferred, in one line.
+    """
+
+    config: Mapping[str, Any]
+    told: str
+
+
+def infer(
+    paths: Sequence[str],
+    *,
+    task: str | None = None,
+    metrics: Sequence[str] = (),
+    gates: Sequence[str] = (),
+) -> Inferred:
+    """Infer a config from the content of its inputs.
+
+    Args:
+        paths: Ground truth and predictions, or files that hold both.
+        task: The task, where it is not to be inferred.
+        metrics: The metrics, as in YAML; none: the task's default set.
+        gates: The gates, as in YAML.
+
+    Raises:
+        ConfigError: The content does not tell the task, or the inputs do not belong together.
+        DataError: An input cannot be read.
+        UnknownNameError: There is no such task.
+    """
+    wanted = None if task is None else SHAPES[catalogue.task(task).name]
+    inputs = [look_at(path, wanted) for path in paths]
+    shape = _shape(inputs, task)
+    if shape == "texts":
+        # A column of one file may name the models.
+        data: dict[str, Any] = {"samples": paths[0] if len(paths) == 1 else _by_model(inputs)}
+    elif shape == "label_maps" and all(one.holds == "both" for one in inputs):
+        (one,) = _alone(inputs)
+        data = {"ground_truth": one.path}  # The manifest names the predictions.
+    elif shape == "scores" and all(one.holds == "both" for one in inputs):
+        data = {"samples": _by_model(inputs)}
+    else:
+        truth, predictions = _sides(inputs)
+        data = {"ground_truth": truth.path, "predictions": _by_model(predictions)}
+        data |= _beside(truth, shape)
+        inputs = [truth, *predictions]
+    if written := {one.written for one in inputs} - {""}:
+        data["format"] = written.pop()
+    named = task or _TASKS.get(shape) or _task_of_objects(inputs)
+    config: dict[str, Any] = {"task": named, "data": data}
+    if metrics:
+        config["metrics"] = [_value("--metric", one) for one in metrics]
+    if gates:
+        config["gates"] = list(gates)
+    return Inferred(config, _told(named, inputs, shape, data))
+
+
+def _shape(inputs: Sequence[Seen], task: str | None) -> Shape:
+    """What all inputs hold."""
+    unknown = [one for one in inputs if one.shape is None]
+    if unknown:
+        raise ConfigError(
+            [
+                Problem(one.path, f"cannot tell what it holds from its {one.basis}")
+                for one in unknown
+            ],
+            hint=f"name the task with --task: {', '.join(SHAPES)}",
+        )
+    first = inputs[0]
+    other = next((one for one in inputs if one.shape != first.shape), None)
+    if first.shape is None or other is not None:
+        problems = [Problem(one.path, _held(one)) for one in (first, other or first)]
+        hint = "name files of one kind of data, or the task with --task"
+        raise ConfigError(problems, hint=hint)
+    return first.shape
+
+
+def _held(one: Seen) -> str:
+    holds = {"ground_truth": "ground truth, ", "predictions": "predictions, ", "both": ""}
+    what = _WORDS[one.shape] if one.shape else "something unknown"
+    return f"read as {holds[one.holds]}{what}, from its {one.basis} ({one.format})"
+
+
+def _alone(inputs: Sequence[Seen]) -> Sequence[Seen]:
+    if len(inputs) > 1:
+        raise ConfigError(
+            [Problem(one.path, _held(one)) for one in inputs],
+            hint="name one file that lists ground truth and predictions",
+        )
+    return inputs
+
+
+def _sides(inputs: Sequence[Seen]) -> tuple[Seen, Sequence[Seen]]:
+    """Ground truth and predictions; the order decides unless the content tells."""
+    if len(inputs) == 1:
+        (one,) = inputs
+        missing = "ground truth" if one.holds == "predictions" else "predictions"
+        hint = f"valor evaluate {'GROUND_TRUTH ' if one.holds == 'predictions' else ''}{one.path}"
+        hint += " PREDICTIONS" if one.holds != "predictions" else ""
+        raise ConfigError(Problem(one.path, f"{_held(one)}; the {missing} is missing"), hint=hint)
+    panoptic = FORMATS["coco_panoptic"]
+    if inputs[0].shape == "label_maps" or all(one.format == panoptic for one in inputs):
+        return inputs[0], inputs[1:]  # Both sides look alike.
+    truths = [one for one in inputs if one.holds == "ground_truth"]
+    if not truths and inputs[0].shape == "scores":
+        return inputs[0], inputs[1:]  # Labels may stand beside predictions on both sides.
+    if len(truths) != 1:
+        problems = [Problem(one.path, _held(one)) for one in truths or inputs]
+        raise ConfigError(problems, hint="name one ground truth, then the predictions")
+    return truths[0], [one for one in inputs if one is not truths[0]]
+
+
+def _by_model(inputs: Sequence[Seen]) -> str | dict[str, str]:
+    """A path, or a path for each model by what tells the paths apart."""
+    names = [_model(one.path) for one in inputs]
+    if len(inputs) == 1:
+        path = inputs[0].path
+        return path if names[0] == _stem(path) else {names[0]: path}
+    if len(set(names)) < len(names):
+        names = _apart([_without_ending(one.path).split("/") for one in inputs])
+    if len(set(names)) < len(names):
+        twice = next(one for at, one in enumerate(names) if one in names[:at])
+        raise ConfigError(Problem(twice, "named twice"), hint="name each input once")
+    return dict(zip(names, (one.path for one in inputs), strict=True))
+
+
+def _apart(paths: Sequence[Sequence[str]]) -> list[str]:
+    """Paths without the folders that they share."""
+    shared = 0
+    while all(len(one) > shared + 1 for one in paths) and len({one[shared] for one in paths}) == 1:
+        shared += 1
+    return ["/".join(one[shared:]) for one in paths]
+
+
+def _model(path: str) -> str:
+    """The name of a model by its file, or by the folder of one whose name says nothing."""
+    stem = _stem(path)
+    above = os.path.basename(os.path.dirname(os.path.abspath(path))) if not is_url(path) else ""
+    return above if stem in _UNTELLING and above else stem
+
+
+def _stem(path: str) -> str:
+    return os.path.basename(_without_ending(path)) or path
+
+
+def _without_ending(path: str) -> str:
+    path = path.rstrip("/")
+    name = os.path.basename(path)
+    return path.removesuffix(name) + name.split(".")[0] if name.split(".")[0] else path
+
+
+def _beside(truth: Seen, shape: Shape) -> dict[str, str]:
+    """Names of labels and images that lie beside the ground truth."""
+    folder = os.path.dirname(truth.path.rstrip("/"))
+    if shape == "label_maps":
+        files = (os.path.join(folder, name) for name in _NAMES_FILES)
+        return {"labels": found} if (found := next(filter(os.path.isfile, files), None)) else {}
+    images = os.path.join(folder, _FOLDER_OF_IMAGES)
+    own = truth.format == FORMATS["yolo"] or os.path.isdir(truth.path)  # has its images
+    if shape == "objects" and not own and os.path.isdir(images):
+        return {"images": images}
+    return {}
+
+
+def _task_of_objects(inputs: Sequence[Seen]) -> str:
+    """Instances where every input has outlines."""
+    outlined = all(one.outline == "outline" for one in inputs)
+    return "instance_segmentation" if outlined else "object_detection"
+
+
+def _value(option: str, text: str) -> Any:
+    """An entry of a list as YAML has it."""
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError:
+        raise ConfigError(
+            Problem(option, "expected a name, or YAML such as {f1: {score_threshold: 0.3}}")
+        ) from None
+
+
+def _told(task: str, inputs: Sequence[Seen], shape: Shape, data: Mapping[str, Any]) -> str:
+    """The task, the formats, how the inputs are joined, and which is the ground truth."""
+    formats = " and ".join(dict.fromkeys(one.format for one in inputs))
+    parts = [task.replace("_", " "), formats]
+    if len(inputs) > 1 or "ground_truth" in data:
+        parts.append(f"joined by {_JOINED[shape]}")
+    if "ground_truth" in data:
+        parts.append(f"ground truth: {data['ground_truth']}")
+    parts += [f"{name}: {data[name]}" for name in ("labels", "images") if name in data]
+    return " · ".join(parts)
