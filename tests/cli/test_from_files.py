@@ -73,6 +73,23 @@ def test_a_saved_config_names_what_else_there_is(valor: Valor, tmp_path: Path) -
     assert valor("validate", saved).returncode == 0
 
 
+def test_a_config_for_files_of_ones_own(valor: Valor, tmp_path: Path) -> None:
+    (tmp_path / "images").mkdir()
+    for name in ("ground_truth.json", "large.json"):
+        (tmp_path / name).write_bytes((COCO / name).read_bytes())
+    done = valor("init", "--from", "ground_truth.json", "large.json", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[-1] == "next: valor evaluate object_detection.yaml"
+    text = (tmp_path / "object_detection.yaml").read_text()
+    assert "  images: images\n" in text
+    assert valor("validate", "object_detection.yaml", cwd=tmp_path).returncode == 0
+    again = valor("init", "--from", "ground_truth.json", "large.json", cwd=tmp_path)
+    assert again.returncode == 2
+    assert "object_detection.yaml: exists already" in again.stderr
+    for wrong in (["init", "classification", ".", "more"], ["init", "--out", "x.yaml"]):
+        assert valor(*wrong, cwd=tmp_path).returncode == 2
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

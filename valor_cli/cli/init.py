@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -15,18 +15,29 @@ from valor_cli.errors import ConfigError, DataError, Problem
 SHOWN = 3
 """Maximum number of existing files listed by name; more are counted."""
 
+MOST_NAMES = 2
 FIRST = "object_detection"
 """The task that is written when none is named."""
 
 
 def init(
-    task: Annotated[
-        str | None,
+    names: Annotated[
+        list[str] | None,
         typer.Argument(
-            metavar="TASK", help=f"Kind of evaluation.  [default: {FIRST}]", show_default=False
+            metavar="[TASK] [DIR]",
+            help=f"Kind of evaluation ({FIRST} by default), and where to write.",
+            show_default=False,
         ),
     ] = None,
-    folder: Annotated[str, typer.Argument(metavar="DIR", help="Where to write.")] = ".",
+    own: Annotated[
+        str | None,
+        typer.Option(
+            "--from", metavar="GROUND_TRUTH PREDICTIONS…", help="Write a config for these files."
+        ),
+    ] = None,
+    out: Annotated[
+        str | None, typer.Option("-o", "--out", metavar="FILE", help="With --from: the config.")
+    ] = None,
     listed: Annotated[
         bool,
         typer.Option("--list", help="List the tasks and their configs; write nothing."),
@@ -40,12 +51,21 @@ def init(
     
     Example:
       valor init object_detection demo
+      valor init --from ground_truth.json predictions.json
       valor init --list
     """
     from valor_cli import catalogue
 
-    names = catalogue.task_names() if listed and task is None else (task or FIRST,)
-    tasks = [catalogue.task(name).name for name in names]
+    given = names or []
+    if own is not None:
+        _write_own([own, *given], out)
+        return
+    if out is not None or len(given) > MOST_NAMES:
+        place, message = ("--out", "is for --from") if out else (given[2], "a third argument")
+        raise ConfigError(Problem(place, message), hint="valor init TASK DIR")
+    task, folder = (given[0] if given else None), (given[1] if len(given) > 1 else ".")
+    wanted = catalogue.task_names() if listed and task is None else (task or FIRST,)
+    tasks = [catalogue.task(name).name for name in wanted]
     if listed:
         for name in tasks:
             say("\n".join((name, *_aligned((path.stem, path) for path in _configs_of(name)), "")))
@@ -60,6 +80,20 @@ def init(
     say("\n".join(_aligned((str(target), source) for target, source in configs.items())))
     say(f"wrote these configs with their data: {data}{os.sep}")
     say(f"next: valor evaluate {next(iter(configs))}")
+
+
+def _write_own(paths: Sequence[str], out: str | None) -> None:
+    """Write a config for files of the user's own."""
+    from valor_cli.cli.from_files import write_new
+    from valor_cli.pipeline.inference import infer
+    from valor_cli.pipeline.inference.yaml_text import yaml_text
+
+    inferred = infer(paths)
+    target = out or f"{inferred.config['task']}.yaml"
+    write_new(target, yaml_text(inferred.config, target))
+    say(inferred.told)
+    say(f"wrote {target}")
+    say(f"next: valor evaluate {target}")
 
 
 def _configs_of(task: str) -> list[Path]:
