@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from valor_cli.errors import Problem, UnknownNameError, did_you_mean
 from valor_cli.metric import Measure, Metric, Task
+from valor_cli.metric.peers import nearest
 from valor_cli.results import THRESHOLD
 
 
@@ -82,10 +83,14 @@ def find_metrics(name: str, tasks: Sequence[Task[Any]]) -> list[tuple[Task[Any],
         if name in names:
             found.append((one, metric(one.name, names[name])))
     if not found:
-        raise UnknownNameError(
-            Problem("metric", f"no metric '{name}'{did_you_mean(name, known)}"),
-            hint="valor metrics lists them all",
+        message, hint = (
+            f"no metric '{name}'{did_you_mean(name, known)}",
+            "valor metrics lists them all",
         )
+        if peer := nearest(name):
+            message = f"{name!r:.40} is a metric of {peer[0]}"
+            hint = "\n".join(f"nearest here: valor metrics {one}" for one in peer[1])
+        raise UnknownNameError(Problem("metric", message), hint=hint)
     return found
 
 

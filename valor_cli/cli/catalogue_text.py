@@ -23,19 +23,42 @@ LONGEST = 40
 """Characters of a default that it shows."""
 
 
+NEEDS: Mapping[str, str] = {
+    "references": "Compared with references",
+    "rules": "Rules on the response alone",
+    "embedder": "An embedder, on this machine by default",
+    "language model": "A language model (language_model:)",
+    "classifier": "A classifier on this machine",
+    "judge": "A judge (judge:)",
+}
+"""What a metric takes beside the samples; of several, the last one here."""
+
+
 def listing(entries: Entries) -> str:
-    """One line per metric, grouped by task."""
+    """One line per metric, grouped by task and by what it needs."""
     width = max((len(metric.name) for _, metric in entries), default=0)
     lines: list[str] = []
     for _, group in groupby(entries, lambda entry: entry[0].name):
         listed = list(group)
         task = listed[0][0]
         lines += [f"{task.name}: {task.description}"]
+        by_need: dict[str, list[Metric[Any]]] = {need: [] for need in NEEDS}
         for _, metric in listed:
-            star = "*" if metric.name in task.defaults else " "
-            lines.append(f" {star} {metric.name:<{width}}  {metric.description}")
+            by_need[_need(metric)].append(metric)
+        # Of a task whose metrics need nothing beside the data there is one group.
+        grouped = any(asked_by(metric) for _, metric in listed)
+        for need, metrics in by_need.items():
+            lines += ["", f" {NEEDS[need]}:"] if grouped and metrics else []
+            for metric in metrics:
+                star = "*" if metric.name in task.defaults else " "
+                lines.append(f" {star} {metric.name:<{width}}  {metric.description}")
         lines.append("")
     return "\n".join([*lines, "* computed by default, if the config lists no metrics"])
+
+
+def _need(metric: Metric[Any]) -> str:
+    asked = [name for name in NEEDS if name in asked_by(metric)]
+    return asked[-1] if asked else "references" if "references" in metric.needs else "rules"
 
 
 def shared(entries: Entries) -> list[tuple[Metric[Any], list[Task[Any]]]]:
