@@ -124,7 +124,7 @@ def test_every_config_loads_and_suits_the_sample_data(desk: Path, page: str) -> 
 
 
 def test_the_row_in_the_readme_is_a_row_of_the_results(desk: Path) -> None:
-    (block,) = blocks("README.md", "json")
+    (block,) = blocks("docs/tour.md", "json")
     shown = json.loads(block.text)
     assert shell(desk, f"valor evaluate {CONFIG} -q --format json --out out").returncode == 0
     rows = json.loads((desk / "out" / "results.json").read_text())["metrics"]
