@@ -120,7 +120,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_what_files_say(paths: Sequence[str], task: str, data: Mapping[str, Any]) -> None:
     found = infer(paths)
-    assert found.config == {"task": task, "data": data}
+    assert found.config == {"task": task, "data": data, "interval": {"resamples": 200}}
     assert found.told.startswith(task.replace("_", " "))
 
 
@@ -137,7 +137,8 @@ def test_what_lies_beside_the_ground_truth_is_named() -> None:
     Path("images").mkdir()
     told = infer(["coco.json", "boxes.json"])
     assert told.config["data"]["images"] == "images"
-    assert told.told.endswith("ground truth: coco.json · images: images")
+    assert "ground truth: coco.json · images: images · 95 % intervals" in told.told
+    assert told.told.startswith("object detection · COCO and COCO results · joined by image id")
 
 
 def test_a_task_that_is_named_decides() -> None:
@@ -145,6 +146,7 @@ def test_a_task_that_is_named_decides() -> None:
     assert asked.config == {
         "task": "text_generation",
         "data": {"samples": "short.csv"},
+        "interval": {"resamples": 200},
         "metrics": [{"bleu_4": {}}, "rouge_l"],
     }
     with pytest.raises(UnknownNameError, match="no task 'texts'"):

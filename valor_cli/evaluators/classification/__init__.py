@@ -112,6 +112,8 @@ CLASSIFICATION = Task(
         "roc_auc",
         "mean_roc_auc",
         "confusion_matrix",
+        "expected_calibration_error",
+        "sample_scores",
     ),
     primary=(
         ("accuracy", "value"),
@@ -144,6 +146,7 @@ MULTI_LABEL = replace(
         "counts",
         "roc_auc",
         "mean_roc_auc",
+        "label_set_scores",
     ),
     primary=(
         ("subset_accuracy", "value"),

@@ -74,6 +74,9 @@ _DEFAULTS = (
     "recall",
     "f1",
     "pr_curve",
+    "confusion_matrix",
+    "error_breakdown",
+    "image_scores",
 )
 _PRIMARY = (
     *(("coco", name) for name in ("AP", "AP50", "AP75", "APsmall", "APmedium", "APlarge")),

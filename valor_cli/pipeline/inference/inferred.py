@@ -23,6 +23,9 @@ SHAPES: Final[Mapping[str, Shape]] = {
 }
 """What inputs of each task hold."""
 
+RESAMPLES: Final = 200
+"""Resamples of intervals: they take at most as long as the run without them."""
+
 _TASKS: Final[Mapping[Shape, str]] = {
     "scores": "classification",
     "label_maps": "semantic_segmentation",
@@ -102,7 +105,11 @@ def infer(
     if written := {one.written for one in inputs} - {""}:
         data["format"] = written.pop()
     named = task or _TASKS.get(shape) or _task_of_objects(inputs)
-    config: dict[str, Any] = {"task": named, "data": data}
+    config: dict[str, Any] = {
+        "task": named,
+        "data": data,
+        "interval": {"resamples": RESAMPLES},
+    }
     if metrics:
         config["metrics"] = [_value("--metric", one) for one in metrics]
     if gates:
@@ -242,4 +249,5 @@ def _told(task: str, inputs: Sequence[Seen], shape: Shape, data: Mapping[str, An
     if "ground_truth" in data:
         parts.append(f"ground truth: {data['ground_truth']}")
     parts += [f"{name}: {data[name]}" for name in ("labels", "images") if name in data]
+    parts.append(f"95 % intervals from {RESAMPLES} resamples")
     return " · ".join(parts)

@@ -12,7 +12,6 @@ from valor_cli import catalogue
 from valor_cli.paths import is_url
 
 _LATER: Final = """
-# interval: {resamples: 1000}             # confidence intervals by bootstrap
 # slices: auto                            # search for the worst slices; or [metadata.camera]
 # gates:                                  # exit code 1 if a value misses its limit
 #   - {metric: %s, min: 0.5}
@@ -37,8 +36,7 @@ def yaml_text(config: Mapping[str, Any], path: str) -> str:
             f"# metrics:                                # all: valor metrics --task {task.name}"
         ]
         parts += [f"#   - {name}" for name in task.defaults]
-    if shown:
-        parts.append(_dumped(shown))
+    parts.append(_dumped(shown))
     return "\n".join(parts) + _LATER % (task.defaults[0])
 
 
