@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
+from urllib.parse import quote, urlencode
 
 from msgspec import Struct
 
-from valor_cli.results import ShownText, Verdict
+from valor_cli.results import Scalar, ShownText, Verdict
 
 Tone: TypeAlias = Literal["", "good", "bad", "caution", "quiet", "strong"]
 
@@ -255,3 +256,14 @@ class Document(Struct, frozen=True):
     badges: Sequence[tuple[str, str]]
     models: Sequence[str]
     sections: Sequence[Section]
+
+
+def explore(**filters: object) -> str:
+    """The link to a filtered list of samples; a filter that is None or empty is left out."""
+    kept = {name: str(value) for name, value in filters.items() if value not in (None, "")}
+    return "#explore?" + urlencode(kept, quote_via=quote, errors="replace")
+
+
+def sample(sample_id: Scalar) -> str:
+    """The link to one sample."""
+    return explore(sample=sample_id)

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from valor_cli.reports.digests.formatting import number
+from valor_cli.reports.digests.formatting import number, output_words
 from valor_cli.reports.digests.naming import Names, frozen
-from valor_cli.reports.digests.samples.table import output_words
 from valor_cli.results import CurveResult, RunResult
 
 AXIS = "quantile"

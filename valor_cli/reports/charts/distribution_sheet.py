@@ -12,9 +12,8 @@ from valor_cli.reports.charts.lines import lined, listed
 from valor_cli.reports.charts.plots import Drawing, path
 from valor_cli.reports.charts.selection import Wanted
 from valor_cli.reports.charts.standalone import Panel, Sheet
-from valor_cli.reports.digests.formatting import capital, clean
+from valor_cli.reports.digests.formatting import capital, clean, output_words, whole
 from valor_cli.reports.digests.naming import Names, frozen
-from valor_cli.reports.digests.samples.table import output_words, whole
 from valor_cli.results import THRESHOLD, RunResult, SamplesResult
 
 _MEDIAN = [name for _, name in MARKS].index("median")

@@ -11,7 +11,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from valor_cli.reports.digests.formatting import clean
-from valor_cli.reports.digests.samples.texts import visible
+from valor_cli.reports.digests.texts import visible
 from valor_cli.reports.document import (
     Block,
     Cards,

@@ -10,8 +10,7 @@ from valor_cli.reports.digests.errors.confusion import confusions, most_confused
 from valor_cli.reports.digests.formatting import clean, number, signed
 from valor_cli.reports.digests.grids import Grid
 from valor_cli.reports.digests.problems import SAMPLES, counted, shown_insights, shown_problems
-from valor_cli.reports.document import Item, Items, Section, Tone
-from valor_cli.reports.sections.links import explore, sample
+from valor_cli.reports.document import Item, Items, Section, Tone, explore, sample
 from valor_cli.reports.sections.values import compared_labels
 from valor_cli.results import Scalar
 

@@ -18,8 +18,15 @@ from valor_cli.reports.digests.comparison.rows import (
 )
 from valor_cli.reports.digests.digest import SIDE_BY_SIDE, Digest, difference, ranking
 from valor_cli.reports.digests.formatting import signed
-from valor_cli.reports.digests.grids import ARROWS, FEW_MARK, Key, Measure, few_of
-from valor_cli.reports.digests.intervals import interval_text, small_n_note
+from valor_cli.reports.digests.grids import (
+    ARROWS,
+    FEW_MARK,
+    Key,
+    Measure,
+    few_of,
+    interval_text,
+    small_n_note,
+)
 from valor_cli.reports.digests.naming import frozen
 from valor_cli.reports.document import Block, Cell, Chart, Charts, Column, Note, Section, Table
 from valor_cli.reports.sections.tables import (

@@ -13,8 +13,7 @@ from valor_cli.reports.digests.judge_agreement import (
     prompt_lines,
 )
 from valor_cli.reports.digests.judge_usage import UsageLine, UsageTable, usage_table
-from valor_cli.reports.document import Block, Cell, Column, Item, Items, Section, Table
-from valor_cli.reports.sections.links import sample
+from valor_cli.reports.document import Block, Cell, Column, Item, Items, Section, Table, sample
 
 USAGE = 120
 AGREEMENTS = 100

@@ -28,8 +28,9 @@ from valor_cli.reports.document import (
     Note,
     Section,
     Table,
+    explore,
+    sample,
 )
-from valor_cli.reports.sections.links import explore, sample
 
 PAIRS = 10
 """Confused pairs listed of each model."""

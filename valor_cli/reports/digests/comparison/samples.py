@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from valor_cli.reports.digests.formatting import clean, number, signed
 from valor_cli.reports.digests.naming import Names
-from valor_cli.reports.digests.samples.texts import left_out, titles, visible
+from valor_cli.reports.digests.texts import left_out, titles, visible
 from valor_cli.results import ChangedSample, ComparedRuns, Parameters, SampleChange, ShownText
 
 _PASS = ("pass", "passes", "fails")

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec import Struct
 
 from valor_cli.reports.digests.errors.outcomes import ERRORS, OUTCOMES, counted, told
-from valor_cli.reports.digests.formatting import clean, number
-from valor_cli.reports.digests.samples.table import output_words, whole
+from valor_cli.reports.digests.formatting import clean, number, output_words, whole
 from valor_cli.results import ExampleResult, RunResult, Scalar
 
 KIND = "worst_image"
