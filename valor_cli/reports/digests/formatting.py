@@ -10,6 +10,11 @@ from valor_cli.results import InputFile, ParameterValue
 
 NO_VALUE = "–"
 
+UNCLEAR = "cannot tell"
+"""The severity of a problem of which it cannot be told."""
+
+SEVERITIES = ("high", "medium", "low", UNCLEAR)
+
 UNKNOWN = "unknown"
 """What a thing cost that has no known price."""
 

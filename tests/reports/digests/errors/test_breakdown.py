@@ -53,14 +53,6 @@ def test_a_cost_that_reads_as_nothing_is_none_either(found: Build) -> None:
     assert costliest(told, 0) is None
 
 
-def test_a_kind_has_the_examples_of_its_model_and_setting(found: Build) -> None:
-    (told,) = breakdowns(found())
-    for model, name in enumerate(("small", "large")):
-        for kind in told.kinds:
-            shown = kind.shares[model].examples
-            assert [(one.model, one.kind) for one in shown] == [(name, kind.name)] * 3
-
-
 def test_settings_have_a_breakdown_each_and_slices_none(found: Build) -> None:
     run = found(("m",))
     errors = [row for row in run.metrics if row.metric == "error_breakdown"]

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias
 
 from msgspec import Struct
 
 from valor_cli.reports.digests.errors.outcomes import ERRORS, MISSED
 from valor_cli.reports.digests.formatting import clean
 from valor_cli.reports.digests.naming import Names, frozen
-from valor_cli.results import ExampleResult, MetricResult, RunResult
+from valor_cli.results import MetricResult, RunResult
 
 METRIC = "error_breakdown"
-
-Shown: TypeAlias = dict[tuple[str, str], list[ExampleResult]]
-"""Examples of one setting by model and kind."""
 
 _SIDES = (
     ("false_positive", "all false positives", "every prediction that is wrong, of any kind"),
@@ -31,12 +27,11 @@ NOTHING = 0.0005
 
 
 class Share(Struct, frozen=True):
-    """One model's errors of a kind: lost average precision, count and examples."""
+    """One model's errors of a kind: lost average precision, and count."""
 
     cost: float | None
     count: float | None
     undefined: str | None
-    examples: tuple[ExampleResult, ...] = ()
 
 
 class Kind(Struct, frozen=True):
@@ -64,19 +59,9 @@ def breakdowns(result: RunResult) -> tuple[Breakdown, ...]:
     groups: dict[object, list[MetricResult]] = {}
     for row in rows:
         groups.setdefault(frozen(row.parameters), []).append(row)
-    shown: dict[object, Shown] = {}
-    for one in result.examples:
-        if one.metric == METRIC and one.slice is None:
-            of_setting = shown.setdefault(frozen(one.parameters), {})
-            of_setting.setdefault((one.model, one.kind), []).append(one)
     return tuple(
-        _breakdown(
-            group,
-            result.models,
-            names.detail(METRIC, group[0].parameters),
-            shown.get(setting, {}),
-        )
-        for setting, group in groups.items()
+        _breakdown(group, result.models, names.detail(METRIC, group[0].parameters))
+        for group in groups.values()
     )
 
 
@@ -87,15 +72,13 @@ def costliest(breakdown: Breakdown, model: int) -> Kind | None:
     return kind if cost >= NOTHING else None
 
 
-def _breakdown(
-    rows: Sequence[MetricResult], models: Sequence[str], detail: str, shown: Shown
-) -> Breakdown:
+def _breakdown(rows: Sequence[MetricResult], models: Sequence[str], detail: str) -> Breakdown:
     found = {(row.model, row.output): row for row in rows}
     kinds = [
         Kind(
             error.words,
             error.meaning,
-            tuple(_share(found, m, error.name, shown) for m in models),
+            tuple(_share(found, m, error.name) for m in models),
             "fn" if error.name == MISSED.name else error.name,
         )
         for error in ERRORS
@@ -106,7 +89,7 @@ def _breakdown(
         Kind(
             words,
             meaning,
-            tuple(_share(found, m, name, shown) for m in models),
+            tuple(_share(found, m, name) for m in models),
             "fp" if name == "false_positive" else "fn",
         )
         for name, words, meaning in _SIDES
@@ -115,14 +98,11 @@ def _breakdown(
     return Breakdown(detail, tuple(kinds), tuple(sides))
 
 
-def _share(
-    found: dict[tuple[str, str], MetricResult], model: str, name: str, shown: Shown
-) -> Share:
+def _share(found: dict[tuple[str, str], MetricResult], model: str, name: str) -> Share:
     cost, count = found.get((model, f"{name}_cost")), found.get((model, name))
     reason = cost.undefined if cost is not None and cost.undefined else None
     return Share(
         None if cost is None else cost.value,
         None if count is None else count.value,
         None if reason is None else clean(reason, 200),
-        tuple(shown.get((model, name), ())),
     )

@@ -64,7 +64,7 @@ class Confusion(Struct, frozen=True):
 
 
 class Entry(Struct, frozen=True):
-    """A cell: its count, its share of the row, and the index of its examples, if any.
+    """A cell: its count, and its share of the row.
 
     Several labels summed up hold right and wrong ones: their cell is mixed. Predictions without a
     ground truth may come with their part of the label's predictions as their share.
@@ -72,7 +72,6 @@ class Entry(Struct, frozen=True):
 
     count: int
     share: float
-    place: Place | None
     kind: Kind
     iou: float | None = None
 
@@ -86,7 +85,6 @@ class Matrix(Struct, frozen=True):
 
     labels: tuple[str, ...]
     rows: tuple[tuple[Entry, ...], ...]
-    hidden: int
 
 
 def confusions(result: RunResult) -> tuple[Confusion, ...]:
@@ -169,7 +167,7 @@ def matrix(confusion: Confusion) -> Matrix:
     names = [clean(table.labels[label], 60) for label in shown]
     if others:
         names.append(f"{len(others):,} other label{'s' if len(others) > 1 else ''}")
-    return Matrix(tuple(names), tuple(rows), len(others))
+    return Matrix(tuple(names), tuple(rows))
 
 
 def _shown(table: TableResult, total: Sequence[int]) -> list[int]:
@@ -208,11 +206,10 @@ def _entries(
         kind: Kind = "right" if row == column else "wrong"
         if row is None or row == OTHERS or column == OTHERS:
             kind = "wrong" if row != column else "mixed"
-        place = (row, column) if (row, column) in confusion.examples else None
         share = _ratio(table, row, column)
         if share is None:
             share = count / total if total else 0.0
-        entries.append(Entry(count, share, place, kind, _iou(table, row, column)))
+        entries.append(Entry(count, share, kind, _iou(table, row, column)))
     return tuple(entries)
 
 
