@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from valor_cli.reports.digests.comparison.rows import MARKS, TONES, probability
+from valor_cli.reports.digests.compared_values import MARKS, TONES, probability
 from valor_cli.reports.digests.formatting import NO_VALUE, clean, number, signed, span, words
 from valor_cli.reports.digests.grids import ARROWS
 from valor_cli.reports.digests.naming import Names, frozen

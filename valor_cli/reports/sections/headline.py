@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from valor_cli.reports.charts.bars import barred, group_of
 from valor_cli.reports.digests import grids
-from valor_cli.reports.digests.comparison.rows import (
+from valor_cli.reports.digests.compared_values import (
     OF_BOTH,
     UNADJUSTED,
     ComparedValue,

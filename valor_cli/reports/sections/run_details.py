@@ -121,8 +121,8 @@ def facts_table(title: str, facts: Mapping[str, str], folded: str = "") -> Table
     return Table(columns, rows, title or folded or "Record", title, folded=folded)
 
 
-def inputs_table(files: Sequence[InputFile]) -> Table:
-    """Files with their rows and hashes."""
+def inputs_table(files: Sequence[InputFile], of: str = "") -> Table:
+    """Files with their rows and hashes; `of` is the letter of a run that is compared."""
     # Of many files those that were left out are the ones to look at.
     ordered = sorted(files, key=lambda one: one.left_out is None)
     columns = [Column("input", "text"), *(Column(name) for name in ("rows", "skipped", "sha256"))]
@@ -131,4 +131,4 @@ def inputs_table(files: Sequence[InputFile]) -> Table:
         for path, rows, skipped, sha in map(shown_input, ordered[:INPUTS])
     ]
     left_out = len(files) - len(rows)
-    return Table(columns, rows, "Inputs", page=INPUTS, left_out=left_out)
+    return Table(columns, rows, f"Inputs {of}".rstrip(), page=INPUTS, left_out=left_out)

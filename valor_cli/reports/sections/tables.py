@@ -8,7 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from valor_cli.reports.digests import grids
-from valor_cli.reports.digests.comparison.rows import MARKS, TONES, ComparedValue
+from valor_cli.reports.digests.compared_values import MARKS, TONES, ComparedValue
 from valor_cli.reports.digests.formatting import clean, covered, number, span
 from valor_cli.reports.digests.grids import (
     ARROWS,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from valor_cli.reports.digests.comparison.rows import ComparedValue, compared_values, probability
+from valor_cli.reports.digests.compared_values import ComparedValue, compared_values, probability
 from valor_cli.reports.digests.digest import Digest, difference, worst_first
 from valor_cli.reports.digests.formatting import clean, number
 from valor_cli.reports.digests.grids import Grid, Line, Measure

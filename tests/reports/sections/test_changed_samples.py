@@ -1,4 +1,4 @@
-"""The words in which two texts differ."""
+"""Both answers of samples, and the words in which two texts differ."""
 
 from __future__ import annotations
 
@@ -7,9 +7,54 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from valor_cli.reports.digests.comparison.samples import WORDS, word_differences
+from tests.oracles.compared import models_compared, text_change, texts_compared
+from valor_cli.reports.document import Card, Cards
+from valor_cli.reports.sections.changed_samples import WORDS, changed_cards, word_differences
+from valor_cli.reports.sections.compared import compared_report
+from valor_cli.results import ComparedRuns, SampleChange, ShownText
 
 TEXTS = st.text(alphabet="ab \n漢字é,.", max_size=60)
+
+
+def _cards(compared: ComparedRuns) -> list[Card]:
+    blocks = [block for one in compared_report(compared).sections for block in one.blocks]
+    return [card for one in blocks if isinstance(one, Cards) for card in one.cards]
+
+
+def test_samples_are_bounded_by_pair_and_keep_their_order() -> None:
+    compared = models_compared()
+    headings = {(model, other): ("", other, model) for model, other in compared.pairs}
+    names = [one.title for one in changed_cards(compared, headings, 2)]
+    assert names == ["faq-000", "faq-001"] * 3
+
+
+def test_both_answers_of_a_sample() -> None:
+    card = _cards(texts_compared())[0]
+    assert [part.title for part in card.parts] == [
+        *("User input", "Reference", "A · Response", "B · Response"),
+    ]
+    other, own = (part.text for part in card.parts[2:])
+    assert other
+    assert own
+    (start, end, _), *_ = own.marks
+    assert own.text[start:end] == "in the 1950s"
+    (start, end, _), *_ = other.marks
+    assert other.text[start:end] == "on 19 March 1932"
+    assert (bool(own.left_out), bool(other.left_out)) == (True, False)
+    assert card.told.startswith("worse ")
+    assert "0.900 → 0.100" in card.told
+
+
+def test_passes_and_fails_and_texts_of_one_side() -> None:
+    sample = text_change(
+        0,
+        changes=(SampleChange("pii_leakage", "pass", {}, 0.0, 1.0, "worse"),),
+        texts=(ShownText("response", "\x1b[31mred"),),
+        other_texts=(),
+    )
+    card = _cards(texts_compared(changed=[sample]))[0]
+    assert card.told == "worse pii_leakage pass passes → fails"
+    assert [part.text for part in card.parts[-2:]] == [None, ShownText("", "‹ESC›[31mred", [])]
 
 
 def _differing(parts: list[tuple[str, bool]]) -> list[str]:
