@@ -125,22 +125,26 @@ class Note(Struct, frozen=True):
 
 
 class Chart(Struct, frozen=True):
-    """A drawing with its heading; only pages show it.
+    """A drawing; only pages show it, and files of its own.
 
     Attributes:
         svg: Elements of it, ready: all that comes from data is escaped.
         told: What it shows, in words.
         models: Positions of the models that it shows, for the key.
+        key: Further classes and words for the key: ("over", "overconfident").
+        title: What it is called; `heading` is shown in place of it.
+        kind: What the page's script and style call it.
+        model: The position of the model that it is of.
     """
 
-    title: str
-    svg: str
     width: int
     height: int
+    svg: str
     told: str
-    kind: str = ""
     models: Sequence[int] = ()
     key: Sequence[tuple[str, str]] = ()
+    title: str = ""
+    kind: str = ""
     heading: str = ""
     model: int = 0
 

@@ -49,19 +49,19 @@ def test_other_values_have_round_bins_that_hold_all() -> None:
 def test_the_threshold_is_marked_and_told() -> None:
     shown = [Values(0, (0.1, 0.2, 0.9))]
     drawn = histogram(shown, ("m",), name="f1", threshold=0.5)
-    (x,) = re.findall(r'<path class="limit" d="M([\d.]+) ', drawn.body)
+    (x,) = re.findall(r'<path class="limit" d="M([\d.]+) ', drawn.svg)
     assert float(x) == 34 + 338 / 2
     assert drawn.told == "m: n 3, median 0.200, 2 below 0.5"
-    assert 'class="limit"' not in histogram(shown, ("m",), name="f1", threshold=3).body
+    assert 'class="limit"' not in histogram(shown, ("m",), name="f1", threshold=3).svg
 
 
 def test_one_sample_among_thousands_is_seen() -> None:
     drawn = histogram([Values(0, [0.1] * 10_000 + [0.9])], ("m",), name="f1")
-    heights = [float(h) for h in re.findall(r'<rect class="m0".*?height="([\d.]+)"', drawn.body)]
+    heights = [float(h) for h in re.findall(r'<rect class="m0".*?height="([\d.]+)"', drawn.svg)]
     assert heights == [48.0, 0.8]
 
 
 def test_no_values_are_said() -> None:
     drawn = histogram([Values(0, ())], ("m",), name="f1")
     assert drawn.told == "m: no values"
-    assert "<rect" not in drawn.body
+    assert "<rect" not in drawn.svg

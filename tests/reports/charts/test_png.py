@@ -11,7 +11,7 @@ from PIL import Image
 
 from tests.reports.task_runs import classified
 from valor_cli.errors import MissingExtraError
-from valor_cli.reports.charts.by_name import render
+from valor_cli.reports.charts.export import render
 from valor_cli.reports.charts.png import to_png
 
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from valor_cli.reports.charts.lines import listed
-from valor_cli.reports.charts.plots import Drawing, class_of, extent, rect, round_step, text, title
+from valor_cli.reports.charts.plots import class_of, extent, listed, rect, round_step, text, title
 from valor_cli.reports.digests.formatting import number
+from valor_cli.reports.document import Chart
 
 BINS = 20
 
@@ -67,7 +67,7 @@ def histogram(
     name: str,
     unit: str = "fraction",
     threshold: float | None = None,
-) -> Drawing:
+) -> Chart:
     """Bars of how many samples have which value.
 
     Args:
@@ -90,7 +90,7 @@ def histogram(
         words = f"threshold {threshold:.4g}"
         side = "end" if x + extent(words) > _LEFT + _WIDTH else ""
         parts.append(text(words, x - 4 if side else x + 4, floor + 28, "quiet", side))
-    return Drawing(
+    return Chart(
         _LEFT + _WIDTH + 12,
         floor + 34,
         "".join(parts),

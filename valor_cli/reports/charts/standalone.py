@@ -10,7 +10,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from valor_cli.reports.charts.plots import Drawing, class_of, extent, fitted, rect, text
+from valor_cli.reports.charts.plots import class_of, extent, fitted, rect, text
+from valor_cli.reports.document import Chart
 
 FONTS = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif'
 
@@ -25,25 +26,18 @@ _LINE = 16
 _APART = 18
 
 
-class Panel(Struct, frozen=True):
-    """A drawing with its heading."""
-
-    drawing: Drawing
-    name: str = ""
-
-
 class Sheet(Struct, frozen=True):
     """All of a chart.
 
     Attributes:
         heading: Above it.
-        panels: Side by side, two in a row.
+        panels: Side by side, two in a row, each below its title if it has one.
         lines: Whether the key shows models as lines, not as areas.
         note: Below it.
     """
 
     heading: str
-    panels: tuple[Panel, ...]
+    panels: Sequence[Chart]
     lines: bool = False
     note: str = ""
 
@@ -55,7 +49,7 @@ def standalone(
     body, wide, high = _laid_out(sheet, models)
     pixels = width or round(wide * SCALE)
     message = ". ".join(
-        filter(None, (f"{one.name}: {one.drawing.told}".strip(": ") for one in sheet.panels))
+        filter(None, (f"{one.title}: {one.told}".strip(": ") for one in sheet.panels))
     )
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="chart" width="{pixels}" '
@@ -83,21 +77,21 @@ def _laid_out(sheet: Sheet, models: Sequence[str]) -> tuple[str, int, int]:
     """Ready SVG, and its size in units."""
     columns = 1 if len(sheet.panels) == 1 else 2
     rows = [sheet.panels[i : i + columns] for i in range(0, len(sheet.panels), columns)]
-    widths = [max(row[at].drawing.width for row in rows if at < len(row)) for at in range(columns)]
+    widths = [max(row[at].width for row in rows if at < len(row)) for at in range(columns)]
     words = max(extent(sheet.note), min(extent(sheet.heading) * 1.3, 380))
     wide = round(2 * _MARGIN + max(sum(widths) + _APART * (columns - 1), words))
     key, y = _key(sheet, models, wide)
     heading = fitted(sheet.heading, (wide - 2 * _MARGIN) * 0.75)
     parts = [text(heading, _MARGIN, 22, "heading", limit=200), key]
-    named = _LINE if any(one.name for one in sheet.panels) else 0
+    named = _LINE if any(one.title for one in sheet.panels) else 0
     for row in rows:
         x = _MARGIN
         for one, width in zip(row, widths, strict=False):
-            if one.name:
-                parts.append(text(fitted(one.name, width), x + 4, y + 10))
-            parts.append(f'<g transform="translate({x} {y + named})">{one.drawing.body}</g>')
+            if one.title:
+                parts.append(text(fitted(one.title, width), x + 4, y + 10))
+            parts.append(f'<g transform="translate({x} {y + named})">{one.svg}</g>')
             x += width + _APART
-        y += max(one.drawing.height for one in row) + named + 6
+        y += max(one.height for one in row) + named + 6
     if sheet.note:
         parts.append(text(sheet.note, _MARGIN, y + 10, "quiet", limit=160))
         y += _LINE
@@ -106,9 +100,9 @@ def _laid_out(sheet: Sheet, models: Sequence[str]) -> tuple[str, int, int]:
 
 def _key(sheet: Sheet, models: Sequence[str], wide: int) -> tuple[str, int]:
     """Which colour is what, and where what follows begins."""
-    shown = dict.fromkeys(model for one in sheet.panels for model in one.drawing.models)
+    shown = dict.fromkeys(model for one in sheet.panels for model in one.models)
     items = [(class_of(model), models[model], sheet.lines) for model in shown]
-    kinds = dict.fromkeys(item for one in sheet.panels for item in one.drawing.key)
+    kinds = dict.fromkeys(item for one in sheet.panels for item in one.key)
     items += [(kind, name, False) for kind, name in kinds]
     parts, x, y = [], float(_MARGIN), _HEAD + 8
     for kind, name, line in items:

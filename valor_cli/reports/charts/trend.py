@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from math import ceil, floor, log10
 from typing import TypeAlias
 
-from valor_cli.reports.charts.plots import Drawing, fitted, round_step, text, title
+from valor_cli.reports.charts.plots import fitted, round_step, text, title
 from valor_cli.reports.digests.formatting import number
+from valor_cli.reports.document import Chart
 from valor_cli.results.history import HistoryRow
 
 Points: TypeAlias = Sequence[HistoryRow | None]
@@ -30,7 +31,7 @@ _TICK = 62.0
 _LEVELS = 4
 
 
-def trend_chart(name: str, points: Points, messages: Sequence[str], ticks: Ticks) -> Drawing:
+def trend_chart(name: str, points: Points, messages: Sequence[str], ticks: Ticks) -> Chart:
     """A value over the runs, oldest first.
 
     Args:
@@ -62,7 +63,7 @@ def trend_chart(name: str, points: Points, messages: Sequence[str], ticks: Ticks
         if point is not None and point.value is not None
     ]
     told = "; ".join(known[-4:])
-    return Drawing(
+    return Chart(
         WIDTH,
         HEIGHT,
         "".join(parts),

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from valor_cli.reports.charts.forest import forest
 from valor_cli.reports.digests.compared_values import (
@@ -221,7 +222,8 @@ def _pair(pair: Pair, at: int) -> Section:
         blocks.append(_values(pair, shown[:ROWS], folded=folded, page=FURTHER, left_out=left_out))
     drawn = [(one.name, one.row) for one in leading[:DRAWN] if one.row.difference is not None]
     if drawn:
-        blocks.append(Charts([forest(drawn).chart("Differences with their intervals", "forest")]))
+        title = "Differences with their intervals"
+        blocks.append(Charts([replace(forest(drawn), title=title, kind="forest")]))
     title = pair.title or "Results"
     anchor = "results" if not at else f"results-{at + 1}"
     return Section(title, anchor, blocks, pair.counts, plain=not pair.title)

@@ -217,4 +217,4 @@ def _bars(rows: Sequence[Row], d: Digest) -> Chart:
     """The values as bars with their intervals."""
     shown = range(len(d.models))
     groups = [group_of(measure, cells, shown) for measure, cells in rows]
-    return barred(groups, d.models).chart("Results", "leaderboard")
+    return replace(barred(groups, d.models), title="Results", kind="leaderboard")

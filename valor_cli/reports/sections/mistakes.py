@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from msgspec.structs import replace
+
 from valor_cli.reports.charts.heat_map import heated
 from valor_cli.reports.digests.digest import Digest
 from valor_cli.reports.digests.errors.breakdown import Breakdown, Kind, Share, breakdowns
@@ -100,7 +102,8 @@ def confusion(d: Digest) -> Section | None:
             break
         title = _title(one, d)
         drawing = heated(one, missed=missed, alone=alone, link=_linked(one, d))
-        drawn.append(Charts([drawing.chart(f"Confusion{title and f', {title}'}", "matrix")], title))
+        chart = replace(drawing, title=f"Confusion{title and f', {title}'}", kind="matrix")
+        drawn.append(Charts([chart], title))
     if not pairs and not drawn:
         return None
     blocks = [*drawn, *(_pairs(one, top, d) for one, top in pairs)]

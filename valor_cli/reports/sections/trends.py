@@ -208,7 +208,7 @@ def drawn_trends(
     """A chart for each value, by model."""
     room, blocks = CHARTS, []
     for shown in models:
-        charts = [replace(_chart(one, ticks), key=KEY) for one in shown[:room]]
+        charts = [_chart(one, ticks) for one in shown[:room]]
         room -= len(charts)
         if charts:
             blocks.append(Charts(charts, shown[0].model if len(models) > 1 else ""))
@@ -219,7 +219,8 @@ def _chart(one: Trend, ticks: Sequence[tuple[str, str]]) -> Chart:
     told = [
         "" if row is None else _told(row, tick) for row, tick in zip(one.points, ticks, strict=True)
     ]
-    return trend_chart(one.title, one.points, told, ticks).chart(one.title, "trends")
+    chart = trend_chart(one.title, one.points, told, ticks)
+    return replace(chart, title=one.title, kind="trends", key=KEY)
 
 
 def _told(row: HistoryRow, tick: tuple[str, str]) -> str:

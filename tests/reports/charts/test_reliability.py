@@ -8,9 +8,8 @@ import pytest
 from msgspec.structs import replace
 
 from tests.reports.task_runs import classified
-from valor_cli.reports.charts.calibration import reliability
 from valor_cli.reports.charts.plots import PLOT
-from valor_cli.reports.digests.reliability import Bin, Reliability, calibrations
+from valor_cli.reports.charts.reliability import Bin, Reliability, calibrations, reliability
 from valor_cli.results import CurveResult, RunResult
 
 POINTS = {
@@ -76,7 +75,7 @@ def _rects(kind: str, body: str) -> list[dict[str, float]]:
 def test_bars_worked_by_hand() -> None:
     (found,) = calibrations(_run())
     drawing = reliability(found.models[0], found.metric)
-    bars = _rects("m0 kept", drawing.body)
+    bars = _rects("m0 kept", drawing.svg)
     assert len(bars) == 3  # the empty bin has none
     left, top, w, h = (PLOT[name] for name in ("left", "top", "w", "h"))
     under, _, over = bars
@@ -85,13 +84,13 @@ def test_bars_worked_by_hand() -> None:
     assert (under["y"], under["height"]) == (top + h * 0.6, 80.0)  # 0.4 of 200
     assert over["height"] == 160.0
     # 0.4 promised and 0.5 kept; 0.6 and 0.6; 0.9 and 0.8
-    gaps = _rects("under", drawing.body)
+    gaps = _rects("under", drawing.svg)
     assert [(gap["y"], gap["height"]) for gap in gaps] == [(top + h / 2, 20.0), (104.0, 0.0)]
-    assert [gap["height"] for gap in _rects("over", drawing.body)] == [20.0]
-    assert f'd="M{left + w * 0.9:.1f} {top + h * 0.2:.1f}h.01"' in drawing.body
+    assert [gap["height"] for gap in _rects("over", drawing.svg)] == [20.0]
+    assert f'd="M{left + w * 0.9:.1f} {top + h * 0.2:.1f}h.01"' in drawing.svg
     # the histogram is 40 high where most samples are
-    assert [bar["height"] for bar in _rects("count", drawing.body)] == [10.0, 20.0, 40.0]
-    assert "0.75 to 1: 40 samples, confidence 0.900, accuracy 0.800</title>" in drawing.body
+    assert [bar["height"] for bar in _rects("count", drawing.svg)] == [10.0, 20.0, 40.0]
+    assert "0.75 to 1: 40 samples, confidence 0.900, accuracy 0.800</title>" in drawing.svg
     assert drawing.told == "underconfident in 1 of 3 bins, ECE 0.030"
 
 
@@ -99,5 +98,5 @@ def test_no_samples_is_an_empty_diagram() -> None:
     empty: dict[str, list[float | None]] = {name: [] for name in POINTS}
     (found,) = calibrations(_run(empty))
     drawing = reliability(found.models[0], found.metric)
-    assert "<rect" not in drawing.body
+    assert "<rect" not in drawing.svg
     assert drawing.told.startswith("no samples")

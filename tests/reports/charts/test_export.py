@@ -15,7 +15,7 @@ from tests.reports.found_runs import compared
 from tests.reports.task_runs import classified, segmented
 from tests.reports.text_runs import text_run
 from valor_cli.errors import DataError, UnknownNameError
-from valor_cli.reports.charts.by_name import CHARTS, chart_names, render
+from valor_cli.reports.charts.export import CHARTS, chart_names, render
 from valor_cli.results import RunResult
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -1,4 +1,4 @@
-"""Charts of the distribution of per-sample values."""
+"""How values of single samples spread: histograms, and lines along quantiles."""
 
 from __future__ import annotations
 
@@ -6,15 +6,82 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from valor_cli.reports.charts.distribution import MARKS, Distribution, distributions
 from valor_cli.reports.charts.histogram import Values, histogram
-from valor_cli.reports.charts.lines import lined, listed
-from valor_cli.reports.charts.plots import Drawing, path
-from valor_cli.reports.charts.selection import Wanted
-from valor_cli.reports.charts.standalone import Panel, Sheet
-from valor_cli.reports.digests.formatting import capital, clean, output_words, whole
+from valor_cli.reports.charts.plots import lined, listed, path
+from valor_cli.reports.digests.formatting import capital, clean, number, output_words, whole
 from valor_cli.reports.digests.naming import Names, frozen
-from valor_cli.results import THRESHOLD, RunResult, SamplesResult
+from valor_cli.reports.document import Chart
+from valor_cli.results import THRESHOLD, CurveResult, RunResult, SamplesResult
+
+AXIS = "quantile"
+"""The column that makes a curve a distribution; each other column is of values from 0 to 1."""
+
+MARKS = (
+    (0.0, "lowest"),
+    (0.05, "5%"),
+    (0.25, "25%"),
+    (0.5, "median"),
+    (0.75, "75%"),
+    (1.0, "highest"),
+)
+"""Quantiles told in numbers."""
+
+
+class Spread(Struct, frozen=True):
+    """The quantile curve of one output of a model, with labelled marks."""
+
+    model: int
+    quantiles: Sequence[float | None]
+    values: Sequence[float | None]
+    marks: tuple[str, ...]
+
+
+class Distribution(Struct, frozen=True):
+    """One output of a metric at one setting, by model."""
+
+    title: str
+    detail: str
+    spreads: tuple[Spread, ...]
+    metric: str
+
+
+def distributions(result: RunResult) -> tuple[Distribution, ...]:
+    """Distributions of whole models, one per output and setting."""
+    models = {model: index for index, model in enumerate(result.models)}
+    rows = [
+        row
+        for row in result.curves
+        if row.slice is None and row.label is None and row.model in models and AXIS in row.points
+    ]
+    names = Names((row.metric, row.parameters) for row in rows)
+    groups: dict[tuple[object, ...], list[CurveResult]] = {}
+    for row in rows:
+        groups.setdefault((row.metric, frozen(row.parameters)), []).append(row)
+    return tuple(
+        Distribution(
+            output_words(output),
+            names.detail(group[0].metric, group[0].parameters),
+            tuple(_spread(row, models[row.model], output) for row in group),
+            group[0].metric,
+        )
+        for group in groups.values()
+        for output in group[0].points
+        if output != AXIS
+    )
+
+
+def _spread(row: CurveResult, model: int, output: str) -> Spread:
+    quantiles, values = row.points[AXIS], row.points.get(output, ())
+    known = dict(zip(quantiles, values, strict=False))
+    marks = tuple(number(known.get(_nearest(quantiles, at))) for at, _ in MARKS)
+    return Spread(model, quantiles, values, marks)
+
+
+def _nearest(quantiles: Sequence[float | None], at: float) -> float | None:
+    """The quantile for a mark, within half a percent."""
+    known = [one for one in quantiles if one is not None and abs(one - at) <= 0.005]
+    return min(known, key=lambda one: abs(one - at), default=None)
+
 
 _MEDIAN = [name for _, name in MARKS].index("median")
 
@@ -39,7 +106,7 @@ class Spreads(Struct, frozen=True):
     def title(self) -> str:
         return f"{capital(self.name)} ({self.detail})" if self.detail else capital(self.name)
 
-    def drawn(self, models: Sequence[str]) -> Drawing:
+    def drawn(self, models: Sequence[str]) -> Chart:
         """The histogram; `models` are names, cleaned."""
         return histogram(
             self.values, models, name=self.name, unit=self.unit, threshold=self.threshold
@@ -87,41 +154,7 @@ def _spreads(
     )
 
 
-def distribution(wanted: Wanted) -> Sheet | None:
-    """A histogram of sample values, or a line along quantiles if only these are known."""
-    found = spreads(wanted.result)
-    lines = distributions(wanted.result)
-    if wanted.metric is not None and (found or lines):
-        known = [*(one.metric for one in found), *(one.metric for one in lines)]
-        metric = wanted.one_of("metric", wanted.metric, known)
-        found = tuple(one for one in found if one.metric == metric)
-        lines = tuple(one for one in lines if one.metric == metric)
-    if found:
-        return _histogram(found[0], wanted)
-    return _line(lines[0], wanted) if lines else None
-
-
-def _histogram(part: Spreads, wanted: Wanted) -> Sheet:
-    shown = wanted.shown()
-    kept = tuple(one for one in part.values if one.model in shown)
-    drawing = histogram(
-        kept, wanted.models, name=part.name, unit=part.unit, threshold=part.threshold
-    )
-    return Sheet(f"Samples by {part.title[:1].lower() + part.title[1:]}", (Panel(drawing),))
-
-
-def _line(part: Distribution, wanted: Wanted) -> Sheet:
-    shown = wanted.shown()
-    unit = "image" if "images" in wanted.result.data else "sample"
-    kept = Distribution(
-        part.title, part.detail, tuple(s for s in part.spreads if s.model in shown), part.metric
-    )
-    drawing = spread(kept, wanted.models, unit)
-    heading = f"{capital(part.title)} by {unit}, lowest first"
-    return Sheet(heading, (Panel(drawing),), lines=True)
-
-
-def spread(part: Distribution, models: Sequence[str], unit: str) -> Drawing:
+def spread(part: Distribution, models: Sequence[str], unit: str) -> Chart:
     """The values in their order, lowest first, of each model."""
     lines = [(one.model, path(one.quantiles, one.values)) for one in part.spreads]
     told = (
