@@ -10,7 +10,8 @@ import pytest
 from msgspec.structs import asdict
 from rich.console import Console
 
-from valor_cli.reports.sections.calibrations import as_json, calibrated
+from valor_cli.reports.render.terminal import in_full
+from valor_cli.reports.sections.judge_tables import calibrated, calibrated_json
 from valor_cli.results import CalibrationResult, UsageResult
 
 
@@ -44,7 +45,7 @@ def calibration(**changes: Any) -> CalibrationResult:
 
 def shown(*rows: CalibrationResult) -> str:
     out = StringIO()
-    Console(file=out, width=140).print(calibrated(rows))
+    Console(file=out, width=140).print(in_full(calibrated(rows)))
     return out.getvalue()
 
 
@@ -126,7 +127,7 @@ def test_wide_matrices_are_left_out() -> None:
 
 def test_json_has_every_field_by_its_name() -> None:
     usage = UsageResult("sexism", "m", "x", 50, 0, 0, 1, 2, None, None)
-    found = json.loads(as_json([calibration()], [usage]))
+    found = json.loads(calibrated_json([calibration()], [usage]))
     assert list(found) == ["calibrations", "usage"]
     (row,) = found["calibrations"]
     assert list(row) == list(CalibrationResult.__struct_fields__)
