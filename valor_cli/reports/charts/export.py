@@ -17,11 +17,11 @@ from valor_cli.reports.charts.heat_map import heated
 from valor_cli.reports.charts.histogram import histogram
 from valor_cli.reports.charts.reliability import calibrations, error_of, reliability
 from valor_cli.reports.charts.standalone import Sheet, standalone
+from valor_cli.reports.digests.confusion import confusions, lone_sides
 from valor_cli.reports.digests.digest import digest, worst_first
-from valor_cli.reports.digests.errors.breakdown import breakdowns
-from valor_cli.reports.digests.errors.confusion import confusions, lone_sides
 from valor_cli.reports.digests.formatting import capital, clean
 from valor_cli.reports.digests.grids import ARROWS, Grid, Line
+from valor_cli.reports.digests.mistakes import breakdowns
 from valor_cli.reports.digests.naming import Names
 from valor_cli.results import RunResult
 

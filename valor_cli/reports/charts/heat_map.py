@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from html import escape
 
 from valor_cli.reports.charts.plots import extent, fitted, listed, rect, text, title
-from valor_cli.reports.digests.errors.confusion import Confusion, Entry, matrix, top_pairs
+from valor_cli.reports.digests.confusion import Confusion, Entry, matrix, top_pairs
 from valor_cli.reports.digests.formatting import number, percent, short
 from valor_cli.reports.document import Chart
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
+from valor_cli.reports.digests.confusion import confusions, most_confused
 from valor_cli.reports.digests.digest import Digest, worst_key
-from valor_cli.reports.digests.errors.breakdown import breakdowns, costliest
-from valor_cli.reports.digests.errors.confusion import confusions, most_confused
 from valor_cli.reports.digests.formatting import SEVERITIES, UNCLEAR, clean, number, signed
 from valor_cli.reports.digests.grids import Grid
+from valor_cli.reports.digests.mistakes import breakdowns, costliest
 from valor_cli.reports.digests.naming import Names
 from valor_cli.reports.document import Item, Items, Section, Tone, explore, sample
 from valor_cli.reports.sections.values import compared_labels

@@ -7,17 +7,25 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec.structs import replace
 
 from valor_cli.reports.charts.heat_map import heated
-from valor_cli.reports.digests.digest import Digest
-from valor_cli.reports.digests.errors.breakdown import Breakdown, Kind, Share, breakdowns
-from valor_cli.reports.digests.errors.confusion import (
+from valor_cli.reports.digests.confusion import (
     Confusion,
     Pair,
     confusions,
     lone_sides,
     top_pairs,
 )
-from valor_cli.reports.digests.errors.outcomes import ERRORS, MISSED, counted, told
+from valor_cli.reports.digests.digest import Digest
 from valor_cli.reports.digests.formatting import clean, number, output_words, whole
+from valor_cli.reports.digests.mistakes import (
+    ERRORS,
+    MISSED,
+    Breakdown,
+    Kind,
+    Share,
+    breakdowns,
+    counted,
+    told,
+)
 from valor_cli.reports.document import (
     EMPTY,
     Block,

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from tests.reports.task_runs import segmented
-from valor_cli.reports.digests.errors.confusion import (
+from valor_cli.reports.digests.confusion import (
     LABELS,
     Confusion,
     confusions,

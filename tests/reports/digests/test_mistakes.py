@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from valor_cli.reports.digests.errors.breakdown import breakdowns, costliest
+from valor_cli.reports.digests.mistakes import breakdowns, costliest
 from valor_cli.results import RunResult
 
 Build = Callable[..., RunResult]
