@@ -326,7 +326,7 @@ def draw_chart(
     from valor_cli.reports.writer import write_file
 
     if kind == ".png":
-        from valor_cli.reports.charts.png import to_png
+        from valor_cli.reports.charts.standalone import to_png
 
         content = to_png(svg)
     else:

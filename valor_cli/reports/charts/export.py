@@ -11,10 +11,9 @@ from msgspec.structs import replace
 from valor_cli.errors import DataError, Problem, UnknownNameError, did_you_mean
 from valor_cli.reports.charts import curves
 from valor_cli.reports.charts.bars import Bar, Group, barred, group_of
-from valor_cli.reports.charts.distributions import distributions, spread, spreads
+from valor_cli.reports.charts.distributions import distributions, histogram, spread, spreads
 from valor_cli.reports.charts.forest import forest
 from valor_cli.reports.charts.heat_map import heated
-from valor_cli.reports.charts.histogram import histogram
 from valor_cli.reports.charts.reliability import calibrations, error_of, reliability
 from valor_cli.reports.charts.standalone import Sheet, standalone
 from valor_cli.reports.digests.confusion import confusions, lone_sides

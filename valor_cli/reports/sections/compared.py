@@ -38,8 +38,8 @@ from valor_cli.reports.document import (
     Table,
     Tone,
 )
-from valor_cli.reports.sections.changed_samples import changed_cards, names_of
 from valor_cli.reports.sections.run_details import facts_of, facts_table, inputs_table, warnings
+from valor_cli.reports.sections.samples import changed_cards, names_of
 from valor_cli.reports.sections.tables import compared_table
 from valor_cli.results import ChangeCount, ComparedRun, ComparedRuns
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from tests.oracles.compared import models_compared, text_change, texts_compared
 from valor_cli.reports.document import Card, Cards
-from valor_cli.reports.sections.changed_samples import WORDS, changed_cards, word_differences
 from valor_cli.reports.sections.compared import compared_report
+from valor_cli.reports.sections.samples import WORDS, changed_cards, word_differences
 from valor_cli.results import ComparedRuns, SampleChange, ShownText
 
 TEXTS = st.text(alphabet="ab \n漢字é,.", max_size=60)

@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pytest
 
-from valor_cli.reports.charts.histogram import BINS, Values, binned, histogram
+from valor_cli.reports.charts.distributions import BINS, Values, binned, histogram
 
 
 def test_bins_worked_by_hand() -> None:
