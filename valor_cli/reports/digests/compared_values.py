@@ -11,7 +11,7 @@ from msgspec import Struct
 from valor_cli.reports.digests.formatting import NO_VALUE, clean, number, signed, span
 from valor_cli.reports.digests.naming import Names
 from valor_cli.reports.document import Tone
-from valor_cli.results import ComparisonResult, Direction, Effect, PairedTest
+from valor_cli.results import ComparisonResult, Effect, PairedTest
 
 Outcome: TypeAlias = Literal["worse", "better", "equal", "cannot tell", "not tested"]
 
@@ -63,7 +63,6 @@ class ComparedValue(Struct, frozen=True):
 
     name: str
     where: str
-    direction: Direction
     other: str
     value: str
     difference: str
@@ -75,11 +74,6 @@ class ComparedValue(Struct, frozen=True):
     test: str
     reason: str
     row: ComparisonResult
-
-    @property
-    def verdict(self) -> str:
-        """The mark and the word."""
-        return f"{MARKS[self.outcome]} {self.outcome}"
 
 
 def outcome_of(row: ComparisonResult) -> Outcome:
@@ -102,7 +96,6 @@ def _told(row: ComparisonResult, name: str) -> ComparedValue:
     return ComparedValue(
         name=name,
         where=" / ".join(where),
-        direction=row.direction,
         other=number(row.other_value, row.unit),
         value=number(row.value, row.unit),
         difference=signed(row.difference, row.unit),

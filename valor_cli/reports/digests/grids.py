@@ -64,11 +64,6 @@ class Line(Struct, frozen=True):
     cells: tuple[tuple[Cell, ...], ...]
 
     @property
-    def few(self) -> tuple[str, ...]:
-        """The units of which any of its values has few."""
-        return few_of([self])
-
-    @property
     def all_few(self) -> bool:
         """Whether all of its values are of few units, so that its n is marked."""
         valued = [cell.few for cells in self.cells for cell in cells if cell.value is not None]

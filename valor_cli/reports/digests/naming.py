@@ -95,13 +95,9 @@ class Names:
         number = self._numbers.get((metric, frozen(parameters)))
         return told if number is None else f"{told} #{number}"
 
-    def measure(self, metric: str, output: str, parameters: Parameters) -> tuple[str, str]:
-        """What a measure is called in a table, and the parameters that the name does not have."""
-        return short_name(metric, output, parameters), self.detail(metric, parameters)
-
     def title(self, metric: str, output: str, parameters: Parameters) -> str:
         """Name and parameters: "ROUGE-L F1 (stemmer=true)"."""
-        name, detail = self.measure(metric, output, parameters)
+        name, detail = short_name(metric, output, parameters), self.detail(metric, parameters)
         return f"{name} ({detail})" if detail else name
 
     def _told(self, metric: str, parameters: Parameters) -> str:
