@@ -20,7 +20,7 @@ from valor_cli.config import load_config
 from valor_cli.pipeline.compare.compare import compare_runs
 from valor_cli.pipeline.reporting import reported
 from valor_cli.reports import run_files
-from valor_cli.reports.files.flat_rows import flat_rows
+from valor_cli.reports.files.csv_rows import flat_rows
 from valor_cli.results import ComparedRuns, RunResult, Scalar
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from valor_cli.pipeline.intervals.intervals import Around
 from valor_cli.pipeline.intervals.resampling import findings_of
 from valor_cli.pipeline.result_rows import metric_row, samples_row
 from valor_cli.pipeline.stored_evidence import stored
-from valor_cli.reports.digests.comparison.rows import outcome_of
+from valor_cli.reports.digests.compared_values import outcome_of
 from valor_cli.reports.files.evidence_bin import from_bytes, to_blocks
 from valor_cli.results import NOT_WORSE, GateResult, RunResult
 

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from valor_cli import api
 from valor_cli.errors import DataError
 from valor_cli.pipeline.compare import paired_rows
-from valor_cli.reports.digests.comparison.digest import conclusion
+from valor_cli.reports.sections.compared import compared_report
 from valor_cli.results import ComparedRuns, RunResult
 
 DATA = Path(__file__).parents[2] / "sample_data"
@@ -81,7 +81,7 @@ def test_it_tests_as_intervals_do(
     assert all(run.resamples and not run.evidence for run in asked)
     found, expected = api.compare(*plain), api.compare(*asked)
     assert not found.untested
-    assert conclusion(found).word == conclusion(expected).word
+    assert compared_report(found).word == compared_report(expected).word
     assert _tests(found) == _tests(expected)
     # One that has intervals is compared with one that has none.
     assert _tests(api.compare(asked[0], plain[1])) == _tests(expected)
@@ -152,7 +152,7 @@ def test_a_gate_finds_a_run_no_worse_than_itself(tmp_path: Path) -> None:
 def test_without_it_a_fall_is_not_tested(tmp_path: Path) -> None:
     first, second = (replace(run, evidence=()) for run in _pair("object_detection", tmp_path))
     compared = api.compare(first, second)
-    assert conclusion(compared).word == "NOT TESTED"
+    assert compared_report(compared).word == "NOT TESTED"
     (ap,) = (one for one in compared.untested if one.output == "AP")
     assert ap.verdict == "not tested"
     assert "`interval:`" in (ap.reason or "")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
-from valor_cli.reports.document import Document
+from valor_cli.reports.document import Document, Table
 from valor_cli.reports.explorer.data import explorer_of
 from valor_cli.reports.render.html import to_html
 from valor_cli.reports.render.markdown import to_markdown
@@ -52,3 +52,8 @@ def page(found: RunResult | ComparedRuns, images: EmbeddedImages | None = None) 
         return to_html(document(found))
     shown = images or EmbeddedImages()
     return to_html(document(found), explorer_of(found, shown), linked=bool(shown.links))
+
+
+def texts(table: Table) -> list[list[str]]:
+    """The words of a table's cells, row by row."""
+    return [[cell.text for cell in row] for row in table.rows]

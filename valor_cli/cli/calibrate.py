@@ -57,7 +57,8 @@ def calibrate(
     from valor_cli import catalogue, pipeline
     from valor_cli.config import load_config
     from valor_cli.pipeline.calibration.calibrate import calibrate as calibration_of
-    from valor_cli.reports.sections.calibrations import as_json, calibrated
+    from valor_cli.reports.render.terminal import in_full
+    from valor_cli.reports.sections.judge_tables import calibrated, calibrated_json
 
     talk = Messages(quiet=False, verbose=False)
     plan = pipeline.make_plan(load_config(Path(config), catalogue, set_ or ()))
@@ -73,9 +74,9 @@ def calibrate(
     for warning in dict.fromkeys(found.warnings):
         typer.echo(without_secrets(f"warning: {warning}"), err=True)
     if format_ == "json":
-        say(as_json(found.rows, found.usage))
+        say(calibrated_json(found.rows, found.usage))
     else:
-        to_terminal(calibrated(found.rows))
+        to_terminal(in_full(calibrated(found.rows)))
     if found.stopped is not None:
         kind, reason = found.stopped
         typer.echo(without_secrets(f"stopped: {reason}; continue with --resume"), err=True)

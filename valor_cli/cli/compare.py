@@ -129,7 +129,7 @@ def _refuse_untested(compared: ComparedRuns) -> None:
     rows = compared.untested
     if not rows and any(row.value is not None for row in compared.deciding):
         return
-    from valor_cli.reports.digests.comparison.rows import compared_values
+    from valor_cli.reports.digests.compared_values import compared_values
 
     told = [
         f"{one.name} {one.other} → {one.value} was not tested: {one.reason}"

@@ -37,7 +37,8 @@ def estimate(
     from valor_cli import catalogue, pipeline
     from valor_cli.config import load_config
     from valor_cli.pipeline.estimate import estimate as estimate_of
-    from valor_cli.reports.sections.estimates import as_json, estimated
+    from valor_cli.reports.render.terminal import in_full
+    from valor_cli.reports.sections.judge_tables import estimated, estimated_json
 
     talk = Messages(quiet=False, verbose=False)
     plan = pipeline.make_plan(load_config(Path(config), catalogue, set_ or ()))
@@ -46,6 +47,6 @@ def estimate(
     for warning in dict.fromkeys(found.warnings):
         typer.echo(without_secrets(f"warning: {warning}"), err=True)
     if format_ == "json":
-        say(as_json(found.usage, found.samples))
+        say(estimated_json(found.usage, found.samples))
     else:
-        to_terminal(estimated(found.usage, found.samples))
+        to_terminal(in_full(estimated(found.usage, found.samples)))

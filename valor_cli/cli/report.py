@@ -284,7 +284,7 @@ def _write(run: str, names: tuple[str, ...], folder: Path) -> None:
 
 def list_charts(run: str) -> None:
     """List the charts that a run has data for."""
-    from valor_cli.reports.charts.by_name import chart_names
+    from valor_cli.reports.charts.export import chart_names
     from valor_cli.reports.run_files import read_run
 
     lines = [f"{chart.name:<18}{chart.title}" for chart in chart_names(read_run(run))]
@@ -316,7 +316,7 @@ def draw_chart(
         DataError: The results cannot be read, hold nothing to draw, or the file cannot be written.
     """
     kind = _kind(name, file)
-    from valor_cli.reports.charts.by_name import render
+    from valor_cli.reports.charts.export import render
     from valor_cli.reports.run_files import read_run
 
     svg = render(read_run(run), name, label=label, model=model, metric=metric, dark=dark)
@@ -326,7 +326,7 @@ def draw_chart(
     from valor_cli.reports.writer import write_file
 
     if kind == ".png":
-        from valor_cli.reports.charts.png import to_png
+        from valor_cli.reports.charts.standalone import to_png
 
         content = to_png(svg)
     else:

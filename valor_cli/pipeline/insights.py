@@ -13,7 +13,7 @@ from valor_cli.metric import Loaded, ModelUsage, Output
 from valor_cli.pipeline.plan import Plan
 from valor_cli.pipeline.problems import is_exceeded
 from valor_cli.pipeline.rows import Computation
-from valor_cli.reports.digests.comparison.rows import probability
+from valor_cli.reports.digests.compared_values import probability
 from valor_cli.reports.digests.naming import frozen, output_name
 from valor_cli.results import (
     ComparedVerdict,

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
+from urllib.parse import quote, urlencode
 
 from msgspec import Struct
 
-from valor_cli.results import ShownText, Verdict
+from valor_cli.results import Scalar, ShownText, Verdict
 
 Tone: TypeAlias = Literal["", "good", "bad", "caution", "quiet", "strong"]
 
@@ -124,22 +125,26 @@ class Note(Struct, frozen=True):
 
 
 class Chart(Struct, frozen=True):
-    """A drawing with its heading; only pages show it.
+    """A drawing; only pages show it, and files of its own.
 
     Attributes:
         svg: Elements of it, ready: all that comes from data is escaped.
         told: What it shows, in words.
         models: Positions of the models that it shows, for the key.
+        key: Further classes and words for the key: ("over", "overconfident").
+        title: What it is called; `heading` is shown in place of it.
+        kind: What the page's script and style call it.
+        model: The position of the model that it is of.
     """
 
-    title: str
-    svg: str
     width: int
     height: int
+    svg: str
     told: str
-    kind: str = ""
     models: Sequence[int] = ()
     key: Sequence[tuple[str, str]] = ()
+    title: str = ""
+    kind: str = ""
     heading: str = ""
     model: int = 0
 
@@ -255,3 +260,14 @@ class Document(Struct, frozen=True):
     badges: Sequence[tuple[str, str]]
     models: Sequence[str]
     sections: Sequence[Section]
+
+
+def explore(**filters: object) -> str:
+    """The link to a filtered list of samples; a filter that is None or empty is left out."""
+    kept = {name: str(value) for name, value in filters.items() if value not in (None, "")}
+    return "#explore?" + urlencode(kept, quote_via=quote, errors="replace")
+
+
+def sample(sample_id: Scalar) -> str:
+    """The link to one sample."""
+    return explore(sample=sample_id)

@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from valor_cli.reports.digests.digest import digest, ranking, worst_first
+from valor_cli.reports.digests.grids import few_of
 from valor_cli.results import Direction, IntervalsResult, MetricResult, RunResult
 
 Build = Callable[..., RunResult]
@@ -157,4 +158,4 @@ def test_the_small_n_mark_names_what_is_few_and_marks_no_other_cell(two_models: 
     by_patient = replace(run, intervals=IntervalsResult(0.95, 100, 0, "metadata.patient"))
     assert few(by_patient) == {"AP": "groups", "AP50": "ground truths"}
     line = digest(run).headline.lines[0]
-    assert (line.few, line.all_few) == (("images", "ground truths"), False)
+    assert (few_of([line]), line.all_few) == (("images", "ground truths"), False)

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from tests.reports.judge_runs import judge_run
 from tests.reports.text_runs import coverage_gate, gates, text_run
 from valor_cli.reports.digests.digest import digest
-from valor_cli.reports.digests.gates import verdict
+from valor_cli.reports.digests.gates import stopped, verdict
 from valor_cli.results import TOO_LOW, GateResult
 
 
@@ -77,3 +78,33 @@ def test_of_being_no_worse_the_p_value_is_told() -> None:
         ("failed", "ROUGE-L F1", "not worse, p ≥ 0.050", "p 0.040", "-0.1 against the baseline"),
         ("passed", "ROUGE-L F1", "not worse, p ≥ 0.050", "p 0.500", ""),
     ]
+
+
+def test_why_not_everything_was_asked() -> None:
+    assert stopped(judge_run()) == ""
+    run = judge_run(stopped="the budget of 2.00 US dollars is reached")
+    # 3 of 120 samples of each of two models were skipped
+    assert stopped(run) == (
+        "the budget of 2.00 US dollars is reached; the judges got to 234 of 240 samples; "
+        "--resume goes on"
+    )
+    none = [replace(row, statuses={"skipped": 120}) for row in run.coverage if row.model == "large"]
+    rest = [row for row in run.coverage if row.model == "small"]
+    assert "got to 117 of 240" in stopped(replace(run, coverage=[*rest, *none]))
+    # what asks no judge says nothing of how far they got
+    other = [replace(row, metric="ter", statuses={"ok": 120}) for row in run.coverage]
+    assert "117 of 120" in stopped(replace(run, coverage=[*other, *rest], models=("small",)))
+    assert stopped(replace(run, coverage=())) == (
+        "the budget of 2.00 US dollars is reached; --resume goes on"
+    )
+    assert "\x1b" not in stopped(judge_run(stopped="\x1b[31mred\u202e\n"))
+
+
+def test_runs_without_judges_are_not_told_to_resume() -> None:
+    run = judge_run(stopped="interrupted")
+    local = replace(run, run=replace(run.run, usage=()), settings={}, coverage=())
+    assert stopped(local) == "interrupted; run it again"
+    embedding = replace(local, settings={"embedder": "minilm-int8"})
+    assert stopped(embedding) == "interrupted; run it again: vectors that were made are kept"
+    # It was stopped before the judge was asked.
+    assert stopped(replace(local, settings={"judge": "x"})) == "interrupted; --resume goes on"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
+from tests.reports.text_runs import text_run
 from valor_cli.reports.digests.grids import Covered, RowIndex, Scopes
 from valor_cli.results import CoverageResult, MetricResult
 
@@ -69,3 +70,19 @@ def test_no_model_leads_where_the_run_stopped_with_more_asked_of_one_than_of_ano
 
     assert leads(4, 4) == leads(0, 0) == [True, False]
     assert leads(2, 8) == [False, False]
+
+
+def test_a_value_of_one_element_finds_the_coverage_of_its_call() -> None:
+    run = text_run(("small",))
+    row = next(one for one in run.metrics if one.metric == "token_f1")
+    (call,) = [one for one in run.coverage if one.metric == "token_f1"]
+    listed = replace(call, parameters={"thresholds": (0.5, 0.9)})
+    at = replace(row, parameters={"thresholds": 0.9})
+    assert Covered([listed]).part(at) == call.coverage == 191 / 200
+    twice = Covered([listed, replace(call, parameters={"thresholds": 0.9}, coverage=0.5)])
+    assert twice.part(at) == 0.5
+    assert twice.part(row) is None  # of two calls it is neither
+    signed = replace(row, parameters={"thresholds": 0.9, "signature": "nrefs:1"})
+    assert twice.part(signed) == 0.5
+    assert Covered([call]).part(replace(row, label="yes")) is None
+    assert Covered([replace(call, coverage=1.0)]).part(row) is None

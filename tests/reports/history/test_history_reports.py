@@ -13,11 +13,10 @@ from msgspec.structs import replace
 
 from tests.oracles.nights import COMMIT, night, written
 from valor_cli.pipeline.history import history_of
-from valor_cli.reports.charts.trend import trend_chart
-from valor_cli.reports.digests.history import Trend, history_digest
+from valor_cli.reports.document import Cell, Chart, Charts, Document, Table
 from valor_cli.reports.render.html import to_html
 from valor_cli.reports.render.markdown import to_markdown
-from valor_cli.reports.sections.history import history_report
+from valor_cli.reports.sections.history import history_report, shown_runs
 from valor_cli.results import RunResult
 from valor_cli.results.history import History
 
@@ -28,20 +27,35 @@ def history(folder: Path, *nights: RunResult) -> History:
     return history_of(written(folder, *nights))
 
 
-def trend(folder: Path, *nights: RunResult) -> Trend:
-    ((_, (one,)),) = history_digest(history(folder, *nights)).models
+def report(folder: Path, *nights: RunResult) -> Document:
+    return history_report(history(folder, *nights))
+
+
+def trend(folder: Path, *nights: RunResult) -> dict[str, Cell]:
+    """The cells of the one value, by heading."""
+    (table,) = report(folder, *nights).sections[0].blocks
+    assert isinstance(table, Table)
+    (row,) = table.rows
+    return {column.name: cell for column, cell in zip(table.columns, row, strict=True)}
+
+
+def chart(folder: Path, *nights: RunResult) -> Chart:
+    sections = report(folder, *nights).sections
+    (block,) = next(one.blocks for one in sections if one.anchor == "trends")
+    assert isinstance(block, Charts)
+    (one,) = block.charts
     return one
 
 
 def test_a_trend_in_words(tmp_path: Path) -> None:
     one = trend(tmp_path, night(1, 12, gate=0.5), night(2, 3, gate=0.5), night(3, 8, gate=0.5))
-    assert one.spark.text == "█▁▅"
-    assert (one.now.text, one.gate.text) == ("0.667", "≥ 0.500 ✓")
+    assert one["trend"].text == "█▁▅"
+    assert (one["now"].text, one["gate"].text) == ("0.667", "≥ 0.500 ✓")
     # From three to eight right of twelve: 2 / 2^5 = 0.0625; from all twelve to eight: 2 / 2^4.
-    assert (one.since_last.text, one.since_last.small) == ("+0.417", "~ cannot tell")
-    assert one.since_first.text == "−0.333"
-    assert one.first_bad.text == "03-02"
-    assert one.first_bad.title == "gate failed, worse than the run before (p 0.004)"
+    assert (one["since last"].text, one["since last"].small) == ("+0.417", "~ cannot tell")
+    assert one["since first"].text == "−0.333"
+    assert one["first bad run"].text == "03-02"
+    assert one["first bad run"].title == "gate failed, worse than the run before (p 0.004)"
 
 
 @pytest.mark.parametrize(
@@ -59,16 +73,14 @@ def test_a_trend_in_words(tmp_path: Path) -> None:
 def test_times_on_an_axis(tmp_path: Path, starts: list[str], ticks: list[str]) -> None:
     one = night(1, 6)
     nights = [replace(one, run=replace(one.run, started_at=start)) for start in starts]
-    digest = history_digest(history(tmp_path, *nights))
-    assert [run.tick for run in digest.runs] == [
-        (tick, f"night-{at}") for at, tick in enumerate(ticks)
-    ]
+    runs = shown_runs(history(tmp_path, *nights).runs, None)
+    assert [run.tick for run in runs] == [(tick, f"night-{at}") for at, tick in enumerate(ticks)]
 
 
 def test_a_commit_is_on_the_axis(tmp_path: Path) -> None:
     one = night(1, 6)
-    digest = history_digest(history(tmp_path, replace(one, run=replace(one.run, commit=COMMIT))))
-    assert digest.runs[0].tick == ("03-01", COMMIT[:7])
+    made = history(tmp_path, replace(one, run=replace(one.run, commit=COMMIT)))
+    assert shown_runs(made.runs, None)[0].tick == ("03-01", COMMIT[:7])
 
 
 @pytest.mark.parametrize(
@@ -89,18 +101,16 @@ def test_no_bad_run_is_no_promise(
     paths = written(tmp_path, *(night(at + 1, right) for at, right in enumerate(rights)))
     for path in () if kept else paths:
         (Path(path) / "samples.jsonl").unlink()
-    digest = history_digest(history_of(paths))
-    assert (digest.word, digest.detail) == ("NO BAD RUN", told)
-    assert digest.symbol == ("✓" if kept and len(rights) > 1 else "●")
+    made = history_report(history_of(paths))
+    assert (made.word, made.detail) == ("NO BAD RUN", told)
+    assert made.symbol == ("✓" if kept and len(rights) > 1 else "●")
 
 
 def test_a_chart(tmp_path: Path) -> None:
     """Shares of 0.25 to 1 are drawn on an axis from 0.2 to 1, in steps of 0.2."""
     nights = [night(1, 12, gate=0.5), night(2, 3, gate=0.5), night(3, 8, gate=0.5)]
-    digest = history_digest(history(tmp_path, *nights))
-    ((_, (one,)),) = digest.models
-    drawing = trend_chart(one, digest.runs)
-    svg = etree.fromstring(f"<svg>{drawing.body}</svg>")
+    drawing = chart(tmp_path, *nights)
+    svg = etree.fromstring(f"<svg>{drawing.svg}</svg>")
     assert [text.text for text in svg.iterfind(".//text")][:5] == [
         "0.2",
         "0.4",
@@ -124,9 +134,7 @@ def test_a_chart_of_one_value_and_of_gaps(tmp_path: Path) -> None:
     without = night(2, 6)
     without = replace(without, metrics=without.metrics[1:])
     for nights in ([night(1, 0)], [night(1, 6), without, night(3, 6)]):
-        digest = history_digest(history(tmp_path, *nights))
-        ((_, (one,)),) = digest.models
-        svg = etree.fromstring(f"<svg>{trend_chart(one, digest.runs).body}</svg>")
+        svg = etree.fromstring(f"<svg>{chart(tmp_path, *nights).svg}</svg>")
         (line,) = (p.get("d") for p in svg.iterfind(".//path") if p.get("class") == "trend")
         # The pen is lifted where a run has no value.
         assert line.count("M") == len(list(svg.iterfind(".//circle")))

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from valor_cli.reports.charts.lines import listed
 from valor_cli.reports.charts.plots import (
-    Drawing,
     class_of,
     extent,
     fitted,
+    listed,
     rect,
     round_step,
     text,
@@ -19,6 +18,7 @@ from valor_cli.reports.charts.plots import (
 )
 from valor_cli.reports.digests.formatting import NO_VALUE, number, span
 from valor_cli.reports.digests.grids import ARROWS, Cell, Measure
+from valor_cli.reports.document import Chart
 
 NAMES = 230
 """The widest column of names, in the chart's units."""
@@ -75,7 +75,7 @@ def group_of(
     )
 
 
-def barred(groups: Sequence[Group], models: Sequence[str], *, whole: bool = True) -> Drawing:
+def barred(groups: Sequence[Group], models: Sequence[str], *, whole: bool = True) -> Chart:
     """The groups one below the other.
 
     Args:
@@ -96,7 +96,7 @@ def barred(groups: Sequence[Group], models: Sequence[str], *, whole: bool = True
     if len(scales) == 1:
         (scale,) = scales
         parts.insert(0, _axis(ends[scale], left, y - _BETWEEN, groups[0].unit))
-    return Drawing(
+    return Chart(
         round(left + _BARS + right),
         round(y + (18 if len(scales) == 1 else 0)),
         "".join(parts),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from valor_cli.reports.charts.lines import listed
-from valor_cli.reports.charts.plots import Drawing, extent, fitted, rect, round_step, text, title
+from valor_cli.reports.charts.plots import extent, fitted, listed, rect, round_step, text, title
 from valor_cli.reports.digests.formatting import clean, number, signed
+from valor_cli.reports.document import Chart
 from valor_cli.results import ComparisonResult
 
 Named: TypeAlias = tuple[str, ComparisonResult]
@@ -21,7 +21,7 @@ _STEP = 32
 _TOP = 10
 
 
-def forest(rows: Sequence[Named]) -> Drawing:
+def forest(rows: Sequence[Named]) -> Chart:
     """A row per comparison, with a scale per unit centred on zero."""
     left = min(max((extent(name) for name, _ in rows), default=0.0), _NAMES) + 12
     pairs = [_pair(one) for _, one in rows]
@@ -39,7 +39,7 @@ def forest(rows: Sequence[Named]) -> Drawing:
         message = f"{name}, {pair}: {value}, {one.verdict}"
         parts.append(f"<g>{title(message)}{shapes}</g>")
         parts.append(text(value, left + _WIDTH + 12, y + 18, limit=90))
-    return Drawing(
+    return Chart(
         round(left + _WIDTH + right),
         floor + 22,
         "".join(parts),

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from html import escape
 
-from valor_cli.reports.charts.lines import listed
-from valor_cli.reports.charts.plots import Drawing, extent, fitted, rect, text, title
-from valor_cli.reports.digests.errors.confusion import Confusion, Entry, matrix, top_pairs
+from valor_cli.reports.charts.plots import extent, fitted, listed, rect, text, title
+from valor_cli.reports.digests.confusion import Confusion, Entry, matrix, top_pairs
 from valor_cli.reports.digests.formatting import number, percent, short
+from valor_cli.reports.document import Chart
 
 _NAMES = 110
 _CELL = 20
@@ -22,7 +22,7 @@ def heated(
     missed: bool,
     alone: bool,
     link: Callable[[str | None, str | None], str] | None = None,
-) -> Drawing:
+) -> Chart:
     """The matrix, ground truth in rows.
 
     Args:
@@ -60,7 +60,7 @@ def heated(
         f"{pair.ground_truth} taken for {pair.prediction} {pair.amount}"
         for pair in top_pairs(confusion, 3)
     )
-    return Drawing(
+    return Chart(
         round(left + wide * len(columns) + 8),
         round(top + _CELL * len(heads) + 8),
         "".join(parts),

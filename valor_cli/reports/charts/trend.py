@@ -6,9 +6,16 @@ from collections.abc import Callable, Iterator, Sequence
 from math import ceil, floor, log10
 from typing import TypeAlias
 
-from valor_cli.reports.charts.plots import Drawing, fitted, round_step, text, title
+from valor_cli.reports.charts.plots import fitted, round_step, text, title
 from valor_cli.reports.digests.formatting import number
-from valor_cli.reports.digests.history import Point, ShownRun, Trend
+from valor_cli.reports.document import Chart
+from valor_cli.results.history import HistoryRow
+
+Points: TypeAlias = Sequence[HistoryRow | None]
+"""The value of each run; None where it has none."""
+
+Ticks: TypeAlias = Sequence[tuple[str, str]]
+"""Both lines of each run's name below the axis."""
 
 Scale: TypeAlias = Callable[[float], float]
 """The height at which a value is drawn."""
@@ -24,41 +31,56 @@ _TICK = 62.0
 _LEVELS = 4
 
 
-def trend_chart(trend: Trend, runs: Sequence[ShownRun]) -> Drawing:
-    """The points of a trend over its runs, oldest first."""
-    low, high, step = _scale(trend.points)
-    xs = _places(len(runs))
+def trend_chart(name: str, points: Points, messages: Sequence[str], ticks: Ticks) -> Chart:
+    """A value over the runs, oldest first.
+
+    Args:
+        name: Of the value.
+        points: The value of each run.
+        messages: The same in words.
+        ticks: Names of the runs.
+    """
+    low, high, step = _scale(points)
+    xs = _places(len(ticks))
+    unit = next((point.unit for point in reversed(points) if point is not None), "")
 
     def y(value: float) -> float:
         return _TOP + _H * (1 - (value - low) / (high - low))
 
-    parts = [*_grid(low, high, step, y), *_axis(runs, xs)]
-    parts.append(_band(trend.points, xs, y))
-    parts += _gates(trend.points, xs, y, trend.unit)
-    parts.append(_line(trend.points, xs, y))
-    for x, point in zip(xs, trend.points, strict=True):
+    parts = [*_grid(low, high, step, y), *_axis(ticks, xs)]
+    parts.append(_band(points, xs, y))
+    parts += _gates(points, xs, y, unit)
+    parts.append(_line(points, xs, y))
+    for x, point, message in zip(xs, points, messages, strict=True):
         if point is not None and point.value is not None:
             kind = "point bad" if point.bad else "point"
             size = 4.5 if point.bad else 3.2
             mark = f'<circle class="{kind}" cx="{x:.1f}" cy="{y(point.value):.1f}" r="{size}"/>'
-            parts.append(f"<g>{title(point.told)}{mark}</g>")
-    known = [point for point in trend.points if point is not None and point.value is not None]
-    told = "; ".join(point.told for point in known[-4:])
-    return Drawing(
+            parts.append(f"<g>{title(message)}{mark}</g>")
+    known = [
+        message
+        for point, message in zip(points, messages, strict=True)
+        if point is not None and point.value is not None
+    ]
+    told = "; ".join(known[-4:])
+    return Chart(
         WIDTH,
         HEIGHT,
         "".join(parts),
-        f"{trend.title} over {len(runs)} runs. {told}" if told else f"{trend.title}: no value",
+        f"{name} over {len(ticks)} runs. {told}" if told else f"{name}: no value",
     )
 
 
-def _scale(points: Sequence[Point | None]) -> tuple[float, float, float]:
+def _scale(points: Points) -> tuple[float, float, float]:
     """Ends of the vertical axis around values, intervals and gates, and the step between levels."""
     ends = [
         end
         for point in points
         if point is not None
-        for end in (point.value, point.low, point.high, point.gate_min, point.gate_max)
+        for end in (
+            *(point.value, point.interval_low, point.interval_high),
+            *(point.gate_min, point.gate_max),
+        )
         if end is not None
     ]
     least, most = min(ends, default=0.0), max(ends, default=1.0)
@@ -86,14 +108,14 @@ def _grid(low: float, high: float, step: float, y: Scale) -> Iterator[str]:
     yield f'<g class="grid"><path d="{"".join(lines)}"/>{"".join(names)}</g>'
 
 
-def _axis(runs: Sequence[ShownRun], xs: Sequence[float]) -> Iterator[str]:
+def _axis(ticks: Ticks, xs: Sequence[float]) -> Iterator[str]:
     """The names of some runs: the first, the last, and those between as far apart as possible."""
-    count = min(_TICKS, len(runs), int(_W // _TICK) + 1)
-    shown = {round(at * (len(runs) - 1) / max(count - 1, 1)) for at in range(count)}
+    count = min(_TICKS, len(ticks), int(_W // _TICK) + 1)
+    shown = {round(at * (len(ticks) - 1) / max(count - 1, 1)) for at in range(count)}
     floor_y = _TOP + _H
     parts = []
     for at in sorted(shown):
-        first, second = runs[at].tick
+        first, second = ticks[at]
         parts.append(f'<path d="M{xs[at]:.1f} {floor_y}v4"/>')
         parts.append(text(fitted(first, _TICK), xs[at], floor_y + 16, anchor="middle"))
         parts.append(text(fitted(second, _TICK), xs[at], floor_y + 29, anchor="middle"))
@@ -101,7 +123,7 @@ def _axis(runs: Sequence[ShownRun], xs: Sequence[float]) -> Iterator[str]:
     yield f'<g class="grid">{"".join(parts)}</g>'
 
 
-def _band(points: Sequence[Point | None], xs: Sequence[float], y: Scale) -> str:
+def _band(points: Points, xs: Sequence[float], y: Scale) -> str:
     """The intervals of neighbouring runs as an area; of a run without neighbours as a line."""
     found = []
     for group in _groups(points, xs):
@@ -116,22 +138,20 @@ def _band(points: Sequence[Point | None], xs: Sequence[float], y: Scale) -> str:
     return f'<path class="band" d="{"".join(found)}"/>' if found else ""
 
 
-def _groups(
-    points: Sequence[Point | None], xs: Sequence[float]
-) -> Iterator[list[tuple[float, float, float]]]:
+def _groups(points: Points, xs: Sequence[float]) -> Iterator[list[tuple[float, float, float]]]:
     group: list[tuple[float, float, float]] = []
     for x, point in zip(xs, points, strict=True):
-        if point is None or point.low is None or point.high is None:
+        if point is None or point.interval_low is None or point.interval_high is None:
             if group:
                 yield group
             group = []
         else:
-            group.append((x, point.low, point.high))
+            group.append((x, point.interval_low, point.interval_high))
     if group:
         yield group
 
 
-def _line(points: Sequence[Point | None], xs: Sequence[float], y: Scale) -> str:
+def _line(points: Points, xs: Sequence[float], y: Scale) -> str:
     parts, pen = [], "M"
     for x, point in zip(xs, points, strict=True):
         if point is None or point.value is None:
@@ -142,9 +162,7 @@ def _line(points: Sequence[Point | None], xs: Sequence[float], y: Scale) -> str:
     return f'<path class="trend" d="{"".join(parts)}"/>'
 
 
-def _gates(
-    points: Sequence[Point | None], xs: Sequence[float], y: Scale, unit: str
-) -> Iterator[str]:
+def _gates(points: Points, xs: Sequence[float], y: Scale, unit: str) -> Iterator[str]:
     """The limit of each gate, run by run: it may have moved."""
     for sign, name in (("≥", "gate_min"), ("≤", "gate_max")):
         limits = [None if one is None else getattr(one, name) for one in points]

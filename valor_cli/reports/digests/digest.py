@@ -7,11 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from valor_cli.reports.digests.formatting import clean, number, parameter, words
-from valor_cli.reports.digests.gates import Gate, Verdict, gates, verdict
-from valor_cli.reports.digests.grids import Cell, Grid, Key, Line, RowIndex, Scopes
-from valor_cli.reports.digests.intervals import small_n_unit
-from valor_cli.reports.digests.judge_usage import stopped
-from valor_cli.reports.digests.row_keys import LabelRows
+from valor_cli.reports.digests.gates import Gate, Verdict, gates, stopped, verdict
+from valor_cli.reports.digests.grids import Cell, Grid, Key, Line, RowIndex, Scopes, small_n_unit
+from valor_cli.reports.digests.naming import LabelRows
 from valor_cli.results import Direction, RunResult, Scalar
 
 HEADLINES = 60

@@ -10,6 +10,11 @@ from valor_cli.results import InputFile, ParameterValue
 
 NO_VALUE = "–"
 
+UNCLEAR = "cannot tell"
+"""The severity of a problem of which it cannot be told."""
+
+SEVERITIES = ("high", "medium", "low", UNCLEAR)
+
 UNKNOWN = "unknown"
 """What a thing cost that has no known price."""
 
@@ -202,3 +207,24 @@ def shown_input(file: InputFile) -> ShownInput:
         f"{file.skipped:,}" if file.left_out is None else "left out",
         NO_VALUE if file.sha256 is None else clean(file.sha256),
     )
+
+
+_SPOKEN = {
+    "f1": "F1",
+    "iou": "IoU",
+    "mean_iou": "mean IoU",
+    "tp": "true positives",
+    "fp": "false positives",
+    "fn": "false negatives",
+    "tn": "true negatives",
+}
+
+
+def output_words(output: str) -> str:
+    """An output's name in words."""
+    return _SPOKEN.get(output, words(output))
+
+
+def whole(column: Sequence[float | None]) -> bool:
+    """Whether a column is a count."""
+    return all(isinstance(value, int) for value in column)

@@ -8,9 +8,8 @@ from msgspec import Struct
 
 from valor_cli.reports.digests.formatting import against, against_share, clean
 from valor_cli.reports.digests.grids import RowIndex, Scopes
-from valor_cli.reports.digests.naming import frozen, short_name
-from valor_cli.reports.digests.row_keys import LabelRows
-from valor_cli.results import COVERAGE, NOT_WORSE, TOO_LOW, GateResult
+from valor_cli.reports.digests.naming import LabelRows, frozen, short_name
+from valor_cli.results import COVERAGE, NOT_WORSE, TOO_LOW, GateResult, RunResult
 
 _ORDER = {"failed": 0, "not checked": 1, "passed": 2}
 _RULES = {
@@ -84,6 +83,37 @@ def verdict(
 
 def _count(gates: Sequence[GateResult]) -> str:
     return f"{len(gates)} gate" if len(gates) == 1 else f"{len(gates)} gates"
+
+
+def stopped(result: RunResult) -> str:
+    """Why requests were stopped, how far the run got and how to resume; empty if complete."""
+    if not result.run.stopped:
+        return ""
+    parts = [clean(result.run.stopped, 200)]
+    samples, reached = _reached(result)
+    if samples:
+        parts.append(f"the judges got to {reached:,} of {samples:,} samples")
+    if not result.run.usage and "judge" not in result.settings:
+        # No ledger knows of models of this machine; of them vectors alone are kept.
+        kept = ": vectors that were made are kept" if "embedder" in result.settings else ""
+        return "; ".join([*parts, f"run it again{kept}"])
+    of_money = result.run.stopped_by == "budget"
+    return "; ".join([*parts, "raise budget_usd, and " * of_money + "--resume goes on"])
+
+
+def _reached(result: RunResult) -> tuple[int, int]:
+    """How many samples there are, and how many some metric that asks judges was computed of."""
+    asked = {row.metric for row in result.run.usage}
+    samples = reached = 0
+    for model in result.models:
+        rows = [
+            row
+            for row in result.coverage
+            if row.model == model and row.slice is None and row.metric in asked
+        ]
+        samples += max((row.samples for row in rows), default=0)
+        reached += max((row.samples - row.statuses.get("skipped", 0) for row in rows), default=0)
+    return samples, reached
 
 
 def gates(

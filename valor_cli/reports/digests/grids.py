@@ -8,9 +8,8 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from valor_cli.reports.digests.formatting import clean
-from valor_cli.reports.digests.naming import Kind, Names, frozen, short_name
-from valor_cli.reports.digests.row_keys import BY_LABEL, THRESHOLD
-from valor_cli.results import CoverageResult, Direction, MetricResult, Parameters
+from valor_cli.reports.digests.naming import BY_LABEL, THRESHOLD, Kind, Names, frozen, short_name
+from valor_cli.results import FEW, CoverageResult, Direction, MetricResult, Parameters, RunResult
 
 Key = tuple[str, str, tuple[tuple[str, object], ...]]
 """Metric, output and parameters."""
@@ -63,11 +62,6 @@ class Line(Struct, frozen=True):
     name: str
     n: int | None
     cells: tuple[tuple[Cell, ...], ...]
-
-    @property
-    def few(self) -> tuple[str, ...]:
-        """The units of which any of its values has few."""
-        return few_of([self])
 
     @property
     def all_few(self) -> bool:
@@ -215,3 +209,44 @@ def _best(values: Iterable[float | None], direction: Direction) -> float | None:
     if len(defined) < 2 or direction is None:
         return None
     return max(defined) if direction == "higher" else min(defined)
+
+
+def interval_text(result: RunResult, unit: str) -> str:
+    """How intervals were computed: "95% intervals by the bootstrap over images (200 resamples, seed
+    0)".
+
+    Args:
+        result: The run.
+        unit: What a single sample is called.
+    """
+    how = result.intervals
+    if how is None:
+        return ""
+    methods = {row.method for row in result.metrics if row.interval is not None}
+    over = f"groups of {clean(how.group, 40)}" if how.group else f"{unit}s"
+    drawn = f"the bootstrap over {over} ({how.resamples:,} resamples, seed {how.seed})"
+    level = f"{how.level * 100:g}% intervals"
+    if methods == {"wilson"}:
+        return f"{level} by Wilson's method"
+    return f"{level} by {drawn}" + (", of proportions by Wilson's" if "wilson" in methods else "")
+
+
+def small_n_unit(result: RunResult, row: MetricResult, n_name: str, unit: str) -> str:
+    """The unit of which a row has few: that of its n, or the resampled one.
+
+    Args:
+        result: The run.
+        row: The row.
+        n_name: What the n of values counts that are not means over samples.
+        unit: What a single sample is called.
+    """
+    of_samples = any(one.metric == row.metric for one in result.samples)
+    if row.n is not None and row.n < FEW and n_name != "n" and not of_samples:
+        return n_name
+    grouped = result.intervals is not None and result.intervals.group
+    return "groups" if grouped or any(one.groups for one in result.samples) else f"{unit}s"
+
+
+def small_n_note(counted: Iterable[str]) -> str:
+    """The explanation of the small-n mark."""
+    return f"rests on fewer than {FEW} {' or '.join(counted)}"

@@ -6,7 +6,7 @@ import base64
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from valor_cli.reports.digests.errors.outcomes import outcome_of
+from valor_cli.reports.digests.mistakes import outcome_of
 from valor_cli.reports.explorer.blobs import Blobs
 from valor_cli.reports.explorer.joining import Samples, Side
 from valor_cli.results import EmbeddedImages, ExampleObject, ExampleResult

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Literal, TypeAlias
 
 from valor_cli.reports.digests.formatting import clean
-from valor_cli.reports.digests.judge_usage import stopped
+from valor_cli.reports.digests.gates import stopped
 from valor_cli.reports.files.checks import Check, gate_checks, problem_checks
 from valor_cli.results import RunResult
 

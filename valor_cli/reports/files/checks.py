@@ -12,10 +12,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
-from valor_cli.reports.digests.formatting import against, against_share, clean, words
+from valor_cli.reports.digests.formatting import (
+    SEVERITIES,
+    UNCLEAR,
+    against,
+    against_share,
+    clean,
+    words,
+)
 from valor_cli.reports.digests.grids import Scopes
 from valor_cli.reports.digests.naming import output_name
-from valor_cli.reports.digests.problems import SEVERITIES, UNCLEAR
 from valor_cli.results import COVERAGE, NOT_WORSE, GateResult, ProblemResult, RunResult
 from valor_cli.results.document import dumps
 

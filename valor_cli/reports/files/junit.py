@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from valor_cli.reports.digests.formatting import clean, words
-from valor_cli.reports.digests.judge_usage import stopped
+from valor_cli.reports.digests.gates import stopped
 from valor_cli.reports.files.checks import Check, gate_checks, problem_checks
 from valor_cli.results import RunResult
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import islice, repeat
 from math import isfinite
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from valor_cli.reports.digests.naming import Names
-from valor_cli.reports.digests.samples.places import same_samples, sample_order
 from valor_cli.results import Parameters, RunResult, SamplesResult, Scalar, Status, TextsResult
 from valor_cli.results.document import dumps, finite
 
@@ -169,3 +168,28 @@ def _finite(one: SamplesResult) -> Iterator[Mapping[str, Any] | None]:
             place = f"samples of {one.model}, {one.metric} details of {sample_id!r:.60}"
             raise ValueError(f"{place}: NaN or infinity")
         yield details
+
+
+Key: TypeAlias = tuple[type, Scalar]
+"""A sample's id; Python takes 1 and true for one key."""
+
+
+def sample_order(columns: Sequence[SamplesResult]) -> tuple[list[Scalar], list[Sequence[int]]]:
+    """All sample ids in order of first appearance, and for each metric the lines of its samples.
+
+    Metrics that have the same samples in the same order share their lines.
+    """
+    places: dict[Key, int] = {}
+    where: list[Sequence[int]] = []
+    for at, one in enumerate(columns):
+        if at and same_samples(one.sample_ids, columns[at - 1].sample_ids):
+            where.append(where[-1])
+            continue
+        keys = ((type(name), name) for name in one.sample_ids)
+        where.append([places.setdefault(key, len(places)) for key in keys])
+    return [name for _, name in places], where
+
+
+def same_samples(one: Sequence[Scalar], other: Sequence[Scalar]) -> bool:
+    """Whether the ids are equal, in the same order."""
+    return one is other or (one == other and [*map(type, one)] == [*map(type, other)])

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from valor_cli.reports.digests.samples.texts import parts
-from valor_cli.reports.digests.samples.verdicts import shown_verdicts
+from valor_cli.reports.digests.texts import parts, shown_verdicts
 from valor_cli.reports.document import (
     Block,
     Card,
@@ -20,7 +19,6 @@ from valor_cli.reports.document import (
     Section,
     Table,
 )
-from valor_cli.reports.render.escaping import escaped, in_html
 from valor_cli.results import ShownText
 
 _NUMBERS = re.compile(r"(?:p )?[][0-9.,e+−*< -]*")
@@ -239,3 +237,33 @@ def _span(characters: str, marked: bool) -> str:
     before = " " if characters[:1].isspace() else ""
     after = " " if characters[-1:].isspace() else ""
     return f"{before}<b>{text}</b>{after}" if marked and text else f"{before}{text}{after}"
+
+
+_LINKED = re.compile(
+    r"(?<=@)(?!\d[\d.]*+(?![\w-]))"  # people and e-mail addresses, and not AR@100
+    r"|(?<=[#!%$])(?=\d)|(?<=&amp;)(?=\d)|(?<=\bgh-)(?=\d)"  # issues, merge requests, epics
+    r"|(?<=\b[0-9a-f]{20})(?=[0-9a-f]{20}\b)",  # commits
+    re.IGNORECASE,
+)
+"""Where a space of no width keeps GitHub and GitLab from a link; backslashes do not."""
+
+_SPECIAL = re.compile(r"([\\`*{}\[\]|~#$!]|(?<![^\W_])_|_(?![^\W_]))")
+
+
+def escaped(text: str) -> str:
+    """Untrusted text, escaped for GitHub's Markdown: no markup, links or mentions."""
+    return _unlinked(_SPECIAL.sub(r"\\\1", _as_html(text)))
+
+
+def in_html(text: str) -> str:
+    """Untrusted text, escaped for a line that starts with an HTML tag."""
+    return _unlinked(_as_html(text))
+
+
+def _as_html(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _unlinked(text: str) -> str:
+    text = _LINKED.sub("&#8203;", text)
+    return text.replace("://", "&#58;//").replace("www.", "www&#46;")

@@ -11,7 +11,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from valor_cli.reports.digests.formatting import clean
-from valor_cli.reports.digests.samples.texts import visible
+from valor_cli.reports.digests.texts import visible
 from valor_cli.reports.document import (
     Block,
     Cards,
@@ -76,7 +76,11 @@ def to_terminal(document: Document, files: Sequence[str] = ()) -> RenderableType
     parts: list[RenderableType] = [_verdict(document)]
     for section in document.sections:
         blocks = [one for one in shown if one.section is section]
-        body = [part for one in blocks for part in _block(one, _rest(section, one.block))]
+        body = [
+            part
+            for one in blocks
+            for part in _block(one.block, one.lines, _rest(section, one.block))
+        ]
         if body or any(one.wanted for one in blocks):
             head = [] if section.plain else [_heading(section)]
             parts += ["", *head, *body]
@@ -158,22 +162,32 @@ def _rest(section: Section, block: Block) -> int:
     return sum(len(one.rows) + one.left_out for one in same)
 
 
-def _block(one: _Shown, rest: int) -> Iterator[RenderableType]:
-    block = one.block
-    if not one.lines:
+def in_full(blocks: Sequence[Block]) -> RenderableType:
+    """Blocks one below the other, with all their lines and columns; only names are folded."""
+    parts: list[RenderableType] = []
+    for block in blocks:
+        if isinstance(block, Table):
+            parts += _grid(block, block.rows, _Form())
+        else:
+            parts += _block(block, _height(block), 0)
+    return Group(*parts)
+
+
+def _block(block: Block, lines: int, rest: int) -> Iterator[RenderableType]:
+    if not lines:
         return
     if isinstance(block, Note):
         yield Text(block.text, STYLES[block.tone])
     elif isinstance(block, Table):
-        yield _table(block, one.lines)
-        yield from _more(len(block.rows) - one.lines + block.left_out + rest)
+        yield _table(block, lines)
+        yield from _more(len(block.rows) - lines + block.left_out + rest)
     elif isinstance(block, Items):
         if block.title:
             yield Text(block.title, "bold")
-        yield _items(block.items[: one.lines])
-        yield from _more(len(block.items) - one.lines + block.left_out)
+        yield _items(block.items[:lines])
+        yield from _more(len(block.items) - lines + block.left_out)
     elif isinstance(block, Cards):
-        yield from _cards(block, max(one.lines // 3, 1))
+        yield from _cards(block, max(lines // 3, 1))
 
 
 def _more(count: int) -> Iterator[Text]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations
 
-from valor_cli.reports.digests.comparison.rows import (
+from valor_cli.reports.digests.compared_values import (
     MARKS,
     TONES,
     ComparedValue,

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from valor_cli.reports.charts.calibration import error_of, reliability, span
-from valor_cli.reports.charts.distribution import MARKS, distributions
-from valor_cli.reports.charts.distribution_sheet import spread, spreads
+from valor_cli.reports.charts.distributions import MARKS, distributions, spread, spreads
+from valor_cli.reports.charts.reliability import (
+    Calibration,
+    Reliability,
+    calibrations,
+    error_of,
+    reliability,
+    span,
+)
 from valor_cli.reports.digests.digest import SIDE_BY_SIDE, Digest
 from valor_cli.reports.digests.formatting import capital, number, signed, words
-from valor_cli.reports.digests.reliability import Calibration, Reliability, calibrations
 from valor_cli.reports.document import Block, Cell, Charts, Column, Note, Section, Table
 
 SETTINGS = 12
@@ -47,9 +52,10 @@ def calibration(d: Digest) -> Section | None:
     blocks: list[Block] = [Table(columns, rows, "Calibration", left_out=len(found[SETTINGS:]))]
     for part in found[:SETTINGS]:
         charts = [
-            reliability(one, part.metric).chart(
-                f"Reliability of {d.models[one.model]}: {one.leaning}",
-                "reliability",
+            replace(
+                reliability(one, part.metric),
+                title=f"Reliability of {d.models[one.model]}: {one.leaning}",
+                kind="reliability",
                 heading=f"{d.models[one.model]} {error_of(one, part.metric)}",
                 model=one.model,
             )
@@ -107,15 +113,18 @@ def spread_of_values(d: Digest) -> Section | None:
         ]
         blocks.append(Table(columns, rows, f"Values of the {d.unit}s"))
     charts = [
-        spread(part, list(d.models), d.unit).chart(
-            f"{capital(part.title)} of the {d.unit}s", "spread", heading=capital(part.title)
+        replace(
+            spread(part, d.models, d.unit),
+            title=f"{capital(part.title)} of the {d.unit}s",
+            kind="spread",
+            heading=capital(part.title),
         )
         for part in images[:SETTINGS]
     ]
     for one in samples[:CHARTS]:
         name = f"{one.name} ({one.detail})" if one.detail else one.name
         drawn = replace(one, values=one.values[:MODELS]).drawn(list(d.models))
-        charts.append(drawn.chart(f"Samples by {name}", "histogram", heading=name))
+        charts.append(replace(drawn, title=f"Samples by {name}", kind="histogram", heading=name))
     blocks.append(Charts(charts))
     if len(samples) > CHARTS:
         blocks.append(Note(f"{len(samples) - CHARTS} more metrics are left out."))

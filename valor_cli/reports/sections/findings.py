@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
+from valor_cli.reports.digests.confusion import confusions, most_confused
 from valor_cli.reports.digests.digest import Digest, worst_key
-from valor_cli.reports.digests.errors.breakdown import breakdowns, costliest
-from valor_cli.reports.digests.errors.confusion import confusions, most_confused
-from valor_cli.reports.digests.formatting import clean, number, signed
+from valor_cli.reports.digests.formatting import SEVERITIES, UNCLEAR, clean, number, signed
 from valor_cli.reports.digests.grids import Grid
-from valor_cli.reports.digests.problems import SAMPLES, counted, shown_insights, shown_problems
-from valor_cli.reports.document import Item, Items, Section, Tone
-from valor_cli.reports.sections.links import explore, sample
+from valor_cli.reports.digests.mistakes import breakdowns, costliest
+from valor_cli.reports.digests.naming import Names
+from valor_cli.reports.document import Item, Items, Section, Tone, explore, sample
 from valor_cli.reports.sections.values import compared_labels
-from valor_cli.results import Scalar
+from valor_cli.results import ProblemResult
 
 WORST = 3
 """Models whose worst label or slice is named."""
@@ -22,7 +22,16 @@ INSIGHTS = 5
 PROBLEMS = 100
 """Lines listed; results.json has all of them."""
 
-_SEVERITIES: dict[str, Tone] = {"high": "bad", "medium": "caution"}
+SAMPLES = 3
+"""Samples named of each problem."""
+
+MESSAGE = 400
+"""Characters of a message."""
+
+RANKS = frozenset({"best_model", "worst_model", "no_best_model"})
+"""Kinds of insights that say what a table of models side by side shows."""
+
+_TONES: dict[str, Tone] = {"high": "bad", "medium": "caution"}
 
 
 def failures(d: Digest) -> Section | None:
@@ -119,31 +128,41 @@ def _whose(names: Sequence[str], models: int) -> str:
 
 
 def problems(d: Digest) -> Section | None:
-    """Most severe first, with links to their samples."""
-    found = shown_problems(d.result)
-    if not found:
+    """Most severe first, otherwise in run order, with links to their samples."""
+    if not d.result.problems:
         return None
-    items = [
-        Item(
-            one.message,
-            one.severity,
-            _SEVERITIES.get(one.severity, "quiet"),
-            [(name, sample(key)) for name, key in _named(one.sample_ids)],
-        )
-        for one in found[:PROBLEMS]
-    ]
-    blocks = (Items(items, page=15, screen=(2, 6), left_out=max(len(found) - PROBLEMS, 0)),)
-    return Section("Problems", "problems", blocks, told=counted(found))
+    names = Names((row.metric, row.parameters) for row in d.result.coverage)
+    ordered = sorted(d.result.problems, key=lambda one: SEVERITIES.index(one.severity or UNCLEAR))
+    counts = Counter(one.severity or UNCLEAR for one in ordered)
+    items = [_problem(one, d, names) for one in ordered[:PROBLEMS]]
+    block = Items(items, page=15, screen=(2, 6), left_out=max(len(ordered) - PROBLEMS, 0))
+    told = ", ".join(f"{counts[name]:,} {name}" for name in SEVERITIES if counts[name])
+    return Section("Problems", "problems", (block,), told=told)
 
 
-def _named(sample_ids: Sequence[Scalar]) -> list[tuple[str, Scalar]]:
-    return [(clean(str(key), 40), key) for key in sample_ids[:SAMPLES]]
+def _problem(problem: ProblemResult, d: Digest, names: Names) -> Item:
+    """The message, which names the model if there are several."""
+    message, model = clean(problem.message, MESSAGE), clean(problem.model, 60)
+    detail = names.detail(problem.metric or "", problem.parameters)
+    if detail:
+        message = f"{message} ({detail})"
+    if len(d.models) > 1 and problem.model and model not in message:
+        message = f"{model}: {message}"
+    severity = problem.severity or UNCLEAR
+    links = [(clean(str(key), 40), sample(key)) for key in problem.sample_ids[:SAMPLES]]
+    return Item(message, severity, _TONES.get(severity, "quiet"), links)
 
 
 def insights(d: Digest) -> Section | None:
-    """What else is noteworthy, one of each kind first."""
-    found = shown_insights(d.result)
-    if not found:
+    """What else is noteworthy than `RANKS`, one of each kind before the second of any."""
+    seen: Counter[str] = Counter()
+    ranked = []
+    for one in d.result.insights:
+        if one.kind not in RANKS:
+            ranked.append((seen[one.kind], clean(one.message, MESSAGE)))
+            seen[one.kind] += 1
+    if not ranked:
         return None
-    items = Items([Item(told) for told in found[:40]], page=INSIGHTS, screen=(2, 3))
+    ranked.sort(key=lambda one: one[0])
+    items = Items([Item(told) for _, told in ranked[:40]], page=INSIGHTS, screen=(2, 3))
     return Section("Insights", "insights", (items,))

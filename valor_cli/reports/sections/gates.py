@@ -7,8 +7,7 @@ from collections.abc import Sequence
 
 from valor_cli.reports.digests.formatting import clean
 from valor_cli.reports.digests.gates import Gate
-from valor_cli.reports.document import Cell, Column, Section, Table, Tone
-from valor_cli.reports.sections.links import explore
+from valor_cli.reports.document import Cell, Column, Section, Table, Tone, explore
 
 SYMBOLS = {"failed": "✗", "not checked": "?", "passed": "✓"}
 _TONES: dict[str, Tone] = {"failed": "bad", "not checked": "caution", "passed": "good"}

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from valor_cli.reports.charts.bars import barred, group_of
 from valor_cli.reports.digests import grids
-from valor_cli.reports.digests.comparison.rows import (
+from valor_cli.reports.digests.compared_values import (
     OF_BOTH,
     UNADJUSTED,
     ComparedValue,
@@ -18,8 +18,15 @@ from valor_cli.reports.digests.comparison.rows import (
 )
 from valor_cli.reports.digests.digest import SIDE_BY_SIDE, Digest, difference, ranking
 from valor_cli.reports.digests.formatting import signed
-from valor_cli.reports.digests.grids import ARROWS, FEW_MARK, Key, Measure, few_of
-from valor_cli.reports.digests.intervals import interval_text, small_n_note
+from valor_cli.reports.digests.grids import (
+    ARROWS,
+    FEW_MARK,
+    Key,
+    Measure,
+    few_of,
+    interval_text,
+    small_n_note,
+)
 from valor_cli.reports.digests.naming import frozen
 from valor_cli.reports.document import Block, Cell, Chart, Charts, Column, Note, Section, Table
 from valor_cli.reports.sections.tables import (
@@ -210,4 +217,4 @@ def _bars(rows: Sequence[Row], d: Digest) -> Chart:
     """The values as bars with their intervals."""
     shown = range(len(d.models))
     groups = [group_of(measure, cells, shown) for measure, cells in rows]
-    return barred(groups, d.models).chart("Results", "leaderboard")
+    return replace(barred(groups, d.models), title="Results", kind="leaderboard")

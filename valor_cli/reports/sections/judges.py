@@ -2,111 +2,137 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from math import fsum
 
 from valor_cli.reports.digests.digest import Digest
-from valor_cli.reports.digests.formatting import NO_VALUE
-from valor_cli.reports.digests.judge_agreement import (
-    FEW,
-    AgreementLine,
-    agreement_lines,
-    prompt_lines,
+from valor_cli.reports.digests.formatting import (
+    NO_VALUE,
+    UNKNOWN,
+    clean,
+    covered,
+    money,
+    number,
+    words,
 )
-from valor_cli.reports.digests.judge_usage import UsageLine, UsageTable, usage_table
-from valor_cli.reports.document import Block, Cell, Column, Item, Items, Section, Table
-from valor_cli.reports.sections.links import sample
+from valor_cli.reports.digests.naming import Names
+from valor_cli.reports.document import Block, Cell, Column, Item, Items, Section, Table, sample
+from valor_cli.results import AgreementResult, PromptUsed, UsageResult, totals
 
 USAGE = 120
 AGREEMENTS = 100
 PROMPTS = 100
 """Lines listed; results.json has all of them."""
 
-_COLUMNS = (
-    ("calls", "calls", 0),
-    ("cached", "cached", 3),
-    ("failed", "failed", 4),
-    ("tokens_in", "tokens in", 1),
-    ("tokens_out", "tokens out", 1),
-    ("cost", "cost", 0),
-    ("saved", "saved", 2),
-)
-"""By attribute of a line the heading, and the order in which columns are left out."""
+APART = 3
+"""Samples named of those on which judges differ."""
+
+RATERS = 8
+"""Judges named."""
+
+_ORDERS = {"cached": 3, "failed": 4, "tokens in": 1, "tokens out": 1, "saved": 2}
+"""The order in which columns of usage are left out; the others stay."""
 
 
 def judges(d: Digest) -> Section | None:
     """Usage by judge, metric and model; agreement, lowest first; and prompts."""
-    used = usage_table(d.result, USAGE)
-    agreed = agreement_lines(d.result)
-    prompts = prompt_lines(d.result)
-    blocks: list[Block] = []
-    if used:
-        blocks.append(_usage(used))
-    if agreed:
-        ordered = sorted(agreed, key=lambda line: (line.part is None, line.part or 0.0))
-        many = len(d.models) > 1
-        blocks += [_sentences(ordered, d, many=many), _agreements(ordered, many=many)]
-    if prompts:
-        columns = [Column(name, "text") for name in ("prompt", "version", "sha256", "from")]
-        rows = [
-            [Cell(one.name), Cell(one.version), Cell(one.sha256, "quiet"), Cell(one.source)]
-            for one in prompts[:PROMPTS]
-        ]
-        blocks.append(Table(columns, rows, "Prompts", page=30, left_out=len(prompts) - len(rows)))
+    usage = d.result.run.usage
+    blocks: list[Block] = [_usage(usage, many=len(d.models) > 1)] if usage else []
+    blocks += _agreement(d)
+    blocks += [_prompts(d.result.prompts)] if d.result.prompts else []
     if not blocks:
         return None
-    told = _at_once(used) if used else ""
+    told = _at_once(usage) if usage else ""
     return Section("Judges", "judges", blocks, told=told, folded=True)
 
 
-def _at_once(used: UsageTable) -> str:
+def _at_once(usage: Sequence[UsageResult]) -> str:
     """All of it: "scripted · 960 calls, 72 cached · cost $0.1722, saved $0.0126"."""
-    line = used.total or used.lines[0]
-    parts = [f"{line.calls} call{'' if line.calls == '1' else 's'}"]
-    parts += [
-        f"{getattr(line, name)} {name}"
-        for name in ("cached", "failed")
-        if getattr(line, name) != NO_VALUE
-    ]
-    saved = f", saved {line.saved}" if line.saved != NO_VALUE else ""
-    who = used.judges[0] if len(used.judges) == 1 else f"{len(used.judges)} judges"
-    return f"{who} · {', '.join(parts)} · cost {line.cost}{saved}"
+    sums = _sums(usage)
+    parts = [f"{sums['calls']} call{'' if sums['calls'] == '1' else 's'}"]
+    parts += [f"{sums[name]} {name}" for name in ("cached", "failed") if sums[name] != NO_VALUE]
+    saved = f", saved {sums['saved']}" if sums["saved"] != NO_VALUE else ""
+    asked = {row.judge for row in usage}
+    who = clean(usage[0].judge, 60) if len(asked) == 1 else f"{len(asked)} judges"
+    return f"{who} · {', '.join(parts)} · cost {sums['cost']}{saved}"
 
 
-def _usage(used: UsageTable) -> Table:
-    whole = used.total or used.lines[0]
-    shown = [one for one in _COLUMNS if getattr(whole, one[0]) != NO_VALUE]
-    columns = [
-        Column("judge", "text"),
-        *([Column("metric", "text")] if used.by_metric else []),
-        *([Column("model", "text")] if used.by_model else []),
-        *(Column(name, drop=drop) for _, name, drop in shown),
-    ]
-    lines = [*used.lines, *([used.total] if used.total else [])]
+def _usage(usage: Sequence[UsageResult], *, many: bool) -> Table:
+    """A line for each judge, metric and model; models, then metrics are combined if too many."""
+    order = list(dict.fromkeys(row.judge for row in usage))
+    forms: list[tuple[str, ...]] = [("judge", "metric", "model")] * many + [("judge", "metric")]
+    forms += [("judge",)] * (len(order) > 1)
+    for keys in forms:
+        groups: dict[tuple[str, ...], list[UsageResult]] = {}
+        for row in usage:
+            groups.setdefault(tuple(getattr(row, key) for key in keys), []).append(row)
+        if len(groups) <= USAGE:
+            break
+    whole = _sums(usage)
+    shown = [name for name, told in whole.items() if told != NO_VALUE]
+    columns = [Column(key, "text") for key in keys]
+    columns += [Column(name, drop=_ORDERS.get(name, 0)) for name in shown]
+
+    def line(names: Sequence[Cell], sums: dict[str, str]) -> list[Cell]:
+        counts = (sums[name] for name in shown)
+        return [*names, *(Cell(told, "quiet" if told == NO_VALUE else "") for told in counts)]
+
+    listed = sorted(groups, key=lambda names: order.index(names[0]))[:USAGE]
     rows = [
-        [
-            Cell(line.judge or "total", "strong" if line is used.total else ""),
-            *([Cell("" if line is used.total else line.metric)] if used.by_metric else []),
-            *([Cell(line.model)] if used.by_model else []),
-            *(_count(line, name) for name, _, _ in shown),
-        ]
-        for line in lines
+        line([Cell(clean(name, 60)) for name in names], _sums(groups[names])) for names in listed
     ]
-    return Table(columns, rows, "Usage", page=17, screen=(0, 6), left_out=used.left_out)
+    if len(groups) > 1:
+        rows.append(line([Cell("total", "strong"), *([Cell("")] * (len(keys) - 1))], whole))
+    left_out = len(groups) - len(listed)
+    return Table(columns, rows, "Usage", page=17, screen=(0, 6), left_out=left_out)
 
 
-def _count(line: UsageLine, name: str) -> Cell:
-    told = str(getattr(line, name))
-    return Cell(told, "quiet" if told == NO_VALUE else "")
+def _sums(rows: Sequence[UsageResult]) -> dict[str, str]:
+    """What requests took, by heading; a sum with an unknown summand is a bound: "≥ $0.50"."""
+    whole = totals(rows)
+    saved = _sum([row.saved_usd for row in rows], _dollars) if whole.cached else NO_VALUE
+    return {
+        "calls": f"{whole.calls:,}",
+        "cached": f"{whole.cached:,}" if whole.cached else NO_VALUE,
+        "failed": f"{whole.failed:,}" if whole.failed else NO_VALUE,
+        "tokens in": _sum([row.tokens_in for row in rows], _tokens),
+        "tokens out": _sum([row.tokens_out for row in rows], _tokens),
+        "cost": _sum([row.cost_usd for row in rows], _dollars),
+        "saved": saved,
+    }
 
 
-def _sentences(lines: Sequence[AgreementLine], d: Digest, *, many: bool) -> Items:
+def _sum(values: Sequence[float | None], told: Callable[[Sequence[float]], str]) -> str:
+    known = [value for value in values if value is not None]
+    if len(known) == len(values):
+        return told(known)
+    return f"≥ {told(known)}" if known else UNKNOWN
+
+
+def _tokens(known: Sequence[float]) -> str:
+    return f"{sum(known):,}"
+
+
+def _dollars(known: Sequence[float]) -> str:
+    return money(fsum(known))
+
+
+def _agreement(d: Digest) -> Iterator[Block]:
+    """Sentences for a terminal, and a table."""
+    if not d.result.agreements:
+        return
+    found = sorted(d.result.agreements, key=lambda row: (row.agreement is None, row.agreement or 0))
+    calls = [(row.metric, row.parameters) for row in d.result.coverage]
+    names = Names([*calls, *((row.metric, row.parameters) for row in d.result.agreements)])
+    many = len(d.models) > 1
+    whose = [
+        [names.title(row.metric, "", row.parameters), *([clean(row.model, 60)] if many else [])]
+        for row in found
+    ]
     items = [
-        Item(f"{line.metric}{f', {line.model}' if many else ''}: {line.sentence}") for line in lines
+        Item(f"{', '.join(who)}: {_sentence(row)}") for who, row in zip(whose, found, strict=True)
     ]
-    return Items(items, page=0, screen=(1, 4))
-
-
-def _agreements(lines: Sequence[AgreementLine], *, many: bool) -> Table:
+    yield Items(items, page=0, screen=(1, 4))
     columns = [
         Column("metric", "text"),
         *([Column("model", "text")] if many else []),
@@ -115,17 +141,70 @@ def _agreements(lines: Sequence[AgreementLine], *, many: bool) -> Table:
     ]
     rows = [
         [
-            Cell(line.metric),
-            *([Cell(line.model)] if many else []),
-            Cell(line.raters),
-            Cell(line.means),
-            Cell(", ".join(line.apart[:FEW]), link=sample(line.apart[0]) if line.apart else ""),
-            Cell(line.samples),
-            Cell(line.share, value=line.part),
-            Cell(line.coefficient),
-            Cell(line.spread),
+            *map(Cell, who),
+            Cell(_raters(row)),
+            Cell(_means(row)),
+            Cell(_apart(row), link=sample(row.disagreements[0]) if row.disagreements else ""),
+            Cell(f"{row.n:,}"),
+            Cell(_share(row), value=row.agreement),
+            Cell(_coefficient(row)),
+            Cell(number(row.spread)),
         ]
-        for line in lines[:AGREEMENTS]
+        for who, row in zip(whose[:AGREEMENTS], found, strict=False)
     ]
-    left_out = len(lines) - len(rows)
-    return Table(columns, rows, "Agreement", page=30, left_out=left_out)
+    yield Table(columns, rows, "Agreement", page=30, left_out=len(found) - len(rows))
+
+
+def _sentence(row: AgreementResult) -> str:
+    """The agreement as one line."""
+    if row.agreement is None:
+        return f"{_raters(row)} have no sample in common"
+    coefficient = f" ({_coefficient(row)})" if row.coefficient is not None else ""
+    apart = f"; widest apart: {_apart(row)}" if row.disagreements else ""
+    noun = "sample" if row.n == 1 else "samples"
+    return f"{_raters(row)} agree on {_share(row)} of {row.n:,} {noun}{coefficient}{apart}"
+
+
+def _share(row: AgreementResult) -> str:
+    return NO_VALUE if row.agreement is None else covered(row.agreement)
+
+
+def _coefficient(row: AgreementResult) -> str:
+    """Such as "Fleiss' kappa 0.610"."""
+    statistic = words(row.statistic) if row.statistic else ""
+    return "" if row.coefficient is None else f"{statistic} {number(row.coefficient)}".strip()
+
+
+def _apart(row: AgreementResult) -> str:
+    return ", ".join(clean(str(name), 40) for name in row.disagreements[:APART])
+
+
+def _raters(row: AgreementResult) -> str:
+    """Who: "judges a, b", "3 repeats of a"."""
+    if row.kind == "repeats":
+        of = f" of {clean(row.judge, 60)}" if row.judge else ""
+        return f"{len(row.raters)} repeats{of}"
+    more = f" and {len(row.raters) - RATERS} more" if len(row.raters) > RATERS else ""
+    return f"judges {', '.join(clean(name, 40) for name in row.raters[:RATERS])}{more}"
+
+
+def _means(row: AgreementResult) -> str:
+    """What each found on average; of repeats the numbers alone, in their order."""
+    pairs = list(zip(row.raters, row.values, strict=True))[:RATERS]
+    if row.kind == "repeats":
+        return ", ".join(number(value) for _, value in pairs)
+    return ", ".join(f"{clean(name, 40)} {number(value)}" for name, value in pairs)
+
+
+def _prompts(prompts: Sequence[PromptUsed]) -> Table:
+    columns = [Column(name, "text") for name in ("prompt", "version", "sha256", "from")]
+    rows = [
+        [
+            Cell(clean(one.name, 60)),
+            Cell(f"{one.version}"),
+            Cell(clean(one.sha256[:12]), "quiet"),
+            Cell("the config" if one.own else "valor"),
+        ]
+        for one in prompts[:PROMPTS]
+    ]
+    return Table(columns, rows, "Prompts", page=30, left_out=len(prompts) - len(rows))

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+
+from msgspec.structs import replace
 
 from valor_cli.reports.charts.heat_map import heated
-from valor_cli.reports.digests.digest import Digest
-from valor_cli.reports.digests.errors.breakdown import Breakdown, Kind, Share, breakdowns
-from valor_cli.reports.digests.errors.confusion import (
+from valor_cli.reports.digests.confusion import (
     Confusion,
     Pair,
     confusions,
     lone_sides,
     top_pairs,
 )
-from valor_cli.reports.digests.errors.outcomes import MISSED
-from valor_cli.reports.digests.errors.worst_images import WorstImage, worst_images
-from valor_cli.reports.digests.formatting import number
+from valor_cli.reports.digests.digest import Digest
+from valor_cli.reports.digests.formatting import clean, number, output_words, whole
+from valor_cli.reports.digests.mistakes import (
+    ERRORS,
+    MISSED,
+    Breakdown,
+    Kind,
+    Share,
+    breakdowns,
+    counted,
+    told,
+)
 from valor_cli.reports.document import (
     EMPTY,
     Block,
@@ -28,14 +37,19 @@ from valor_cli.reports.document import (
     Note,
     Section,
     Table,
+    explore,
+    sample,
 )
-from valor_cli.reports.sections.links import explore, sample
+from valor_cli.results import ExampleResult, RunResult, Scalar
 
 PAIRS = 10
 """Confused pairs listed of each model."""
 
 WORST = 5
 """Worst images named of each model."""
+
+OTHERS = 3
+"""Further values told of an image."""
 
 DRAWN = 12
 CELLS = 12_000
@@ -96,7 +110,8 @@ def confusion(d: Digest) -> Section | None:
             break
         title = _title(one, d)
         drawing = heated(one, missed=missed, alone=alone, link=_linked(one, d))
-        drawn.append(Charts([drawing.chart(f"Confusion{title and f', {title}'}", "matrix")], title))
+        chart = replace(drawing, title=f"Confusion{title and f', {title}'}", kind="matrix")
+        drawn.append(Charts([chart], title))
     if not pairs and not drawn:
         return None
     blocks = [*drawn, *(_pairs(one, top, d) for one, top in pairs)]
@@ -160,20 +175,59 @@ def _pairs(one: Confusion, pairs: Sequence[Pair], d: Digest) -> Table:
 
 def images(d: Digest) -> Section | None:
     """The worst images of each model, by name; pages show them in the explorer."""
-    found = worst_images(d.result, WORST)
-    if not any(found):
+    found: dict[str, list[ExampleResult]] = {model: [] for model in d.result.models}
+    for one in d.result.examples:
+        if one.kind == "worst_image" and one.slice is None and one.model in found:
+            seen = found[one.model]
+            # A metric asked at two settings may name an image twice.
+            if len(seen) < WORST and all(other.sample_id != one.sample_id for other in seen):
+                seen.append(one)
+    if not any(found.values()):
         return None
-    many = len(d.models) > 1
+    primary: dict[str, str] = {}
+    for row in d.result.metrics:
+        primary.setdefault(row.metric, row.output)  # a metric's first output is its primary one
+    for samples in d.result.samples:
+        primary.setdefault(samples.metric, next(iter(samples.columns), "value"))
+    others = _others(d.result, [one for own in found.values() for one in own if not one.objects])
     blocks = [
-        Items([_image(one) for one in own], title=model if many else "")
-        for model, own in zip(d.models, found, strict=True)
+        Items(
+            [_image(one, primary.get(one.metric, "value"), others) for one in own],
+            title=model if len(d.models) > 1 else "",
+        )
+        for model, own in zip(d.models, found.values(), strict=True)
         if own
     ]
     return Section("Worst images", "worst", blocks, folded=True)
 
 
-def _image(image: WorstImage) -> Item:
-    file = f"{image.file} · " if image.file not in ("", image.name) else ""
-    parts = [f"{file}{image.measure} {image.value}", image.others, image.errors]
-    link = sample(image.example.sample_id)
-    return Item(" · ".join(filter(None, parts)), image.name, "strong", link=link)
+def _others(
+    result: RunResult, examples: Sequence[ExampleResult]
+) -> dict[tuple[str, str, Scalar], str]:
+    """Further values of images without objects to count, in words."""
+    wanted = {(one.metric, one.model, one.sample_id) for one in examples}
+    told: dict[tuple[str, str, Scalar], str] = {}
+    for samples in result.samples if wanted else ():
+        further = [pair for pair in list(samples.columns.items())[1:] if not whole(pair[1])]
+        for at, name in enumerate(samples.sample_ids):
+            key = (samples.metric, samples.model, name)
+            if key in wanted and key not in told:
+                values = [
+                    f"{output_words(output)} {number(column[at])}"
+                    for output, column in further
+                    if column[at] is not None
+                ]
+                told[key] = ", ".join(values[:OTHERS])
+    return told
+
+
+def _image(one: ExampleResult, output: str, others: Mapping[tuple[str, str, Scalar], str]) -> Item:
+    name = clean(str(one.sample_id), 60)
+    file = clean(one.picture.file, 120) if one.picture and one.picture.file else name
+    value = f"{output_words(output)} {number(one.value)}"
+    parts = [
+        value if file == name else f"{file} · {value}",
+        others.get((one.metric, one.model, one.sample_id), ""),
+        told(counted(one), [error.name for error in ERRORS]),
+    ]
+    return Item(" · ".join(filter(None, parts)), name, "strong", link=sample(one.sample_id))

@@ -12,7 +12,7 @@ from valor_cli.reports.sections.curves import curve_section
 from valor_cli.reports.sections.headline import headline
 from valor_cli.reports.sections.judges import judges
 from valor_cli.reports.sections.run_details import coverage, run_record, warnings
-from valor_cli.reports.sections.samples_told import samples, worst
+from valor_cli.reports.sections.samples import samples, worst
 from valor_cli.results import RunResult
 
 TONES: Final[dict[str, Tone]] = {"PASSED": "good", "FAILED": "bad", "INCOMPLETE": "caution"}

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from valor_cli.reports.digests.coverage import coverage_table
 from valor_cli.reports.digests.digest import Digest
-from valor_cli.reports.digests.formatting import clean, shown_input
+from valor_cli.reports.digests.formatting import (
+    NO_VALUE,
+    capital,
+    clean,
+    covered,
+    shown_input,
+    words,
+)
+from valor_cli.reports.digests.naming import Names
 from valor_cli.reports.document import Block, Cell, Column, Item, Items, Note, Section, Table
-from valor_cli.results import InputFile, RunInfo
+from valor_cli.results import STATUSES, InputFile, RunInfo
+
+OK = "ok"
 
 COVERAGE = 200
 INPUTS = 50
@@ -16,32 +25,52 @@ INPUTS = 50
 
 
 def coverage(d: Digest) -> Section | None:
-    """Where samples have no value."""
+    """Where samples have no value: metrics and models, the lowest coverage first."""
+    rows = [row for row in d.result.coverage if row.slice is None]
     if not d.result.coverage:
         return None
-    found = coverage_table(d.result)
+    names = Names((row.metric, row.parameters) for row in rows)
+    partial = [row for row in rows if any(name != OK and n for name, n in row.statuses.items())]
+    partial.sort(key=lambda row: (row.coverage is None, row.coverage or 0.0))
+    seen = {name for row in partial for name, count in row.statuses.items() if count}
+    statuses = [name for name in STATUSES if name in seen or name == OK]
     blocks: list[Block] = []
-    if found.lines:
+    if partial:
         many = len(d.models) > 1
         columns = [
             Column("metric", "text"),
             *([Column("model", "text")] if many else []),
             Column("coverage"),
-            *(Column(name) for name in found.statuses),
+            *(Column("OK" if name == OK else capital(words(name))) for name in statuses),
         ]
-        rows = [
+        lines = [
             [
-                Cell(line.metric),
-                *([Cell(line.model)] if many else []),
-                Cell(line.share),
-                *(Cell(f"{count:,}" if count else "–") for count in line.counts),
+                Cell(names.title(row.metric, "", row.parameters)),
+                *([Cell(clean(row.model, 60))] if many else []),
+                Cell(NO_VALUE if row.coverage is None else covered(row.coverage)),
+                *(Cell(_count(row.statuses.get(name, 0))) for name in statuses),
             ]
-            for line in found.lines[:COVERAGE]
+            for row in partial[:COVERAGE]
         ]
-        left_out = len(found.lines) - len(rows)
-        blocks.append(Table(columns, rows, "Coverage", page=40, left_out=left_out))
-    blocks.append(Note(found.remark or "Coverage is the share of the samples that have a value."))
+        left_out = len(partial) - len(lines)
+        blocks.append(Table(columns, lines, "Coverage", page=40, left_out=left_out))
+    blocks.append(Note(_whole(len(rows), len(partial))))
     return Section("Coverage", "coverage", blocks, folded=True)
+
+
+def _count(samples: int) -> str:
+    return f"{samples:,}" if samples else NO_VALUE
+
+
+def _whole(rows: int, partial: int) -> str:
+    """What the table omits: pairs of metric and model that have a value of every sample."""
+    if not partial:
+        return "Every metric has a value of every sample."
+    if rows == partial:
+        return "Coverage is the share of the samples that have a value."
+    if rows == partial + 1:
+        return "The other metric and model has a value of every sample."
+    return f"The other {rows - partial:,} pairs of metric and model have a value of every sample."
 
 
 def warnings(
@@ -92,8 +121,8 @@ def facts_table(title: str, facts: Mapping[str, str], folded: str = "") -> Table
     return Table(columns, rows, title or folded or "Record", title, folded=folded)
 
 
-def inputs_table(files: Sequence[InputFile]) -> Table:
-    """Files with their rows and hashes."""
+def inputs_table(files: Sequence[InputFile], of: str = "") -> Table:
+    """Files with their rows and hashes; `of` is the letter of a run that is compared."""
     # Of many files those that were left out are the ones to look at.
     ordered = sorted(files, key=lambda one: one.left_out is None)
     columns = [Column("input", "text"), *(Column(name) for name in ("rows", "skipped", "sha256"))]
@@ -102,4 +131,4 @@ def inputs_table(files: Sequence[InputFile]) -> Table:
         for path, rows, skipped, sha in map(shown_input, ordered[:INPUTS])
     ]
     left_out = len(files) - len(rows)
-    return Table(columns, rows, "Inputs", page=INPUTS, left_out=left_out)
+    return Table(columns, rows, f"Inputs {of}".rstrip(), page=INPUTS, left_out=left_out)

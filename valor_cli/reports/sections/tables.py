@@ -8,10 +8,17 @@ from typing import Any
 from msgspec.structs import replace
 
 from valor_cli.reports.digests import grids
-from valor_cli.reports.digests.comparison.rows import MARKS, TONES, ComparedValue
+from valor_cli.reports.digests.compared_values import MARKS, TONES, ComparedValue
 from valor_cli.reports.digests.formatting import clean, covered, number, span
-from valor_cli.reports.digests.grids import ARROWS, FEW_MARK, Grid, Line, Measure, few_of
-from valor_cli.reports.digests.intervals import small_n_note
+from valor_cli.reports.digests.grids import (
+    ARROWS,
+    FEW_MARK,
+    Grid,
+    Line,
+    Measure,
+    few_of,
+    small_n_note,
+)
 from valor_cli.reports.document import EMPTY, Cell, Column, Note, Table
 
 

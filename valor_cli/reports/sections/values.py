@@ -6,14 +6,13 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from valor_cli.reports.digests.comparison.rows import ComparedValue, compared_values, probability
+from valor_cli.reports.digests.compared_values import ComparedValue, compared_values, probability
 from valor_cli.reports.digests.digest import Digest, difference, worst_first
 from valor_cli.reports.digests.formatting import clean, number
 from valor_cli.reports.digests.grids import Grid, Line, Measure
 from valor_cli.reports.digests.naming import Names
-from valor_cli.reports.document import Block, Cell, Column, Item, Items, Section, Table
+from valor_cli.reports.document import Block, Cell, Column, Item, Items, Section, Table, explore
 from valor_cli.reports.sections.headline import forward, plain_change
-from valor_cli.reports.sections.links import explore
 from valor_cli.reports.sections.tables import (
     change_cell,
     few_note,

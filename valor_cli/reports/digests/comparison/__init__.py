@@ -1,1 +1,0 @@
-"""Sections that compare runs or models."""

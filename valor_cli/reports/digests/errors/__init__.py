@@ -1,1 +1,0 @@
-"""Sections on errors: types, confusions, examples and worst images."""

@@ -1,1 +1,0 @@
-"""Sections on single samples: values, texts and verdicts."""

@@ -1,0 +1,164 @@
+"""What `valor calibrate` and `valor estimate` show: agreement of judges with people, and cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from valor_cli.reports.digests.formatting import NO_VALUE, UNKNOWN, clean, money, number
+from valor_cli.reports.digests.naming import Names, frozen
+from valor_cli.reports.document import Block, Cell, Column, Item, Items, Note, Table
+from valor_cli.results import CalibrationResult, UsageResult, totals
+from valor_cli.results.document import dumps
+
+LISTED = 5
+"""Disagreements that are named."""
+
+LARGEST = 11
+"""Categories of a matrix that is drawn, at most."""
+
+_WORDS = ((0.8, "almost perfect"), (0.6, "substantial"), (0.4, "moderate"), (0.2, "fair"))
+"""Landis and Koch, The measurement of observer agreement for categorical data, 1977."""
+
+_NOTE = (
+    "Replies of likely length, none asked for twice; four bytes a token. What several metrics "
+    "need is counted with the first; the same request costs nothing again. Vectors of texts, "
+    "and what earlier runs have kept, are not counted."
+)
+
+
+def calibrated(rows: Sequence[CalibrationResult]) -> list[Block]:
+    """A table of all metrics, then of each human labels against all judges together."""
+    names = Names((row.metric, row.parameters) for row in rows)
+    several = any(row.judge is not None for row in rows)
+    texts = ("metric", "answers of", *(("judge",) if several else ()))
+    columns = [Column(name, "text") for name in texts]
+    columns += map(Column, ("n", "agreement", "kappa", "95 %", "weighted", "Spearman"))
+    lines = [
+        [
+            Cell(_name(row, names)),
+            Cell("all models" if row.model is None else clean(row.model)),
+            *([Cell("together" if row.judge is None else clean(row.judge))] if several else []),
+            Cell(f"{row.n:,}"),
+            Cell(number(row.agreement)),
+            Cell(number(row.kappa)),
+            Cell(" … ".join(map(number, row.kappa_interval)) if row.kappa_interval else NO_VALUE),
+            Cell(number(row.weighted_kappa)),
+            Cell(number(row.correlation)),
+        ]
+        for row in rows
+    ]
+    blocks: list[Block] = [Table(columns, lines)]
+    wholes: dict[object, CalibrationResult] = {}
+    for row in rows:
+        # The whole of a metric comes first.
+        wholes.setdefault((row.metric, frozen(row.parameters), row.threshold), row)
+    for row in wholes.values():
+        heading = f"{_name(row, names)} against {clean(row.column)}"
+        facts = Items([Item(told, name) for name, told in _facts(row)])
+        blocks += [Note(""), Note(heading, "strong"), facts]
+        if row.n and len(row.labels) <= LARGEST:
+            blocks.append(_matrix(row))
+    return blocks
+
+
+def _name(row: CalibrationResult, names: Names) -> str:
+    """The name in the config; otherwise the metric with its distinguishing parameters."""
+    own = row.parameters.get("name")
+    told = own if isinstance(own, str) else names.detail(row.metric, row.parameters)
+    return clean(f"{row.metric} {told}".rstrip(), 120)
+
+
+def _facts(row: CalibrationResult) -> Iterator[tuple[str, str]]:
+    missing = f", {row.unjudged:,} more without a verdict of the judge" if row.unjudged else ""
+    yield "samples", f"{row.n:,} that both judged{missing}"
+    if not row.n:
+        return
+    yield "Cohen's kappa", _kappa(row)
+    if row.human_mean is not None:
+        what = "pass" if row.scale == "verdicts" else "mean"
+        yield what, f"people {number(row.human_mean)}, judge {number(row.judge_mean)}"
+    if row.self_agreement is not None:
+        yield "with itself", f"{number(row.self_agreement)} of pairs of its own repeats agree"
+    if row.disagreements:
+        count = row.n - round((row.agreement or 0) * row.n)
+        named = ", ".join(clean(str(one), 40) for one in row.disagreements[:LISTED])
+        more = f" … {count:,} in all" if count > LISTED else ""
+        yield "differ on", named + more
+
+
+def _kappa(row: CalibrationResult) -> str:
+    if row.kappa is None:
+        return f"{NO_VALUE} (all say the same one category)"
+    word = next((word for least, word in _WORDS if row.kappa > least), "slight or none")
+    return f"{number(row.kappa)}, {word}"
+
+
+def _matrix(row: CalibrationResult) -> Table:
+    columns = [Column("people ↓  judge →", "text")]
+    columns += [Column(clean(label, 20)) for label in row.labels]
+    rows = [
+        [
+            Cell(clean(label, 20), "quiet"),
+            *(
+                Cell(f"{count:,}", "good" if at == other else "" if count else "quiet")
+                for other, count in enumerate(counts)
+            ),
+        ]
+        for at, (label, counts) in enumerate(zip(row.labels, row.matrix, strict=True))
+    ]
+    return Table(columns, rows)
+
+
+def calibrated_json(rows: Sequence[CalibrationResult], usage: Sequence[UsageResult]) -> bytes:
+    """The same as JSON.
+
+    `{"calibrations": […], "usage": […]}`: a `CalibrationResult` each, in the order of the table,
+    with all its fields by their names (`model` null: all models together; `judge` null: all judges
+    together); and a `UsageResult` for each metric, model and judge.
+    """
+    return dumps({"calibrations": rows, "usage": usage})
+
+
+def estimated(usage: Sequence[UsageResult], samples: int) -> list[Block]:
+    """The calls, tokens and cost of each metric and judge, and of all."""
+    columns = [Column("metric", "text"), Column("judge", "text")]
+    columns += map(Column, ("calls", "of them kept", "tokens in", "tokens out", "cost"))
+    groups: dict[tuple[str, str], list[UsageResult]] = {}
+    for row in usage:
+        groups.setdefault((row.metric, row.judge), []).append(row)
+    rows = [
+        [Cell(clean(metric)), Cell(clean(judge)), *map(Cell, _costs(own))]
+        for (metric, judge), own in groups.items()
+    ]
+    if len(groups) > 1:
+        rows.append([Cell(told, "strong") for told in ("total", "", *_costs(usage))])
+    noun = "sample" if samples == 1 else "samples"
+    title = Note(f"Estimate for {samples:,} {noun}; nothing was asked", "strong")
+    return [title, Table(columns, rows), Note(_NOTE)]
+
+
+def _costs(rows: Sequence[UsageResult]) -> tuple[str, ...]:
+    whole = totals(rows)
+    return (
+        f"{whole.calls:,}",
+        f"{whole.cached:,}" if whole.cached else NO_VALUE,
+        f"{whole.tokens_in or 0:,}",
+        f"{whole.tokens_out or 0:,}",
+        UNKNOWN if whole.cost_usd is None else money(whole.cost_usd),
+    )
+
+
+def estimated_json(usage: Sequence[UsageResult], samples: int) -> bytes:
+    """The same for programs.
+
+    `{"samples", "calls", "cached", "tokens_in", "tokens_out", "cost_usd", "usage": […]}`: sums, and
+    the same by `metric`, `model` and `judge`. `calls` are all requests, `cached` those of them that
+    an earlier one of the run has answered; `cost_usd` is null where a price is not known.
+    """
+    whole = totals(usage)
+    kept = ("calls", "cached", "tokens_in", "tokens_out", "cost_usd")
+    rows = [
+        {name: getattr(row, name) for name in ("metric", "model", "judge", *kept)} for row in usage
+    ]
+    sums = {name: getattr(whole, name) for name in kept}
+    return dumps({"samples": samples, **sums, "usage": rows})
