@@ -28,3 +28,28 @@ def test_an_output_is_named_behind_its_metric() -> None:
     assert found is not None
     assert (found.metric, found.output) == ("pii_leakage", "pass")
     assert catalogue.measure("text_generation", "pii_leakage.passes") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "metric"),
+    [
+        ("Agent Sanity Check Evaluator", "agent_sanity"),
+        ("Looping Detection Evaluator", "looping"),
+        ("BLEU Evaluator", "bleu_1"),
+        ("ROUGE Evaluator", "rouge_l"),
+        ("Self-Consistency Evaluator", "self_consistency"),
+        ("FaithfulnessMetric", "faithfulness"),
+        ("Exact Match", "exact_match"),
+        ("ROUGE_L", "rouge_l"),
+        ("pii-leakage", "pii_leakage"),
+    ],
+)
+def test_names_as_other_tools_spell_them(name: str, metric: str) -> None:
+    found = catalogue.measure("text_generation", name)
+    assert found is not None
+    assert found.metric == metric
+
+
+def test_a_name_that_is_close_is_no_name() -> None:
+    for name in ("rougel1", "faithful", "evaluator", ""):
+        assert catalogue.measure("text_generation", name) is None

@@ -5,10 +5,11 @@ Tasks are imported on demand, so that a run pays only for the wing it uses.
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
@@ -142,7 +143,24 @@ def measure(task_name: str, name: str, given: Collection[str] = ()) -> Measure |
     of, dot, output = name.rpartition(".")
     if dot and of in names and output in outputs(task_name, names[of]):
         return Measure(names[of], output)
-    return _shown_names(task_name).get(name.casefold())
+    return _shown_names(task_name).get(name.casefold()) or _loose_names(task_name).get(_loose(name))
+
+
+_KIND_OF_NAME: Final = re.compile(r"(?:evaluator|metric)$")
+
+
+def _loose(name: str) -> str:
+    """A name without case, spaces, hyphens, and without "Evaluator" or "Metric" at its end."""
+    return _KIND_OF_NAME.sub("", re.sub(r"[\s_-]+", "", name).casefold())
+
+
+@cache
+def _loose_names(task_name: str) -> Mapping[str, Measure]:
+    """The metrics of a task by names that other tools spell in their way; no ambiguous ones."""
+    found: dict[str, set[str]] = {}
+    for name, metric_name in metric_names(task_name).items():
+        found.setdefault(_loose(name), set()).add(metric_name)
+    return {name: Measure(next(iter(ours))) for name, ours in found.items() if len(ours) == 1}
 
 
 @cache

@@ -238,7 +238,7 @@ def _sentence_bleu(
 
 
 BLEU = _sentence_bleu("bleu", sentence_bleu, ("BLEU", "sentence_bleu"))
-BLEU_1 = _sentence_bleu("bleu_1", bleu_1, ("BLEU-1",))
+BLEU_1 = _sentence_bleu("bleu_1", bleu_1, ("BLEU-1", "BLEU Evaluator"))
 BLEU_2 = _sentence_bleu("bleu_2", bleu_2, ("BLEU-2",))
 BLEU_3 = _sentence_bleu("bleu_3", bleu_3, ("BLEU-3",))
 BLEU_4 = _sentence_bleu("bleu_4", bleu_4, ("BLEU-4",))
