@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from docs.reference_words import WORDS, Schema, either, listed, one, table, told
 from valor_cli.reports.files.csv_rows import COLUMNS
-from valor_cli.reports.writer import EVIDENCE, FILES, OBJECTS, RESAMPLES, SAMPLES
+from valor_cli.reports.writer import EVIDENCE, FILES, OBJECTS, RESAMPLES, SAMPLES, SLICES
 from valor_cli.results import (
     FEW,
     STATUSES,
@@ -58,6 +58,7 @@ RESULT_FILES: Sequence[tuple[str, str, str]] = (
     ),
     ("`evidence.bin`", "with `json`", "the evidence behind the values, if nothing was resampled"),
     ("`objects.bin`", "with `json`", "every object of a detection run with its outcome"),
+    ("`slices.bin`", "with `json`", "which samples are in which slices, if the config has some"),
     ("`results.csv`", "`csv`", "the values of `results.json` as a table"),
     ("`junit.xml`", "`junit`", "gates and problems as test cases, for CI"),
     ("`report.md`, `report.html`", "`markdown`, `html`", "the report, for people"),
@@ -253,6 +254,12 @@ arrays. The format is internal to valor, the same to the byte for the same input
 with its own `results.json`. Detection takes about 15 bytes per detection. It is not written if it
 would take more than 256 MiB of memory, or for classification files that are read in pieces."""
 
+SLICES_TEXT = """\
+Only with `slices:` of columns, listed or found by the search. For each model a bit for every slice
+and sample: the HTML report lists the samples of a slice by it, `valor report DIR --list failed
+--slice NAME` prints them. The file is internal to valor, like evidence.bin, the same to the byte
+for the same inputs. A model's bits take 8 MiB at most; slices beyond that are left out."""
+
 OBJECTS_TEXT = """\
 Only where boxes, polygons or masks are matched. For each model every ground truth and every
 detection, with its box, and for detections the score, the outcome (true positive, a kind of
@@ -447,6 +454,7 @@ def results_page(generated: str) -> str:
     parts += [f"## {RESAMPLES}", RESAMPLES_TEXT, table(["key", "meaning"], resamples)]
     parts += [f"## {EVIDENCE}", EVIDENCE_TEXT]
     parts += [f"## {OBJECTS}", OBJECTS_TEXT]
+    parts += [f"## {SLICES}", SLICES_TEXT]
     columns = ", ".join(f"`{name}`" for name in COLUMNS)
     parts += [f"## {FILES['csv']}", CSV_TEXT, f"Its columns: {columns}."]
     parts += [f"## {FILES['junit']}", JUNIT_TEXT, "## Stability", STABILITY]

@@ -71,6 +71,7 @@ from valor_cli.results.rows import (
     ResampledResult,
     SamplesResult,
     Severity,
+    SlicesResult,
     TableResult,
     TextsResult,
 )
@@ -152,6 +153,7 @@ __all__ = [
     "Severity",
     "ShownText",
     "SliceSearchResult",
+    "SlicesResult",
     "Status",
     "TableResult",
     "TextsResult",

@@ -87,6 +87,20 @@ class SamplesResult(Record, frozen=True):
     groups: Sequence[Scalar] | None = None
 
 
+class SlicesResult(Record, frozen=True):
+    """Which samples of a model are in which slices.
+
+    Attributes:
+        names: Of the slices, as rows have them.
+        members: (slices, samples) whether a slice has a sample. Flags.
+    """
+
+    model: str
+    names: Sequence[str]
+    sample_ids: Sequence[Scalar]
+    members: Any
+
+
 class ResampledResult(Record, frozen=True):
     """A value at every resample of a run, with everything that identifies it.
 

@@ -24,6 +24,7 @@ from valor_cli.results import (
     RunResult,
     SamplesResult,
     ShownText,
+    SlicesResult,
     TextsResult,
     Verdict,
 )
@@ -278,6 +279,34 @@ def test_answers_that_fail_faithfulness_with_the_claim(opened: Opener) -> None:
         assert "opened in 1932" in card.locator("mark.x-evidence").first.inner_text()
         assert card.locator(".x-panel").count() == 2
         assert "wood" in "".join(card.locator("mark.x-diff").all_inner_texts())
+
+
+def test_samples_of_slices(opened: Opener) -> None:
+    run = judged_run()
+    ids = run.texts[0].sample_ids
+    number = np.arange(len(ids))
+    names = ["lang=de", "lang=fr", "long=true"]
+    members = np.stack([number % 2 == 0, number % 4 == 1, number < 20])
+    slices = [SlicesResult(model, names, ids, members) for model in run.models]
+    with opened(to_html(replace(run, slices=slices)), at="#explore?slice=long%3Dtrue") as page:
+        ready(page)
+        total(page, "20 of 40 samples")
+        button = page.get_by_role("group", name="Slice").get_by_role("button")
+        assert button.all_inner_texts() == ["long=true\n20", "lang=de\n10", "lang=fr\n5"]
+        # those of a key are alternatives, and say what each would list
+        button.filter(has_text="lang=fr").click()
+        total(page, "5 of")
+        assert button.all_inner_texts() == ["lang=fr\n5", "long=true\n5", "lang=de\n10"]
+        button.filter(has_text="lang=de").click()
+        total(page, "15 of")
+        assert page.evaluate("location.hash").count("slice=") == 3
+        page.get_by_role("button", name="long=true remove").click()
+        total(page, "30 of")
+        page.get_by_role("group", name="Outcome").get_by_role("button", name="Failed").click()
+        total(page, "8 of")
+        assert "lang=de\n5" in button.all_inner_texts()
+        page.locator("#explorer-list").press("Enter")
+        assert page.locator("dialog .note", has_text="Slice").first.inner_text().startswith("Slice")
 
 
 def test_a_sample_by_its_id_comes_before_those_that_hold_it(opened: Opener) -> None:

@@ -26,6 +26,7 @@ from valor_cli.results import (
     ProblemResult,
     SamplesResult,
     ShownText,
+    SlicesResult,
     TextsResult,
     Verdict,
 )
@@ -274,3 +275,19 @@ def test_images_are_embedded_or_linked() -> None:
 
 def test_a_run_without_samples_has_none() -> None:
     assert explorer_of(run_of("object_detection", ("m",))) is None
+
+
+def test_slices_are_bits_of_the_samples_that_are_listed() -> None:
+    run = run_of("text_generation", ("a", "b"))
+    texts = [TextsResult(model, [1, 2, 3], {"response": ["x"] * 3}) for model in run.models]
+    names = ["lang=de", "lang=fr", "lang=de & len=1"]
+    members = np.array([[1, 0, 1, 1], [0, 1, 0, 0], [1, 0, 0, 1]], bool)
+    sliced = SlicesResult("a", names, [3, 2, 1, 9], members)
+    reader = Read(explorer_of(replace(run, texts=texts, slices=[sliced])))
+    found = reader.document["slices"]
+    assert [(one["name"], one["key"]) for one in found] == [
+        ("lang=de", "lang"), ("lang=fr", "lang"), ("lang=de & len=1", "lang=de & len=1"),
+    ]  # fmt: skip
+    assert [one["models"][1] for one in found] == [None] * 3
+    assert [reader.column(one["models"][0]) for one in found] == [[5], [2], [4]]
+    assert Read(explorer_of(replace(run, texts=texts))).document["slices"] is None

@@ -87,6 +87,10 @@ class Blobs:
         missing = int(np.iinfo(kind).max)
         return self._array(np.where(column < 0, missing, column).astype(kind), {"m": missing})
 
+    def bits(self, flags: NDArray[np.bool_]) -> int:
+        """Add flags, eight to a byte, the first in its lowest bit."""
+        return self._array(np.packbits(flags, bitorder="little"), {})
+
     def json(self, value: Any) -> int:
         """Add any JSON value; secrets of the config are masked."""
         try:

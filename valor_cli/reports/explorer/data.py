@@ -16,6 +16,7 @@ from valor_cli.reports.explorer.joining import LONGEST, Samples, Side, sides_of
 from valor_cli.reports.explorer.metric_columns import MetricOfSamples, metric_columns, metrics_of
 from valor_cli.reports.explorer.object_columns import object_columns, sizes
 from valor_cli.reports.explorer.pictures import image_columns, outlines
+from valor_cli.reports.explorer.slice_columns import slice_columns
 from valor_cli.results import STATUSES, EmbeddedImages, RunResult, Scalar
 
 INLINE: Final = 1_500_000
@@ -79,6 +80,7 @@ def explorer_of_runs(
         **_identity(samples, files, size, texts, columns),
         "metrics": metric_columns(metrics, sides, samples, columns),
         "pairs": _pairs(sides, samples, texts, metrics, columns),
+        "slices": slice_columns(sides, samples, columns),
         "originals": _originals(sides, samples, columns),
     }
     columns.finish()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from urllib.parse import quote, urlencode
 
-from valor_cli.results import Scalar
+from valor_cli.reports.digests.formatting import clean
+from valor_cli.results import RunResult, Scalar
 
 
 def explore(**filters: object) -> str:
@@ -16,3 +17,9 @@ def explore(**filters: object) -> str:
 def sample(sample_id: Scalar) -> str:
     """The link to one sample."""
     return explore(sample=sample_id)
+
+
+def of_slices(result: RunResult) -> dict[str, str]:
+    """By a slice's name as reports show it, the link to its samples, where they are known."""
+    names = dict.fromkeys(name for one in result.slices for name in one.names)
+    return {clean(name, 120): explore(slice=name) for name in names}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -13,7 +13,7 @@ from valor_cli.reports.digests.grids import Grid, Line, Measure
 from valor_cli.reports.digests.naming import Names
 from valor_cli.reports.document import Block, Cell, Column, Item, Items, Section, Table
 from valor_cli.reports.sections.headline import forward, plain_change
-from valor_cli.reports.sections.links import explore
+from valor_cli.reports.sections.links import explore, of_slices
 from valor_cli.reports.sections.tables import (
     change_cell,
     few_note,
@@ -55,15 +55,16 @@ def labels(d: Digest) -> Section | None:
             *(grid, d.models, "label", d.n_name), page=500, sortable=True, left_out=left_out,
             caption=f"Labels: {metrics}", folded="" if not at else f"{metrics} by label",
         )  # fmt: skip
-        blocks.append(_linked(table))
+        links = {line.name: explore(label=line.name) for line in lines}
+        blocks.append(_linked(table, links))
     blocks += few_note(lines)
     told = f"{len(d.labels.lines):,}"
     return Section("Labels", "labels", blocks, told=told, folded=True)
 
 
-def _linked(table: Table) -> Table:
-    """The labels as links to their samples."""
-    rows = [[replace(row[0], link=explore(label=row[0].text)), *row[1:]] for row in table.rows]
+def _linked(table: Table, links: Mapping[str, str]) -> Table:
+    """The labels or slices as links to their samples."""
+    rows = [[replace(row[0], link=links.get(row[0].text, "")), *row[1:]] for row in table.rows]
     return replace(table, rows=rows)
 
 
@@ -179,7 +180,7 @@ def slices(d: Digest) -> Section | None:
             page=50, screen=(3, 6), left_out=len(lines) - len(grid.lines), sortable=True,
             caption="Slices",
         )  # fmt: skip
-        blocks += [table, *few_note(grid.lines)]
+        blocks += [_linked(table, of_slices(d.result)), *few_note(grid.lines)]
     blocks += _searches(d)
     if not blocks:
         return None
@@ -223,7 +224,7 @@ def _found(
     one: SliceSearchResult, part: FoundSlice, d: Digest, names: Names, unit: str
 ) -> list[Cell]:
     return [
-        Cell(clean(part.slice, 120)),
+        Cell(clean(part.slice, 120), link=of_slices(d.result).get(clean(part.slice, 120), "")),
         Cell(names.title(one.metric, one.output, one.parameters), "quiet"),
         *([Cell(clean(one.model, 60))] if len(d.models) > 1 else []),
         Cell(number(part.value, unit)),

@@ -56,6 +56,9 @@ async function partsOf(app, at, options, zoom, again) {
   const each = data.models.map((_, model) => objectsOf(data, model, at));
   if (each.some((one) => one.length) || data.images.has(at, data.models)) parts.push(...imageParts(app, at, each, options, zoom, again));
   if (data.cards) parts.push(...(await textParts(app, at)));
+  const models = data.models.map((_, model) => model);
+  const slices = (data.slices ?? []).filter((one) => inSlice(one, models, at));
+  if (slices.length) parts.push(el("p", { class: "note" }, `${slices.length === 1 ? "Slice" : "Slices"}: `, slices.map((one, place) => [place ? ", " : "", bdi(one.shown)])));
   parts.push(valueTable(app, at));
   return parts;
 }

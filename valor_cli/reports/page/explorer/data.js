@@ -88,6 +88,7 @@ async function readSamples(source, table) {
       predicted: await table.codes(one.predicted), predictedMissing: table.missing(one.predicted),
     })),
   };
+  const slices = source.slices && await Promise.all(source.slices.map(async (one) => ({ ...one, models: await Promise.all(one.models.map((index) => given(index, table.codes))) })));
   const numeric = source.blobs[source.ids].t !== "json";
   return {
     ...source,
@@ -101,6 +102,7 @@ async function readSamples(source, table) {
     originalMissing: source.originals === null ? 0 : table.missing(source.originals),
     metrics: await Promise.all(source.metrics.map(async (metric) => describeMetric({ ...metric, models: await models(metric.models) }))),
     pairs,
+    slices,
     objects: null,
   };
 }
