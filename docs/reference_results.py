@@ -227,6 +227,7 @@ RECORD_KEYS: Mapping[str, tuple[str, str]] = {
     ),
     "cached": ("whole number", "how many of them were answered from the cache; likewise"),
     "replies": ("list of text", "the replies, in the order of the requests; likewise"),
+    "prompts": ("list of text", "what was asked for each reply; only with `keep_prompts: true`"),
 }
 
 STATUS_TEXTS: Mapping[str, str] = {

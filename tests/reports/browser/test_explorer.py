@@ -20,6 +20,7 @@ from tests.reports.task_runs import classified, run_of
 from valor_cli.reports.writer import write_reports
 from valor_cli.results import (
     ExampleResult,
+    JudgeCalls,
     ProblemResult,
     RunResult,
     SamplesResult,
@@ -279,6 +280,25 @@ def test_answers_that_fail_faithfulness_with_the_claim(opened: Opener) -> None:
         assert "opened in 1932" in card.locator("mark.x-evidence").first.inner_text()
         assert card.locator(".x-panel").count() == 2
         assert "wood" in "".join(card.locator("mark.x-diff").all_inner_texts())
+
+
+def test_what_judges_were_asked_and_replied(opened: Opener) -> None:
+    run = judged_run()
+    first, second = run.samples
+    asked = [JudgeCalls(1, 0, ("<b>raw</b>",), ("user:\nIs it <i>so</i>?",))] * 40
+    plain = [JudgeCalls(1, 0, ("bare",))] * 40
+    run = replace(run, samples=[replace(first, asked=asked), replace(second, asked=plain)])
+    with opened(to_html(run), at="#sample-q-3") as page:
+        page.locator("dialog .x-raw").first.wait_for()
+        kept, bare = page.locator("dialog .x-raw", has_text="1 judge reply").all()
+        kept.locator("summary").first.click()
+        kept.get_by_text("Prompt").click()
+        assert kept.locator("pre").all_inner_texts() == [
+            "user:\nIs it <i>so</i>?", "<b>raw</b>",
+        ]  # fmt: skip
+        bare.locator("summary").click()
+        assert bare.locator("pre").all_inner_texts() == ["bare"]
+        assert "judge: {keep_prompts: true}" in bare.inner_text()
 
 
 def test_samples_of_slices(opened: Opener) -> None:

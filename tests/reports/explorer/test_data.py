@@ -23,6 +23,7 @@ from valor_cli.reports.writer import is_own
 from valor_cli.results import (
     EmbeddedImages,
     ExampleResult,
+    JudgeCalls,
     ProblemResult,
     SamplesResult,
     ShownText,
@@ -291,3 +292,15 @@ def test_slices_are_bits_of_the_samples_that_are_listed() -> None:
     assert [one["models"][1] for one in found] == [None] * 3
     assert [reader.column(one["models"][0]) for one in found] == [[5], [2], [4]]
     assert Read(explorer_of(replace(run, texts=texts))).document["slices"] is None
+
+
+def test_replies_with_their_prompts_as_much_as_there_is_room_for() -> None:
+    run = run_of("text_generation", ("a",))
+    asked = [JudgeCalls(2, 0, ("", "{}"), ("p", "q" * 20_005)), JudgeCalls(1, 0, ("no",))]
+    values = SamplesResult(
+        *("bias", "a", {}, [1, 2], {"value": [1, 1]}, [None] * 2, ["ok"] * 2), asked=asked
+    )
+    reader = Read(explorer_of(replace(run, samples=[values])))
+    ((pairs, plain),) = reader.json(reader.document["cards"]["chunks"][0])["replies"]["0"]
+    assert pairs == [["", "p"], ["{}", "q" * 20_000 + " … 5 characters left out"]]
+    assert plain == [["no"]]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any, Final
 
 from valor_cli.reports.digests.naming import frozen
 from valor_cli.reports.explorer.blobs import Blobs
 from valor_cli.reports.explorer.joining import Samples, Side
 from valor_cli.reports.explorer.metric_columns import MetricOfSamples
-from valor_cli.results import ExampleResult, Verdict
+from valor_cli.results import ExampleResult, JudgeCalls, Verdict
 
 CHUNK: Final = 600_000
 """Characters of a chunk, about."""
@@ -22,6 +23,9 @@ LONGEST: Final = 4_000
 
 WORD: Final = 120
 """Characters of a verdict."""
+
+SAID: Final = 20_000
+"""Characters of a prompt, and of a reply."""
 
 TITLES: Final = ("user_input", "response", "references[0]")
 """Fields that a title is made of, the first that there is."""
@@ -79,7 +83,7 @@ def card_chunks(
     told = {
         "details": _of_metrics(metrics, samples, lambda one: one.details),
         "replies": _of_metrics(
-            metrics, samples, lambda one: one.asked and [each.replies for each in one.asked]
+            metrics, samples, lambda one: one.asked and [_said(each) for each in one.asked]
         ),
         "remarks": _of_metrics(
             metrics, samples, lambda one: one.undefined if any(one.undefined) else None
@@ -122,6 +126,17 @@ def _of_metrics(
         if any(column is not None for column in columns):
             found[number] = columns
     return found
+
+
+def _said(asked: JudgeCalls) -> list[list[str]]:
+    """Each reply, followed by its prompt where that is kept."""
+    pairs = zip_longest(asked.replies, asked.prompts, fillvalue="")
+    return [[_bounded(reply), *([_bounded(prompt)] if prompt else [])] for reply, prompt in pairs]
+
+
+def _bounded(text: str) -> str:
+    left = len(text) - SAID
+    return text if left <= 0 else f"{text[:SAID]} … {left:,} characters left out"
 
 
 def _cut(columns: Sequence[Column | None], part: slice) -> list[Column | None]:

@@ -210,8 +210,15 @@ function judgement(app, at, model, metric, one) {
       return el("li", { class: `x-${name}` }, el("span", { class: "x-sign", "aria-hidden": "true" }, sign), el("span", {},
         el("b", {}, visible(verdict.verdict)), verdict.text && el("span", { dir: "auto" }, `: ${cut(verdict.text)}`), verdict.reason && el("small", { dir: "auto" }, visible(verdict.reason))));
     })),
-    one.replies.length > 0 && el("details", { class: "x-raw" }, el("summary", {}, plural(one.replies.length, "judge reply", "judge replies")), one.replies.map((reply) => el("pre", { tabindex: "0" }, visible(reply)))));
+    one.replies.length > 0 && el("details", { class: "x-raw" }, el("summary", {}, plural(one.replies.length, "judge reply", "judge replies")), one.replies.map(said),
+      one.replies.every((pair) => pair.length < 2) && el("p", { class: "note" }, "Prompts are not kept: ", el("code", {}, "judge: {keep_prompts: true}"), " keeps them.")));
 }
+
+// What a judge replied, and folded what it was asked.
+const said = ([reply, prompt]) => [
+  prompt && el("details", {}, el("summary", {}, "Prompt"), el("pre", { tabindex: "0" }, visible(prompt))),
+  el("pre", { tabindex: "0" }, visible(reply)),
+];
 
 // What metrics keep of a response beside its value, as they keep it.
 function furtherDetails(data, judged) {
