@@ -282,6 +282,22 @@ def test_answers_that_fail_faithfulness_with_the_claim(opened: Opener) -> None:
         assert "wood" in "".join(card.locator("mark.x-diff").all_inner_texts())
 
 
+def test_contexts_and_claims_of_a_sample_that_is_no_example(opened: Opener) -> None:
+    run = judged_run()
+    context = "The bridge was opened in 1932. It is 134 m high."
+    texts = [
+        replace(one, columns={**one.columns, "retrieved_contexts[0]": [context] * 40})
+        for one in run.texts
+    ]
+    with opened(to_html(replace(run, texts=texts)), at="#sample-q-5") as page:
+        page.locator("dialog .x-claim").first.wait_for()
+        assert page.locator("dialog .x-claim").all_inner_texts() == ["It is made of wood."]
+        context = page.locator("dialog .x-shared .x-block", has_text="Context")
+        assert context.locator(".x-evidence").all_inner_texts() == [
+            "The bridge was opened in 1932."
+        ]
+
+
 def test_what_judges_were_asked_and_replied(opened: Opener) -> None:
     run = judged_run()
     first, second = run.samples

@@ -304,3 +304,20 @@ def test_replies_with_their_prompts_as_much_as_there_is_room_for() -> None:
     ((pairs, plain),) = reader.json(reader.document["cards"]["chunks"][0])["replies"]["0"]
     assert pairs == [["", "p"], ["{}", "q" * 20_000 + " … 5 characters left out"]]
     assert plain == [["no"]]
+
+
+@pytest.mark.parametrize(
+    ("count", "length", "said"),
+    [
+        (2_000, 1_999, []),
+        (2_000, 2_000, ["Texts are cut at 2,000 characters"]),
+        (2_001, 499, []),
+        (2_001, 500, ["From sample 2,001 on they are cut at 500, without contexts."]),
+    ],
+)
+def test_the_report_says_where_texts_are_cut(count: int, length: int, said: list[str]) -> None:
+    texts = TextsResult("a", list(range(count)), {"response": ["x" * length, *"y" * (count - 1)]})
+    run = replace(run_of("text_generation", ("a",)), texts=[texts])
+    notes = Read(explorer_of(run)).document["notes"]
+    assert len(notes) == len(said)
+    assert all(one in note for one, note in zip(said, notes, strict=True))

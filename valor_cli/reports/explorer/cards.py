@@ -10,7 +10,15 @@ from valor_cli.reports.digests.naming import frozen
 from valor_cli.reports.explorer.blobs import Blobs
 from valor_cli.reports.explorer.joining import Samples, Side
 from valor_cli.reports.explorer.metric_columns import MetricOfSamples
-from valor_cli.results import ExampleResult, JudgeCalls, Verdict
+from valor_cli.results import (
+    CONTEXTS,
+    LONG_TEXTS,
+    SHORT_TEXT,
+    TEXT,
+    ExampleResult,
+    JudgeCalls,
+    Verdict,
+)
 
 CHUNK: Final = 600_000
 """Characters of a chunk, about."""
@@ -60,6 +68,18 @@ def spread(values: Sequence[Any], ids: Any, samples: Samples) -> Column:
     for place, at in zip(places, range(len(values)), strict=True):
         column[place] = values[at]
     return column
+
+
+def cuts_of(texts: Columns, count: int) -> list[str]:
+    """What of the texts the run has not kept, where it may have cut some."""
+    columns = [column for own in texts.values() for column in own if column is not None]
+    longest = max((len(text) for column in columns for text in column if text), default=0)
+    late = count > LONG_TEXTS
+    if longest < SHORT_TEXT or not (late or longest >= TEXT):
+        return []
+    told = f"Texts are cut at {TEXT:,} characters, and a sample has its first {CONTEXTS} contexts."
+    more = f" From sample {LONG_TEXTS + 1:,} on they are cut at {SHORT_TEXT}, without contexts."
+    return [told + more * late]
 
 
 def titles_of(texts: Columns, count: int) -> list[str] | None:

@@ -11,7 +11,14 @@ from msgspec import Struct
 
 from valor_cli.reports.digests.formatting import clean
 from valor_cli.reports.explorer.blobs import Blobs, json_of
-from valor_cli.reports.explorer.cards import LABELS, Columns, card_chunks, texts_of, titles_of
+from valor_cli.reports.explorer.cards import (
+    LABELS,
+    Columns,
+    card_chunks,
+    cuts_of,
+    texts_of,
+    titles_of,
+)
 from valor_cli.reports.explorer.joining import LONGEST, Samples, Side, sides_of
 from valor_cli.reports.explorer.metric_columns import MetricOfSamples, metric_columns, metrics_of
 from valor_cli.reports.explorer.object_columns import object_columns, sizes
@@ -88,6 +95,7 @@ def explorer_of_runs(
     document["outlines"] = outlines(sides, samples, columns)
     columns.finish()
     document["cards"] = card_chunks(sides, samples, texts, metrics, columns)
+    document["notes"] = cuts_of(texts, len(samples))
     document["images"] = image_columns(files, images, sides, photos)
     return Explorer(
         json_of({**document, "blobs": columns.table, "photos": photos.table}),
