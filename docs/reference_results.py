@@ -204,7 +204,8 @@ SAMPLE_KEYS: Mapping[str, tuple[str, str]] = {
     ),
     "texts": (
         "mapping of field to text",
-        "the sample's texts (`user_input`, `references[0]` …), truncated; only for text generation",
+        "the sample's texts (`user_input`, `references[0]`, `retrieved_contexts[0]` …), truncated, "
+        "and the id of its original (`perturbed_from`); only for text generation",
     ),
     "metrics": (
         "mapping of metric to record",

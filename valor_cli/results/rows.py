@@ -155,7 +155,8 @@ class TextsResult(Record, frozen=True):
 
     Attributes:
         columns: By field ("user_input", "response", "references[0]",
-            "retrieved_contexts[0]"), the text of each sample.
+            "retrieved_contexts[0]"), the text of each sample; "perturbed_from" is the id of the
+            sample that it is a changed copy of.
     """
 
     model: str

@@ -298,6 +298,29 @@ def test_contexts_and_claims_of_a_sample_that_is_no_example(opened: Opener) -> N
         ]
 
 
+def test_a_perturbed_copy_beside_its_original(opened: Opener) -> None:
+    run = judged_run()
+    links = [None, "q-0", *[None] * 9, "q-0", *[None] * 28]  # the second answers otherwise
+    texts = [replace(one, columns={**one.columns, "perturbed_from": links}) for one in run.texts]
+    with opened(to_html(replace(run, texts=texts)), at="#sample-q-11") as page:
+        told = page.locator("dialog .x-original")
+        told.wait_for()
+        assert told.inner_text().split("\n") == [
+            "Perturbed copy of", "q-0", "whose verdict it flips",
+        ]  # fmt: skip
+        question, *_ = page.locator("dialog .x-beside").all()
+        assert question.locator(".x-text").all_inner_texts() == [
+            "How high is bridge q-11?", "How high is bridge q-0?",
+        ]  # fmt: skip
+        assert question.locator(".x-diff").all_inner_texts() == ["0"]
+        assert "original ✗ 0.500" in page.locator("dialog .x-values").inner_text()
+        told.get_by_role("button").click()
+        page.locator("dialog h3", has_text="q-0").wait_for()
+        assert told.inner_text().split("\n") == [
+            "Perturbed copies whose verdict flipped:", "q-11", "Perturbed copies:", "q-1",
+        ]  # fmt: skip
+
+
 def test_what_judges_were_asked_and_replied(opened: Opener) -> None:
     run = judged_run()
     first, second = run.samples

@@ -321,3 +321,15 @@ def test_the_report_says_where_texts_are_cut(count: int, length: int, said: list
     notes = Read(explorer_of(run)).document["notes"]
     assert len(notes) == len(said)
     assert all(one in note for one, note in zip(said, notes, strict=True))
+
+
+def test_every_perturbed_copy_knows_its_original() -> None:
+    run = run_of("text_generation", ("a", "b"))
+    columns = {"response": ["x"] * 3, "perturbed_from": [None, "1", None]}
+    other = {"response": ["x"] * 3, "perturbed_from": [None, None, "1"]}
+    texts = [TextsResult("a", ["1", "2", "3"], columns), TextsResult("b", ["1", "2", "3"], other)]
+    reader = Read(explorer_of(replace(run, texts=texts)))
+    found = reader.column(reader.document["originals"])
+    assert np.array_equal(found, [math.nan, 0, 0], equal_nan=True)
+    chunk = reader.json(reader.document["cards"]["chunks"][0])
+    assert list(chunk["texts"]) == ["response"]

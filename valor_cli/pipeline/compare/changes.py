@@ -195,13 +195,17 @@ class _Texts:
         """The texts of a sample."""
         at = self.places.get((type(name), name))
         if self.said is not None and at is not None:
-            columns = self.said.columns.items()
-            told = [(field, column[at]) for field, column in columns if "contexts" not in field]
+            said = self.said.columns.items()
+            told = [(field, column[at]) for field, column in said if _is_compared(field)]
             return tuple(
                 ShownText(field, text[:SHORT_TEXT]) for field, text in told if text is not None
             )
         case = _case(self.result, self.model, name, texts=True)
         return () if case is None else tuple(case.texts)
+
+
+def _is_compared(field: str) -> bool:
+    return field != "perturbed_from" and "contexts" not in field
 
 
 def _case(

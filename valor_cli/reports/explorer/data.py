@@ -70,6 +70,7 @@ def explorer_of_runs(
         return None
     columns, photos = Blobs("c", INLINE), Blobs("p", PHOTOS)
     texts = texts_of(sides, samples)
+    originals = _originals(texts, samples, columns)
     metrics = metrics_of(sides)
     files, size = sizes(sides, samples)
     named = {*images.photos, *images.links, *(file for _, file in images.overlays)}
@@ -88,7 +89,7 @@ def explorer_of_runs(
         "metrics": metric_columns(metrics, sides, samples, columns),
         "pairs": _pairs(sides, samples, texts, metrics, columns),
         "slices": slice_columns(sides, samples, columns),
-        "originals": _originals(sides, samples, columns),
+        "originals": originals,
     }
     columns.finish()
     document["objects"] = object_columns(sides, samples, columns)
@@ -212,13 +213,11 @@ def _of_examples(side: Side, samples: Samples) -> Pairs | None:
     return found or None
 
 
-def _originals(sides: Sequence[Side], samples: Samples, blobs: Blobs) -> int | None:
+def _originals(texts: Columns, samples: Samples, blobs: Blobs) -> int | None:
     """(samples,) the number of the sample that each is a perturbed copy of, -1 without one."""
     column = np.full(len(samples), -1, np.int64)
-    for result in {id(side.result): side.result for side in sides}.values():
-        for problem in result.problems:
-            if problem.kind == "flip" and len(problem.sample_ids) == 2:
-                original, copy = map(samples.position, problem.sample_ids)
-                if original >= 0 and copy >= 0:
-                    column[copy] = original
+    for own in texts.pop("perturbed_from", ()):
+        for at, original in enumerate(own or ()):
+            if original is not None:
+                column[at] = samples.position(original)
     return blobs.codes(column) if (column >= 0).any() else None

@@ -125,7 +125,7 @@ class TextDataset(Struct, frozen=True):
         """Do nothing: all data is already checked."""
 
     def sample_texts(self) -> Mapping[str, Sequence[str | None]]:
-        """The question, response, first reference and contexts of each, as reports show them."""
+        """The question, response, first reference, contexts and original of each, as reports do."""
         if self.prepared is not None:
             return self.prepared.texts
         return {
@@ -155,6 +155,7 @@ class TextDataset(Struct, frozen=True):
             "user_input": self.user_input,
             "response": self.response,
             "references[0]": first,
+            "perturbed_from": self.perturbed_from,
             **{f"retrieved_contexts[{at}]": self._contexts(at) for at in range(CONTEXTS)},
         }
 
