@@ -204,8 +204,7 @@ SAMPLE_KEYS: Mapping[str, tuple[str, str]] = {
     ),
     "texts": (
         "mapping of field to text",
-        "the sample's texts (`user_input`, `references[0]`, `retrieved_contexts[0]` …), truncated, "
-        "and the id of its original (`perturbed_from`); only for text generation",
+        "its texts (`user_input`, `retrieved_contexts[0]` …), truncated; only for text generation",
     ),
     "metrics": (
         "mapping of metric to record",
