@@ -29,7 +29,7 @@ from valor_cli.results import (
     TextsResult,
     Verdict,
 )
-from valor_cli.results.objects import OUTCOMES
+from valor_cli.results.objects import OUTCOMES, Outlines
 
 pytestmark = pytest.mark.browser
 
@@ -338,6 +338,32 @@ def test_what_judges_were_asked_and_replied(opened: Opener) -> None:
         bare.locator("summary").click()
         assert bare.locator("pre").all_inner_texts() == ["bare"]
         assert "judge: {keep_prompts: true}" in bare.inner_text()
+
+
+def test_outlines_of_masks(opened: Opener) -> None:
+    run = detection_run(("small",))
+    (one,) = run.objects
+    count = len(one.gt_labels) + len(one.scores)
+    corners = np.concatenate([one.gt_boxes, one.boxes])[:, [0, 1, 0, 1]]
+    rings = np.ones(count, np.int32)
+    rings[0] = 0  # one without an outline, whose box is drawn
+    xy = (10 * np.concatenate([corners, corners[:, :2] + 5], axis=1)).reshape(-1, 2)[3:]
+    outlined = replace(one, outlines=Outlines(rings, np.full(count - 1, 3), xy.astype(np.int32)))
+    at = one.image_ids[one.gt_images[0]]
+    with opened(
+        to_html(replace(run, objects=[outlined])), at=f"#explore?threshold=0&sample={at}"
+    ) as page:
+        drawing = page.locator("dialog .x-drawing")
+        drawing.wait_for()
+        shapes = drawing.locator(".x-o").count()
+        assert drawing.locator(".x-o > rect").count() == 1
+        assert drawing.locator(".x-o > path").count() == shapes - 1
+        place = int(np.flatnonzero(one.images == one.gt_images[0])[0])
+        x, y = np.floor(10 * one.boxes[place, :2]) / 10
+        path = drawing.locator(".x-o:not(.x-gt) > path").evaluate_all(
+            "all => all.map((one) => one.getAttribute('d'))"
+        )
+        assert any(one.startswith(f"M{x:g} {y:g}L{x:g} {y:g}L") for one in path)
 
 
 def test_samples_of_slices(opened: Opener) -> None:

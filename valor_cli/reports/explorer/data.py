@@ -22,6 +22,7 @@ from valor_cli.reports.explorer.cards import (
 from valor_cli.reports.explorer.joining import LONGEST, Samples, Side, sides_of
 from valor_cli.reports.explorer.metric_columns import MetricOfSamples, metric_columns, metrics_of
 from valor_cli.reports.explorer.object_columns import object_columns, sizes
+from valor_cli.reports.explorer.outline_columns import boxes_drawn, outline_columns
 from valor_cli.reports.explorer.pictures import image_columns, outlines
 from valor_cli.reports.explorer.slice_columns import slice_columns
 from valor_cli.results import STATUSES, EmbeddedImages, RunResult, Scalar
@@ -93,10 +94,11 @@ def explorer_of_runs(
     }
     columns.finish()
     document["objects"] = object_columns(sides, samples, columns)
+    document["shapes"] = outline_columns(sides, samples, columns)
     document["outlines"] = outlines(sides, samples, columns)
     columns.finish()
     document["cards"] = card_chunks(sides, samples, texts, metrics, columns)
-    document["notes"] = cuts_of(texts, len(samples))
+    document["notes"] = [*cuts_of(texts, len(samples)), *boxes_drawn(sides)]
     document["images"] = image_columns(files, images, sides, photos)
     return Explorer(
         json_of({**document, "blobs": columns.table, "photos": photos.table}),

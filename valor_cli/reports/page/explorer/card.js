@@ -52,7 +52,7 @@ function sampleCard(app) {
 async function partsOf(app, at, options, zoom, again) {
   const { data } = app;
   const parts = [];
-  if (data.objects) await Promise.all(data.objects.models.map((one) => one && one.loadBoxes()));
+  if (data.objects) await Promise.all(data.objects.models.map((one) => one && Promise.all([one.loadBoxes(), one.loadShapes()])));
   const each = data.models.map((_, model) => objectsOf(data, model, at));
   if (each.some((one) => one.length) || data.images.has(at, data.models)) parts.push(...imageParts(app, at, each, options, zoom, again));
   if (data.cards) parts.push(...(await textParts(app, at)));

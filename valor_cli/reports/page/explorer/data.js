@@ -119,7 +119,7 @@ function describeMetric(metric) {
 
 async function readObjects(source, table) {
   if (!source.objects) return null;
-  const models = await Promise.all(source.objects.models.map(async (one) => {
+  const models = await Promise.all(source.objects.models.map(async (one, model) => {
     if (!one) return null;
     const found = {
       parameters: one.parameters,
@@ -137,6 +137,7 @@ async function readObjects(source, table) {
       ious: await table.numbers(one.ious, Float32Array),
       boxes: null,
       sizes: null,
+      shapes: null,
     };
     found.gtSizes = sizesOf(found.gtBoxes);
     found.gtFound = foundScores(found);
@@ -146,9 +147,21 @@ async function readObjects(source, table) {
         found.sizes = sizesOf(found.boxes);
       }
     };
+    found.loadShapes = async () => {
+      if (!found.shapes && source.shapes && source.shapes[model]) found.shapes = { gt: await readShapes(source.shapes[model].gt, table), found: await readShapes(source.shapes[model].found, table) };
+    };
     return found;
   }));
   return { outcomes: source.objects.outcomes, labels: source.objects.labels, names: source.objects.names, models };
+}
+
+// Rings of objects: those of an object follow each other, as the points of a ring do.
+const readShapes = async (one, table) => ({ first: starts(await table.codes(one.rings)), start: starts(await table.codes(one.points)), xy: await table.numbers(one.xy) });
+
+function ringsOf(shapes, place) {
+  const found = [];
+  for (let ring = shapes.first[place]; ring < shapes.first[place + 1]; ring += 1) found.push(shapes.xy.subarray(2 * shapes.start[ring], 2 * shapes.start[ring + 1]));
+  return found;
 }
 
 // The size of a box in pixels: the square root of its area.
