@@ -268,8 +268,8 @@ error as TIDE has them, or ignored), the matched or nearest ground truth, and th
 threshold: that of the first metric of the config that names one, else 0.5. `valor report DIR
 --list fp --format json` prints them; the file itself is internal to valor, like evidence.bin, the
 same to the byte for the same inputs. It takes about 30 bytes per detection, and is not written for
-more than 8 million detections of a model. Of masks, polygons and rotated boxes it has the outlines, to
-half a pixel: of the first 5,000 ground truths and the 5,000 best detections of a model."""
+more than 8 million detections of a model. Of masks, polygons and rotated boxes it has outlines to
+half a pixel: those of the first 5,000 ground truths and the 5,000 best detections of a model."""
 
 CSV_TEXT = """\
 A header, then a line per row of `metrics`, in the same order; UTF-8, CRLF, numbers in full
