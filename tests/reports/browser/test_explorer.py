@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -364,6 +365,27 @@ def test_outlines_of_masks(opened: Opener) -> None:
             "all => all.map((one) => one.getAttribute('d'))"
         )
         assert any(one.startswith(f"M{x:g} {y:g}L{x:g} {y:g}L") for one in path)
+
+
+def test_a_cell_of_the_confusion_matrix_counts_what_it_links_to(
+    opened: Opener, shipped: Callable[[str], Path]
+) -> None:
+    cells = """all => all.map((one) => [one.getAttribute("href"), one.textContent])"""
+    with opened(shipped("object_detection")) as page:
+        ready(page)
+        links = page.locator("a[tabindex='-1'][href*='#explore']").evaluate_all(cells)
+        seen: Counter[str] = Counter()
+        for href, told in links:
+            kind = ",".join(re.findall("outcome=[a-z]+|truth|sample", href))
+            seen[kind] += 1
+            if "sample" in kind or seen[kind] > 3:
+                continue
+            page.evaluate("href => { location.hash = href; }", href)
+            amount = told.split(": ")[1].split(",")[0]
+            page.locator("#explorer-count", has_text=f", {amount} object").wait_for()
+        assert min(seen[name] for name in ("outcome=tp", "outcome=fp", "outcome=fn")) >= 3
+        assert seen["truth"] >= 1
+        assert seen["sample"] < 10  # a list of as many is rarely missing
 
 
 def test_samples_of_slices(opened: Opener) -> None:

@@ -10,8 +10,8 @@ from valor_cli.results import RunResult, Scalar
 
 def explore(**filters: object) -> str:
     """The link to a filtered list of samples; a filter that is None or empty is left out."""
-    kept = {name: str(value) for name, value in filters.items() if value not in (None, "")}
-    return "#explore?" + urlencode(kept, quote_via=quote, errors="replace")
+    kept = {name: value for name, value in filters.items() if value not in (None, "")}
+    return "#explore?" + urlencode(kept, doseq=True, quote_via=quote, errors="replace")
 
 
 def sample(sample_id: Scalar) -> str:
