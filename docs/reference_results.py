@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from docs.reference_words import WORDS, Schema, either, listed, one, table, told
 from valor_cli.reports.files.csv_rows import COLUMNS
-from valor_cli.reports.writer import EVIDENCE, FILES, OBJECTS, RESAMPLES, SAMPLES
+from valor_cli.reports.writer import EVIDENCE, FILES, OBJECTS, RESAMPLES, SAMPLES, SLICES
 from valor_cli.results import (
     FEW,
     STATUSES,
@@ -58,6 +58,7 @@ RESULT_FILES: Sequence[tuple[str, str, str]] = (
     ),
     ("`evidence.bin`", "with `json`", "the evidence behind the values, if nothing was resampled"),
     ("`objects.bin`", "with `json`", "every object of a detection run with its outcome"),
+    ("`slices.bin`", "with `json`", "which samples are in which slices, if the config has some"),
     ("`results.csv`", "`csv`", "the values of `results.json` as a table"),
     ("`junit.xml`", "`junit`", "gates and problems as test cases, for CI"),
     ("`report.md`, `report.html`", "`markdown`, `html`", "the report, for people"),
@@ -203,7 +204,7 @@ SAMPLE_KEYS: Mapping[str, tuple[str, str]] = {
     ),
     "texts": (
         "mapping of field to text",
-        "the sample's texts (`user_input`, `references[0]` …), truncated; only for text generation",
+        "its texts (`user_input`, `retrieved_contexts[0]` …), truncated; only for text generation",
     ),
     "metrics": (
         "mapping of metric to record",
@@ -226,6 +227,7 @@ RECORD_KEYS: Mapping[str, tuple[str, str]] = {
     ),
     "cached": ("whole number", "how many of them were answered from the cache; likewise"),
     "replies": ("list of text", "the replies, in the order of the requests; likewise"),
+    "prompts": ("list of text", "what was asked for each reply; only with `keep_prompts: true`"),
 }
 
 STATUS_TEXTS: Mapping[str, str] = {
@@ -253,6 +255,12 @@ arrays. The format is internal to valor, the same to the byte for the same input
 with its own `results.json`. Detection takes about 15 bytes per detection. It is not written if it
 would take more than 256 MiB of memory, or for classification files that are read in pieces."""
 
+SLICES_TEXT = """\
+Only with `slices:` of columns, listed or found by the search. For each model a bit for every slice
+and sample: the HTML report lists the samples of a slice by it, `valor report DIR --list failed
+--slice NAME` prints them. The file is internal to valor, like evidence.bin, the same to the byte
+for the same inputs. A model's bits take 8 MiB at most; slices beyond that are left out."""
+
 OBJECTS_TEXT = """\
 Only where boxes, polygons or masks are matched. For each model every ground truth and every
 detection, with its box, and for detections the score, the outcome (true positive, a kind of
@@ -260,7 +268,8 @@ error as TIDE has them, or ignored), the matched or nearest ground truth, and th
 threshold: that of the first metric of the config that names one, else 0.5. `valor report DIR
 --list fp --format json` prints them; the file itself is internal to valor, like evidence.bin, the
 same to the byte for the same inputs. It takes about 30 bytes per detection, and is not written for
-more than 8 million detections of a model."""
+more than 8 million detections of a model. Of masks, polygons and rotated boxes it has outlines to
+half a pixel: those of the first 5,000 ground truths and the 5,000 best detections of a model."""
 
 CSV_TEXT = """\
 A header, then a line per row of `metrics`, in the same order; UTF-8, CRLF, numbers in full
@@ -447,6 +456,7 @@ def results_page(generated: str) -> str:
     parts += [f"## {RESAMPLES}", RESAMPLES_TEXT, table(["key", "meaning"], resamples)]
     parts += [f"## {EVIDENCE}", EVIDENCE_TEXT]
     parts += [f"## {OBJECTS}", OBJECTS_TEXT]
+    parts += [f"## {SLICES}", SLICES_TEXT]
     columns = ", ".join(f"`{name}`" for name in COLUMNS)
     parts += [f"## {FILES['csv']}", CSV_TEXT, f"Its columns: {columns}."]
     parts += [f"## {FILES['junit']}", JUNIT_TEXT, "## Stability", STABILITY]

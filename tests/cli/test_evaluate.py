@@ -52,6 +52,7 @@ def test_the_shipped_config(valor: Valor, tmp_path: Path) -> None:
         "resamples.jsonl",
         "results.json",
         "samples.jsonl",
+        "slices.bin",
     ]
     result = results(tmp_path)
     # The detector's published COCO numbers on these 100 images, by pycocotools.

@@ -25,7 +25,10 @@ def detected(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (0.8), and sees another cat where nothing is (0.7). The second sees nothing.
     """
     folder = tmp_path_factory.mktemp("detected")
-    images = [{"id": 7, "file_name": "a/cat.jpg", "width": 100, "height": 80}, {"id": 8}]
+    images = [
+        {"id": 7, "file_name": "a/cat.jpg", "width": 100, "height": 80, "camera": "rear"},
+        {"id": 8, "camera": "front"},
+    ]
     boxes = {1: (7, 1, [0, 0, 10, 10]), 2: (7, 2, [50, 50, 20, 20]), 3: (8, 3, [5, 5, 4, 4])}
     truth = {
         "images": images,
@@ -51,6 +54,7 @@ def detected(tmp_path_factory: pytest.TempPathFactory) -> Path:
     models = {name: str(folder / f"{name}.json") for name in ("one", "none")}
     data = {"ground_truth": str(folder / "truth.json"), "predictions": models}
     config = {"task": "object_detection", "data": data, "metrics": ["counts", "image_scores"]}
+    config["slices"] = ["metadata.camera"]
     api.evaluate(config, out=folder / "run", formats=["json"])
     return folder / "run"
 
@@ -77,6 +81,7 @@ def told(valor: Valor, *arguments: object) -> dict[str, Any]:
         (("fp", "--label", "cat"), [0.8, 0.7]),
         (("fp", "--label", "cup"), []),
         (("fp", "--image", "7"), [0.7]),
+        (("fp", "--slice", "metadata.camera=rear"), [0.7]),
         (("fp", "--image", "a/cat.jpg"), [0.7]),
         (("fp", "--sample", "cat.jpg"), [0.7]),
         (("fp", "--min-score", "0.75"), [0.8]),
@@ -100,7 +105,7 @@ def test_detections(
 def test_what_is_told_of_a_detection(valor: Valor, detected: Path) -> None:
     found = told(valor, detected, "--list", "fp", "--limit", 1)
     assert found == {
-        "kind": "fp", "iou_threshold": 0.5, "score_threshold": 0.5, "total": 2,
+        "kind": "fp", "slice": None, "iou_threshold": 0.5, "score_threshold": 0.5, "total": 2,
         "rows": [{
             "image_id": 8, "file": None, "model": "one", "label": "cat", "score": 0.8,
             "x": 5.0, "y": 5.0, "width": 4.0, "height": 4.0, "size": 4.0, "iou": 1.0,
@@ -117,6 +122,7 @@ def test_what_is_told_of_a_detection(valor: Valor, detected: Path) -> None:
         (("--model", "one", "--threshold", "0.4"), [("one", 3)]),
         (("--label", "cup", "--max-size", "32"), [("one", 3), ("none", 3)]),
         (("--image", "8", "--limit", "1"), [("one", 3)]),
+        (("--slice", "metadata.camera=front"), [("one", 3), ("none", 3)]),
     ],
 )
 def test_false_negatives(
@@ -164,6 +170,8 @@ def test_a_table_and_csv(valor: Valor, detected: Path) -> None:
         ("passed", ("--metric", "image_scores", "--threshold", "0.4", "--model", "one"),
          [(7, "one")]),
         ("failed", ("--threshold", "0.4", "--image", "8"), [(8, "one"), (8, "none")]),
+        ("failed", ("--threshold", "0.9", "--slice", "metadata.camera=rear"),
+         [(7, "one"), (7, "none")]),
         ("unscored", (), []),
         ("error", (), []),
     ],
@@ -198,6 +206,7 @@ def test_samples_that_are_right_or_wrong_need_no_threshold(valor: Valor, tmp_pat
         (("fp", "--model", "ome"), "--model: the run has no model 'ome' (did you mean 'one'?)"),
         (("fp", "--image", "cat.jpeg"), "no image 'cat.jpeg' (did you mean 'cat.jpg'?)"),
         (("failed", "--metric", "image_score"), "(did you mean 'image_scores'?)"),
+        (("fp", "--slice", "metadata.camera=read"), "(did you mean 'metadata.camera=rear'?)"),
         (("fp", "--format", "html"), "--format: there is no list format 'html'"),
         (("fn", "--min-score", "0"), "--min-score: a false negative has no score"),
         (("failed", "--min-size", "0"), "--min-size: is for objects, not for --list failed"),

@@ -196,7 +196,7 @@ def test_lines_of_samples_hold_what_is_described(detected: Path, judged: Path) -
     lines = lines_of(detected / "samples.jsonl") + lines_of(judged / "samples.jsonl")
     records = [record for line in lines for record in line["metrics"].values()]
     assert {name for line in lines for name in line} | {"group"} == set(SAMPLE_KEYS)
-    assert {name for record in records for name in record} == set(RECORD_KEYS)
+    assert {name for record in records for name in record} | {"prompts"} == set(RECORD_KEYS)
     assert set(STATUS_TEXTS) == set(STATUSES)
 
 

@@ -37,6 +37,7 @@ class ImaginingJudge:
     best: bool
     name: str = "imagining"
     judge_retries: int = 1
+    keep_prompts: bool = False
     repeats: int = 1
     prompts: Prompts = field(default_factory=Prompts)
 

@@ -38,6 +38,7 @@ class ScriptedJudge:
     replies: Sequence[str | Reply | Exception]
     name: str = "scripted"
     judge_retries: int = 1
+    keep_prompts: bool = False
     repeats: int = 1
     vectors: Mapping[str, Sequence[float]] = field(default_factory=dict)
     requests: list[Request] = field(default_factory=list)

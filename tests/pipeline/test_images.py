@@ -17,7 +17,7 @@ from valor_cli import catalogue, pipeline
 from valor_cli.config import load_config
 from valor_cli.errors import DataError
 from valor_cli.pipeline import images as module
-from valor_cli.pipeline.images import copied_images, report_images
+from valor_cli.pipeline.images import compared_images, copied_images, report_images
 from valor_cli.pipeline.reporting import reported
 from valor_cli.reports.run_files import read_run
 from valor_cli.reports.writer import IMAGES
@@ -251,3 +251,25 @@ def test_drawn_errors_of_segmentation(way: str) -> None:
 def test_the_worst_of_each_model_is_drawn_first() -> None:
     keys = [("m", "a"), ("m", "b"), ("n", "c"), ("n", "d"), ("n", "e")]
     assert module._by_rank(keys) == [("m", "a"), ("n", "c"), ("m", "b"), ("n", "d"), ("n", "e")]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_comparison_has_the_images_of_both_runs(way: str) -> None:
+    data = {"ground_truth": "truth.jsonl", "predictions": "found.jsonl", "images": "images"}
+    config = {"task": "object_detection", "data": data, "report": {"images": way}}
+    Path("run.yaml").write_text(json.dumps(config))
+    plan = pipeline.make_plan(load_config(Path("run.yaml"), catalogue, ()))
+    for out in ("one", "two"):
+        reported(plan, pipeline.evaluate(plan, command=""), Path(out), ["json", "html"])
+    runs = [(name, read_run(out), out) for name, out in (("A", "one"), ("B", "two/results.json"))]
+    found = compared_images(runs, Path("both"))
+    assert {*GOOD} <= {*found.photos, *found.links}
+    assert bool(found.photos) == (way == "embed")
+    for link in found.links.values():
+        assert Path("both", unquote(link)).resolve().is_file()
+    assert not Path("both").exists()
+    # another config is no place to look for what a run had
+    Path("run.yaml").write_text(json.dumps({**config, "matching": "valor"}))
+    assert bool(compared_images(runs, Path("both")).links) == (way == "folder")
+    Path("run.yaml").unlink()
+    assert compared_images(runs, Path("both")).photos == {}

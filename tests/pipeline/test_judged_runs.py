@@ -228,6 +228,20 @@ def test_replies_that_run_out_name_the_sample(folder: Path) -> None:
         evaluated(folder)
 
 
+def test_prompts_are_kept_where_asked_for_without_their_secrets(folder: Path) -> None:
+    secret = "sk-proj-" + "a1B2c3D4" * 6
+    rows = [{**row, "user_input": f"Is {secret} a key?"} for row in ROWS]
+    (folder / "samples.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    for kept in (False, True):
+        [found] = evaluated(folder, judge={**SCRIPTED, "keep_prompts": kept}).samples
+        assert found.asked is not None
+        assert [len(one.prompts) for one in found.asked] == [int(kept)] * len(rows)
+    (prompt,) = found.asked[0].prompts
+    assert prompt.startswith("system:\n")
+    assert rows[0]["response"] in prompt
+    assert secret not in prompt
+
+
 def test_replies_that_are_left_are_told(folder: Path) -> None:
     result = evaluated(folder, of_run={"limit": 2})
     assert any("1 of 3 replies were not used" in warning for warning in result.warnings)

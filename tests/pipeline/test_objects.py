@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from valor_cli import api
 from valor_cli.errors import DataError
@@ -15,7 +17,7 @@ from valor_cli.reports.lists.listing import Query
 from valor_cli.reports.lists.objects import object_list
 from valor_cli.reports.writer import write_reports
 from valor_cli.results import ObjectsResult, RunResult
-from valor_cli.results.objects import OUTCOMES
+from valor_cli.results.objects import OUTCOMES, Outlines
 
 SAMPLES = Path(__file__).parents[2] / "sample_data"
 REAL = Path(__file__).parents[1] / "real_data" / "detection" / "coco-val2014-100"
@@ -127,18 +129,28 @@ def test_a_cluster_changes_nothing(tmp_path: Path) -> None:
     assert path.read_bytes() == alone
 
 
-def test_objects_are_read_as_they_were_written(tmp_path: Path) -> None:
-    models = {
-        name: str(SAMPLES / "object_detection" / f"{name}.json") for name in ("small", "large")
-    }
-    config = _config("object_detection", "small.json")
-    config["data"]["predictions"] = models
+@pytest.mark.parametrize(
+    ("task", "models"),
+    [
+        ("object_detection", ("small", "large")),
+        ("instance_segmentation", ("watershed", "shifted")),
+    ],
+)
+def test_objects_are_read_as_they_were_written(
+    task: str, models: Sequence[str], tmp_path: Path
+) -> None:
+    config = _config(task, f"{models[0]}.json")
+    config["data"]["predictions"] = {name: str(SAMPLES / task / f"{name}.json") for name in models}
     written = api.evaluate(config, out=tmp_path, formats=["json"]).objects
     read = api.read_run(tmp_path).objects
-    assert [one.model for one in read] == ["small", "large"]
+    assert tuple(one.model for one in read) == models
     for one, other in zip(read, written, strict=True):
         for name in one.__struct_fields__:
             mine, theirs = getattr(one, name), getattr(other, name)
+            if isinstance(theirs, Outlines):
+                mine, theirs = (
+                    [column.tolist() for column in structs.astuple(side)] for side in (mine, theirs)
+                )
             if isinstance(theirs, np.ndarray):
                 assert mine.dtype == theirs.dtype, name
                 mine, theirs = mine.tolist(), theirs.tolist()

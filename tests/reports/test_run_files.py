@@ -197,6 +197,7 @@ def _metric(name: str, **fields: Any) -> Callable[[Any], Any]:
         (_metric("fact", replies=None), "metrics.fact: expected"),
         (_metric("fact", calls="2"), "metrics.fact: expected"),
         (_metric("fact", replies=[1]), "metrics.fact: expected"),
+        (_metric("fact", prompts=[1]), "metrics.fact: expected"),
         (_metric("fact", details=[1]), "metrics.fact: expected"),
         (_metric("image_scores", outputs={}), "metrics.image_scores: expected"),
     ],

@@ -17,6 +17,7 @@ from valor_cli.errors import DataError, UnknownNameError
 from valor_cli.reports.files.samples_jsonl import jsonl_blocks
 from valor_cli.reports.writer import (
     BESIDE,
+    DATA,
     FILES,
     IMAGES,
     TEXTS,
@@ -130,7 +131,7 @@ def test_json_brings_the_samples(found: Callable[..., RunResult], tmp_path: Path
 
 
 def test_nothing_of_an_earlier_run_stays(two_models: RunResult, tmp_path: Path) -> None:
-    known = {*FILES.values(), "samples.jsonl", "resamples.jsonl", "evidence.bin", "objects.bin"}
+    known = {*FILES.values(), *DATA}
     own = {"notes.md", "report.md.bak", "results.json.old", "report.css"}
     for name, form in FILES.items():
         for file in (*known, *own):

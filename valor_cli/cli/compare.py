@@ -82,7 +82,8 @@ def compare(
         progress("reading runs", 0, 0)
         runs = _runs(first, second)
         compared = _compared(runs, first, second, pairs, progress)
-        written = _written(compared, runs, out, wanted, progress)
+        paths = [first] if second is None else [first, second]
+        written = _written(compared, list(zip(runs, paths, strict=True)), out, wanted, progress)
     if out == "-":
         from valor_cli.results.document import compared_json
 
@@ -141,7 +142,7 @@ def _refuse_untested(compared: ComparedRuns) -> None:
 
 def _written(
     compared: ComparedRuns,
-    runs: Sequence[RunResult],
+    runs: Sequence[tuple[RunResult, str]],
     out: str | None,
     formats: Sequence[str],
     progress: Callable[[str, int, int], None],
@@ -152,12 +153,14 @@ def _written(
     from valor_cli.reports.writer import write_files
 
     progress("writing reports", 0, 0)
-    contents = {FILES[name]: _rendered(compared, runs, name) for name in formats}
+    contents = {FILES[name]: _rendered(compared, runs, name, Path(out)) for name in formats}
     # Those of an earlier comparison would pass for this one's.
     return write_files(Path(out), contents, [one for one in FILES.values() if one not in contents])
 
 
-def _rendered(compared: ComparedRuns, runs: Sequence[RunResult], name: str) -> bytes | Page:
+def _rendered(
+    compared: ComparedRuns, runs: Sequence[tuple[RunResult, str]], name: str, out: Path
+) -> bytes | Page:
     if name == "json":
         from valor_cli.results.document import compared_json
 
@@ -169,13 +172,18 @@ def _rendered(compared: ComparedRuns, runs: Sequence[RunResult], name: str) -> b
         from valor_cli.reports.render.markdown import to_markdown
 
         return to_markdown(document).encode()
+    from valor_cli.pipeline.images import compared_images
     from valor_cli.reports.explorer.data import explorer_of_runs
     from valor_cli.reports.render.html import to_html
     from valor_cli.reports.writer import Page
 
-    named = zip("AB" if len(runs) > 1 else [""], runs, strict=True)
-    explored = explorer_of_runs(list(named))
-    return Page(to_html(document, explored).encode(), explored.files if explored else {})
+    names = "AB" if len(runs) > 1 else [""]
+    named = [(name, *run) for name, run in zip(names, runs, strict=True)]
+    images = compared_images(named, out)
+    explored = explorer_of_runs([(name, result) for name, result, _ in named], images)
+    linked = bool(images.links or images.overlay_links)
+    page = to_html(document, explored, linked=linked)
+    return Page(page.encode(), explored.files if explored else {})
 
 
 def _formats(asked: str | None, out: str | None) -> tuple[str, ...]:

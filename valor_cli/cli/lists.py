@@ -18,7 +18,7 @@ from valor_cli.reports.digests.formatting import clean
 from valor_cli.reports.lists import objects, samples
 from valor_cli.reports.lists.listing import Listing, Query
 from valor_cli.reports.run_files import read_run
-from valor_cli.reports.writer import OBJECTS, SAMPLES
+from valor_cli.reports.writer import OBJECTS, SAMPLES, SLICES
 from valor_cli.results import Scalar
 
 FORMATS: Final = ("table", "json", "csv")
@@ -63,13 +63,13 @@ def print_list(run: str, query: Query, form: str | None) -> None:
     if query.kind in objects.KINDS:
         if query.metric is not None:
             raise ConfigError(Problem("--metric", f"is for samples, not for --list {query.kind}"))
-        found = objects.object_list(read_run(run, beside=(OBJECTS,)), query)
+        found = objects.object_list(read_run(run, beside=(OBJECTS, SLICES)), query)
     else:
         given = [name for name in _OF_OBJECTS if getattr(query, name) is not None]
         if given:
             option = "--" + given[0].replace("_", "-")
             raise ConfigError(Problem(option, f"is for objects, not for --list {query.kind}"))
-        found = samples.sample_list(read_run(run, beside=(SAMPLES,)), query)
+        found = samples.sample_list(read_run(run, beside=(SAMPLES, SLICES)), query)
     if form == "table":
         with escaped_output():
             to_terminal(_table(found))

@@ -83,6 +83,10 @@ def report(
             help="List those of one image, by its id or its file, or one sample.",
         ),
     ] = None,
+    slice_name: Annotated[
+        str | None,
+        typer.Option("--slice", metavar="NAME", help="List those of a slice, named as in reports."),
+    ] = None,
     threshold: Annotated[
         float | None,
         typer.Option(
@@ -163,6 +167,7 @@ def report(
     drawing = {"-o": file, "--dark": dark}
     narrowing: dict[str, str | float | None] = {
         "--image": sample,
+        "--slice": slice_name,
         "--threshold": threshold,
         "--min-score": min_score,
         "--max-score": max_score,
@@ -180,6 +185,7 @@ def report(
             model=model,
             label=label,
             metric=metric,
+            slice=slice_name,
             sample=sample,
             threshold=threshold,
             min_score=min_score,

@@ -59,6 +59,11 @@ class Member(Struct, frozen=True):
         """Retries after unparsable replies."""
         return self.settings.judge_retries
 
+    @property
+    def keep_prompts(self) -> bool:
+        """Whether results keep what it was asked."""
+        return self.settings.keep_prompts
+
     def prompt(self, name: str) -> Prompt:
         """The prompt of that name."""
         return self.prompts.of(name)

@@ -13,12 +13,14 @@ from urllib.parse import quote
 
 from msgspec.structs import replace
 
+from valor_cli import catalogue
 from valor_cli.atomic_files import put, temporary
+from valor_cli.config import load_config
 from valor_cli.config.models import Report
 from valor_cli.data.formats.images import ImageFolder, small_copies
-from valor_cli.errors import DataError, Problem, UnreachableError, printable
+from valor_cli.errors import DataError, Problem, UnreachableError, ValorError, printable
 from valor_cli.paths import is_url
-from valor_cli.pipeline.plan import Plan
+from valor_cli.pipeline.plan import Plan, make_plan
 from valor_cli.pipeline.run import selection_of
 from valor_cli.reports.writer import IMAGES
 from valor_cli.results import EmbeddedImages, ExampleResult, RunResult
@@ -259,6 +261,52 @@ def copied_images(result: RunResult, run: Path, out: Path) -> EmbeddedImages:
         links={file: f"{base}/{name}" for file, name in names.items() if name in there},
         overlay_links={key: f"{base}/{name}" for key, name in drawn.items() if name in there},
     )
+
+
+def compared_images(runs: Sequence[tuple[str, RunResult, str]], out: Path) -> EmbeddedImages:
+    """The images of runs that a page in `out` compares; of two copies of one, the first.
+
+    Args:
+        runs: Name, result and path of each. Images that it has no copies of are those of the
+            folder that its config names, if that file is as it was.
+        out: The folder of the page.
+    """
+    found = EmbeddedImages()
+    for name, result, path in runs:
+        own = copied_images(result, Path(path if os.path.isdir(path) else Path(path).parent), out)
+        if not own.links and not own.overlay_links:
+            own = _of_config(result, out)
+        sides = {model: f"{name} {model}" if name else model for model in result.models}
+        overlays = {(sides[model], file): one for (model, file), one in own.overlays.items()}
+        links = {(sides[model], file): one for (model, file), one in own.overlay_links.items()}
+        found = EmbeddedImages(
+            photos={**own.photos, **found.photos},
+            overlays={**found.overlays, **overlays},
+            colours={**own.colours, **found.colours},
+            links={**own.links, **found.links},
+            overlay_links={**found.overlay_links, **links},
+            left_out={**own.left_out, **found.left_out},
+            notes=tuple(dict.fromkeys((*found.notes, *own.notes))),
+        )
+    return found
+
+
+def _of_config(result: RunResult, out: Path) -> EmbeddedImages:
+    """Images of the folder that a run's config names; copies of them are in the page."""
+    path = Path(result.run.config)
+    try:
+        if sha256(path.read_bytes()).hexdigest() != result.run.config_sha256:
+            return EmbeddedImages()
+        config = load_config(path, catalogue)
+        if getattr(config.data, "images", None) is None:
+            return EmbeddedImages()
+        if config.report.images == "folder":
+            report = config.report.model_copy(update={"images": "embed"})
+            config = config.model_copy(update={"report": report})
+        files = {file: file for one in result.objects for file in one.files if file is not None}
+        return report_images(make_plan(config), replace(result, images=files), out)[0]
+    except (OSError, ValorError):  # the run may be of another machine
+        return EmbeddedImages()
 
 
 def _name(kind: str, key: Sequence[str]) -> str:

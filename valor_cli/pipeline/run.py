@@ -28,6 +28,7 @@ from valor_cli.pipeline.plan import Plan, is_optional, settled, without
 from valor_cli.pipeline.problems import problems_of
 from valor_cli.pipeline.record import record_of, run_identity
 from valor_cli.pipeline.rows import Computation
+from valor_cli.pipeline.slices.membership import memberships
 from valor_cli.pipeline.slices.slices import Slice, metadata_names, resolve_slices
 from valor_cli.results import (
     THRESHOLD,
@@ -288,6 +289,7 @@ def evaluate(
         resamples=tuple(found.resamples),
         evidence=tuple(found.evidence),
         objects=tuple(found.objects),
+        slices=tuple(memberships(loaded, found.slices)),
         searches=tuple(found.searches),
         texts=(*_texts(loaded), *found.texts),
         images=_images(config, loaded),

@@ -48,6 +48,11 @@ def _ids(unit_ids: Sequence[Any]) -> Sequence[Any]:
     """Ids as Python has them; an array of texts stays one, as a million of them take long."""
     if isinstance(unit_ids, np.ndarray) and unit_ids.dtype.kind == "S":
         return unit_ids
+    return plain_ids(unit_ids)
+
+
+def plain_ids(unit_ids: Sequence[Any]) -> list[Any]:
+    """Ids as Python has them."""
     named = [one.item() if isinstance(one, np.generic) else one for one in unit_ids]
     return [one.decode() if isinstance(one, bytes) else one for one in named]
 

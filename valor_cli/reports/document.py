@@ -264,8 +264,8 @@ class Document(Struct, frozen=True):
 
 def explore(**filters: object) -> str:
     """The link to a filtered list of samples; a filter that is None or empty is left out."""
-    kept = {name: str(value) for name, value in filters.items() if value not in (None, "")}
-    return "#explore?" + urlencode(kept, quote_via=quote, errors="replace")
+    kept = {name: value for name, value in filters.items() if value not in (None, "")}
+    return "#explore?" + urlencode(kept, doseq=True, quote_via=quote, errors="replace")
 
 
 def sample(sample_id: Scalar) -> str:

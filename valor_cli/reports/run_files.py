@@ -9,7 +9,7 @@ from collections.abc import Collection
 from msgspec.structs import replace
 
 from valor_cli.errors import DataError, Problem
-from valor_cli.reports.writer import DATA, EVIDENCE, FILES, RESAMPLES, SAMPLES
+from valor_cli.reports.writer import DATA, EVIDENCE, FILES, RESAMPLES, SAMPLES, SLICES
 from valor_cli.results import RunResult
 from valor_cli.results.document import from_json
 
@@ -56,6 +56,10 @@ def _with_file(result: RunResult, name: str, path: str) -> RunResult:
         from valor_cli.reports.files import evidence_bin
 
         return replace(result, evidence=evidence_bin.from_bytes(content, path, result))
+    if name == SLICES:
+        from valor_cli.reports.files import slices_bin
+
+        return replace(result, slices=slices_bin.from_bytes(content, path, result))
     from valor_cli.reports.files import objects_bin
 
     return replace(result, objects=objects_bin.from_bytes(content, path, result))

@@ -51,7 +51,10 @@ OWN: Final = re.compile(r"[a-z]+(?:-[0-9a-f]+)+\.(?:js|jpg|png)")
 OBJECTS = "objects.bin"
 """Every object of a detection run with its outcome, likewise."""
 
-DATA: Final = (SAMPLES, RESAMPLES, EVIDENCE, OBJECTS)
+SLICES = "slices.bin"
+"""Which samples are in which slices, likewise."""
+
+DATA: Final = (SAMPLES, RESAMPLES, EVIDENCE, OBJECTS, SLICES)
 """What is written with json, where there is any."""
 
 Content: TypeAlias = bytes | Iterable[bytes | memoryview]
@@ -116,8 +119,7 @@ def write_rendered(
     Args:
         run: The run. Images that it links to in `IMAGES` are there already.
         out: The folder, made if there is none.
-        formats: Names in `FILES`; json brings samples.jsonl, resamples.jsonl, evidence.bin and
-            objects.bin where there are values of samples and of resamples, evidence, objects.
+        formats: Names in `FILES`; json brings those of `DATA` that there is something for.
         beside: Whether existing files belong to this run and are kept.
 
     Raises:
@@ -131,6 +133,7 @@ def write_rendered(
         RESAMPLES: bool(result.resamples),
         EVIDENCE: bool(result.evidence),
         OBJECTS: bool(result.objects),
+        SLICES: bool(result.slices),
     }
     if "json" in names:
         names += [name for name, there in tables.items() if there]
@@ -295,6 +298,10 @@ def _of_rows(name: str) -> Render | None:
         from valor_cli.reports.files import objects_bin
 
         return lambda run: objects_bin.to_blocks(run.result)
+    if name == SLICES:
+        from valor_cli.reports.files import slices_bin
+
+        return lambda run: slices_bin.to_blocks(run.result)
     if name == "csv":
         from valor_cli.reports.files.csv_rows import to_csv
 

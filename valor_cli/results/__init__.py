@@ -51,9 +51,13 @@ from valor_cli.results.illustrations import (
 )
 from valor_cli.results.objects import ObjectsResult
 from valor_cli.results.rows import (
+    CONTEXTS,
     COVERAGE,
     FEW,
+    LONG_TEXTS,
     NOT_WORSE,
+    SHORT_TEXT,
+    TEXT,
     AgreementResult,
     CalibrationResult,
     Caution,
@@ -71,6 +75,7 @@ from valor_cli.results.rows import (
     ResampledResult,
     SamplesResult,
     Severity,
+    SlicesResult,
     TableResult,
     TextsResult,
 )
@@ -87,11 +92,15 @@ from valor_cli.results.run import (
 )
 
 __all__ = [
+    "CONTEXTS",
     "COVERAGE",
     "FEW",
+    "LONG_TEXTS",
     "NOT_WORSE",
     "SCHEMA_VERSION",
+    "SHORT_TEXT",
     "STATUSES",
+    "TEXT",
     "THRESHOLD",
     "TOO_LOW",
     "AgreementResult",
@@ -152,6 +161,7 @@ __all__ = [
     "Severity",
     "ShownText",
     "SliceSearchResult",
+    "SlicesResult",
     "Status",
     "TableResult",
     "TextsResult",

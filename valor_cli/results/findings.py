@@ -189,11 +189,13 @@ class JudgeCalls(Record, frozen=True):
         calls: Number of requests, retries included.
         cached: Number of requests answered from the cache.
         replies: The replies, in the order of the requests.
+        prompts: What each of these was asked; empty unless the judge's `keep_prompts` is set.
     """
 
     calls: int = 0
     cached: int = 0
     replies: Sequence[str] = ()
+    prompts: Sequence[str] = ()
 
 
 class ObjectRef(Record, frozen=True):

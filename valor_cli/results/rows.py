@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from msgspec import field
 
@@ -87,6 +87,20 @@ class SamplesResult(Record, frozen=True):
     groups: Sequence[Scalar] | None = None
 
 
+class SlicesResult(Record, frozen=True):
+    """Which samples of a model are in which slices.
+
+    Attributes:
+        names: Of the slices, as rows have them.
+        members: (slices, samples) whether a slice has a sample. Flags.
+    """
+
+    model: str
+    names: Sequence[str]
+    sample_ids: Sequence[Scalar]
+    members: Any
+
+
 class ResampledResult(Record, frozen=True):
     """A value at every resample of a run, with everything that identifies it.
 
@@ -126,11 +140,23 @@ class EvidenceResult(Record, frozen=True):
     arrays: Sequence[Any]
 
 
+LONG_TEXTS: Final = 2_000
+"""Samples of a model, the first ones, whose contexts are kept, and whose texts are cut late."""
+
+TEXT, SHORT_TEXT = 2_000, 500
+"""Characters kept of each text of these samples, and of those of all others."""
+
+CONTEXTS: Final = 5
+"""Contexts kept of a sample, the first ones."""
+
+
 class TextsResult(Record, frozen=True):
     """Texts of a model's samples, for comparisons; shortened, with secrets masked.
 
     Attributes:
-        columns: By field ("user_input", "response", "references[0]"), the text of each sample.
+        columns: By field ("user_input", "response", "references[0]",
+            "retrieved_contexts[0]"), the text of each sample; "perturbed_from" is the id of the
+            sample that it is a changed copy of.
     """
 
     model: str

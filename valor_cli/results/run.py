@@ -27,6 +27,7 @@ from valor_cli.results.rows import (
     ProblemResult,
     ResampledResult,
     SamplesResult,
+    SlicesResult,
     TableResult,
     TextsResult,
 )
@@ -231,6 +232,7 @@ class RunResult(Document, frozen=True, kw_only=True):
         texts: Texts of the samples; stored in samples.jsonl.
         evidence: Evidence of values that were not resampled; stored in evidence.bin.
         objects: Every object with its outcome, by model; stored in objects.bin.
+        slices: Which samples are in which slices, by model; stored in slices.bin.
         images: The image file of each sample, as in `Picture.file`; not stored, and there only if
             the config names the folder of images.
     """
@@ -240,6 +242,7 @@ class RunResult(Document, frozen=True, kw_only=True):
     texts: Sequence[TextsResult] = ()
     evidence: Sequence[EvidenceResult] = ()
     objects: Sequence[ObjectsResult] = ()
+    slices: Sequence[SlicesResult] = ()
     images: Mapping[Scalar, str] = {}
 
     @property

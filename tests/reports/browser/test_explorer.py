@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +21,16 @@ from tests.reports.task_runs import classified, run_of
 from valor_cli.reports.writer import write_reports
 from valor_cli.results import (
     ExampleResult,
+    JudgeCalls,
     ProblemResult,
     RunResult,
     SamplesResult,
     ShownText,
+    SlicesResult,
     TextsResult,
     Verdict,
 )
-from valor_cli.results.objects import OUTCOMES
+from valor_cli.results.objects import OUTCOMES, Outlines
 
 pytestmark = pytest.mark.browser
 
@@ -278,6 +281,139 @@ def test_answers_that_fail_faithfulness_with_the_claim(opened: Opener) -> None:
         assert "opened in 1932" in card.locator("mark.x-evidence").first.inner_text()
         assert card.locator(".x-panel").count() == 2
         assert "wood" in "".join(card.locator("mark.x-diff").all_inner_texts())
+
+
+def test_contexts_and_claims_of_a_sample_that_is_no_example(opened: Opener) -> None:
+    run = judged_run()
+    context = "The bridge was opened in 1932. It is 134 m high."
+    texts = [
+        replace(one, columns={**one.columns, "retrieved_contexts[0]": [context] * 40})
+        for one in run.texts
+    ]
+    with opened(to_html(replace(run, texts=texts)), at="#sample-q-5") as page:
+        page.locator("dialog .x-claim").first.wait_for()
+        assert page.locator("dialog .x-claim").all_inner_texts() == ["It is made of wood."]
+        context = page.locator("dialog .x-shared .x-block", has_text="Context")
+        assert context.locator(".x-evidence").all_inner_texts() == [
+            "The bridge was opened in 1932."
+        ]
+
+
+def test_a_perturbed_copy_beside_its_original(opened: Opener) -> None:
+    run = judged_run()
+    links = [None, "q-0", *[None] * 9, "q-0", *[None] * 28]  # the second answers otherwise
+    texts = [replace(one, columns={**one.columns, "perturbed_from": links}) for one in run.texts]
+    with opened(to_html(replace(run, texts=texts)), at="#sample-q-11") as page:
+        told = page.locator("dialog .x-original")
+        told.wait_for()
+        assert told.inner_text().split("\n") == [
+            "Perturbed copy of", "q-0", "whose verdict it flips",
+        ]  # fmt: skip
+        question, *_ = page.locator("dialog .x-beside").all()
+        assert question.locator(".x-text").all_inner_texts() == [
+            "How high is bridge q-11?", "How high is bridge q-0?",
+        ]  # fmt: skip
+        assert question.locator(".x-diff").all_inner_texts() == ["0"]
+        assert "original ✗ 0.500" in page.locator("dialog .x-values").inner_text()
+        told.get_by_role("button").click()
+        page.locator("dialog h3", has_text="q-0").wait_for()
+        assert told.inner_text().split("\n") == [
+            "Perturbed copies whose verdict flipped:", "q-11", "Perturbed copies:", "q-1",
+        ]  # fmt: skip
+
+
+def test_what_judges_were_asked_and_replied(opened: Opener) -> None:
+    run = judged_run()
+    first, second = run.samples
+    asked = [JudgeCalls(1, 0, ("<b>raw</b>",), ("user:\nIs it <i>so</i>?",))] * 40
+    plain = [JudgeCalls(1, 0, ("bare",))] * 40
+    run = replace(run, samples=[replace(first, asked=asked), replace(second, asked=plain)])
+    with opened(to_html(run), at="#sample-q-3") as page:
+        page.locator("dialog .x-raw").first.wait_for()
+        kept, bare = page.locator("dialog .x-raw", has_text="1 judge reply").all()
+        kept.locator("summary").first.click()
+        kept.get_by_text("Prompt").click()
+        assert kept.locator("pre").all_inner_texts() == [
+            "user:\nIs it <i>so</i>?", "<b>raw</b>",
+        ]  # fmt: skip
+        bare.locator("summary").click()
+        assert bare.locator("pre").all_inner_texts() == ["bare"]
+        assert "judge: {keep_prompts: true}" in bare.inner_text()
+
+
+def test_outlines_of_masks(opened: Opener) -> None:
+    run = detection_run(("small",))
+    (one,) = run.objects
+    count = len(one.gt_labels) + len(one.scores)
+    corners = np.concatenate([one.gt_boxes, one.boxes])[:, [0, 1, 0, 1]]
+    rings = np.ones(count, np.int32)
+    rings[0] = 0  # one without an outline, whose box is drawn
+    xy = (10 * np.concatenate([corners, corners[:, :2] + 5], axis=1)).reshape(-1, 2)[3:]
+    outlined = replace(one, outlines=Outlines(rings, np.full(count - 1, 3), xy.astype(np.int32)))
+    at = one.image_ids[one.gt_images[0]]
+    with opened(
+        to_html(replace(run, objects=[outlined])), at=f"#explore?threshold=0&sample={at}"
+    ) as page:
+        drawing = page.locator("dialog .x-drawing")
+        drawing.wait_for()
+        shapes = drawing.locator(".x-o").count()
+        assert drawing.locator(".x-o > rect").count() == 1
+        assert drawing.locator(".x-o > path").count() == shapes - 1
+        place = int(np.flatnonzero(one.images == one.gt_images[0])[0])
+        x, y = np.floor(10 * one.boxes[place, :2]) / 10
+        path = drawing.locator(".x-o:not(.x-gt) > path").evaluate_all(
+            "all => all.map((one) => one.getAttribute('d'))"
+        )
+        assert any(one.startswith(f"M{x:g} {y:g}L{x:g} {y:g}L") for one in path)
+
+
+def test_a_cell_of_the_confusion_matrix_counts_what_it_links_to(
+    opened: Opener, shipped: Callable[[str], Path]
+) -> None:
+    cells = """all => all.map((one) => [one.getAttribute("href"), one.textContent])"""
+    with opened(shipped("object_detection")) as page:
+        ready(page)
+        links = page.locator("a[tabindex='-1'][href*='#explore']").evaluate_all(cells)
+        seen: Counter[str] = Counter()
+        for href, told in links:
+            kind = ",".join(re.findall("outcome=[a-z]+|truth|sample", href))
+            seen[kind] += 1
+            if "sample" in kind or seen[kind] > 3:
+                continue
+            page.evaluate("href => { location.hash = href; }", href)
+            amount = told.split(": ")[1].split(",")[0]
+            page.locator("#explorer-count", has_text=f", {amount} object").wait_for()
+        assert min(seen[name] for name in ("outcome=tp", "outcome=fp", "outcome=fn")) >= 3
+        assert seen["truth"] >= 1
+        assert seen["sample"] < 10  # a list of as many is rarely missing
+
+
+def test_samples_of_slices(opened: Opener) -> None:
+    run = judged_run()
+    ids = run.texts[0].sample_ids
+    number = np.arange(len(ids))
+    names = ["lang=de", "lang=fr", "long=true"]
+    members = np.stack([number % 2 == 0, number % 4 == 1, number < 20])
+    slices = [SlicesResult(model, names, ids, members) for model in run.models]
+    with opened(to_html(replace(run, slices=slices)), at="#explore?slice=long%3Dtrue") as page:
+        ready(page)
+        total(page, "20 of 40 samples")
+        button = page.get_by_role("group", name="Slice").get_by_role("button")
+        assert button.all_inner_texts() == ["long=true\n20", "lang=de\n10", "lang=fr\n5"]
+        # those of a key are alternatives, and say what each would list
+        button.filter(has_text="lang=fr").click()
+        total(page, "5 of")
+        assert button.all_inner_texts() == ["lang=fr\n5", "long=true\n5", "lang=de\n10"]
+        button.filter(has_text="lang=de").click()
+        total(page, "15 of")
+        assert page.evaluate("location.hash").count("slice=") == 3
+        page.get_by_role("button", name="long=true remove").click()
+        total(page, "30 of")
+        page.get_by_role("group", name="Outcome").get_by_role("button", name="Failed").click()
+        total(page, "8 of")
+        assert "lang=de\n5" in button.all_inner_texts()
+        page.locator("#explorer-list").press("Enter")
+        assert page.locator("dialog .note", has_text="Slice").first.inner_text().startswith("Slice")
 
 
 def test_a_sample_by_its_id_comes_before_those_that_hold_it(opened: Opener) -> None:

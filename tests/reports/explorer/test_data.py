@@ -23,9 +23,11 @@ from valor_cli.reports.writer import is_own
 from valor_cli.results import (
     EmbeddedImages,
     ExampleResult,
+    JudgeCalls,
     ProblemResult,
     SamplesResult,
     ShownText,
+    SlicesResult,
     TextsResult,
     Verdict,
 )
@@ -275,3 +277,60 @@ def test_images_are_embedded_or_linked() -> None:
 
 def test_a_run_without_samples_has_none() -> None:
     assert explorer_of(run_of("object_detection", ("m",))) is None
+
+
+def test_slices_are_bits_of_the_samples_that_are_listed() -> None:
+    run = run_of("text_generation", ("a", "b"))
+    texts = [TextsResult(model, [1, 2, 3], {"response": ["x"] * 3}) for model in run.models]
+    names = ["lang=de", "lang=fr", "lang=de & len=1"]
+    members = np.array([[1, 0, 1, 1], [0, 1, 0, 0], [1, 0, 0, 1]], bool)
+    sliced = SlicesResult("a", names, [3, 2, 1, 9], members)
+    reader = Read(explorer_of(replace(run, texts=texts, slices=[sliced])))
+    found = reader.document["slices"]
+    assert [(one["name"], one["key"]) for one in found] == [
+        ("lang=de", "lang"), ("lang=fr", "lang"), ("lang=de & len=1", "lang=de & len=1"),
+    ]  # fmt: skip
+    assert [one["models"][1] for one in found] == [None] * 3
+    assert [reader.column(one["models"][0]) for one in found] == [[5], [2], [4]]
+    assert Read(explorer_of(replace(run, texts=texts))).document["slices"] is None
+
+
+def test_replies_with_their_prompts_as_much_as_there_is_room_for() -> None:
+    run = run_of("text_generation", ("a",))
+    asked = [JudgeCalls(2, 0, ("", "{}"), ("p", "q" * 20_005)), JudgeCalls(1, 0, ("no",))]
+    values = SamplesResult(
+        *("bias", "a", {}, [1, 2], {"value": [1, 1]}, [None] * 2, ["ok"] * 2), asked=asked
+    )
+    reader = Read(explorer_of(replace(run, samples=[values])))
+    ((pairs, plain),) = reader.json(reader.document["cards"]["chunks"][0])["replies"]["0"]
+    assert pairs == [["", "p"], ["{}", "q" * 20_000 + " … 5 characters left out"]]
+    assert plain == [["no"]]
+
+
+@pytest.mark.parametrize(
+    ("count", "length", "said"),
+    [
+        (2_000, 1_999, []),
+        (2_000, 2_000, ["Texts are cut at 2,000 characters"]),
+        (2_001, 499, []),
+        (2_001, 500, ["From sample 2,001 on they are cut at 500, without contexts."]),
+    ],
+)
+def test_the_report_says_where_texts_are_cut(count: int, length: int, said: list[str]) -> None:
+    texts = TextsResult("a", list(range(count)), {"response": ["x" * length, *"y" * (count - 1)]})
+    run = replace(run_of("text_generation", ("a",)), texts=[texts])
+    notes = Read(explorer_of(run)).document["notes"]
+    assert len(notes) == len(said)
+    assert all(one in note for one, note in zip(said, notes, strict=True))
+
+
+def test_every_perturbed_copy_knows_its_original() -> None:
+    run = run_of("text_generation", ("a", "b"))
+    columns = {"response": ["x"] * 3, "perturbed_from": [None, "1", None]}
+    other = {"response": ["x"] * 3, "perturbed_from": [None, None, "1"]}
+    texts = [TextsResult("a", ["1", "2", "3"], columns), TextsResult("b", ["1", "2", "3"], other)]
+    reader = Read(explorer_of(replace(run, texts=texts)))
+    found = reader.column(reader.document["originals"])
+    assert np.array_equal(found, [math.nan, 0, 0], equal_nan=True)
+    chunk = reader.json(reader.document["cards"]["chunks"][0])
+    assert list(chunk["texts"]) == ["response"]

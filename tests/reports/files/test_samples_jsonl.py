@@ -128,6 +128,9 @@ def test_what_judges_were_asked_and_replied(build: Build) -> None:
         },
         "bleu_1": {"status": "ok", "value": 0.5, "outputs": {}, "reason": None},
     }
+    prompted = replace(one, asked=(JudgeCalls(1, 0, ("{}",), ("Is it?",)), JudgeCalls()))
+    told = [line["metrics"] for line in _lines(replace(build(("m",)), samples=(prompted,)))]
+    assert [line["faithfulness"]["prompts"] for line in told] == [["Is it?"], []]  # type: ignore[index]
     judged = second["metrics"]["faithfulness"]  # type: ignore[index]
     assert (judged["details"], judged["calls"], judged["cached"], judged["replies"]) == (
         {}, 0, 0, []

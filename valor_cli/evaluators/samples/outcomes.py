@@ -170,7 +170,12 @@ class Outcomes(Struct, frozen=True):
                 for own in self.verdicts
             ),
             asked=tuple(
-                JudgeCalls(one.calls, one.cached, tuple(map(safe, one.replies)))
+                JudgeCalls(
+                    one.calls,
+                    one.cached,
+                    tuple(map(safe, one.replies)),
+                    tuple(map(safe, one.prompts)),
+                )
                 for one in self.asked
             ),
         )

@@ -117,6 +117,9 @@ class JudgeSettings(Strict):
         None, description="what tokens cost; omitted: as litellm knows it"
     )
     cache: bool = Field(True, description="reuse replies of earlier runs to the same requests")
+    keep_prompts: bool = Field(
+        False, description="keep what the judge was asked in samples.jsonl; reports show it"
+    )
     record: LocalPath | None = Field(None, description="cassette file to write")
     cassette: LocalPath | None = Field(None, description="cassette file to replay")
     replies: LocalPath | None = Field(

@@ -10,6 +10,7 @@ from msgspec import Struct
 from valor_cli.pipeline.compare.paired_rows import PairedRow, Sides
 from valor_cli.pipeline.compare.paired_samples import Aligned, Floats, known, samples_of
 from valor_cli.results import (
+    SHORT_TEXT,
     ChangeCount,
     ChangedSample,
     ExampleResult,
@@ -194,10 +195,17 @@ class _Texts:
         """The texts of a sample."""
         at = self.places.get((type(name), name))
         if self.said is not None and at is not None:
-            told = ((field, column[at]) for field, column in self.said.columns.items())
-            return tuple(ShownText(field, text) for field, text in told if text is not None)
+            said = self.said.columns.items()
+            told = [(field, column[at]) for field, column in said if _is_compared(field)]
+            return tuple(
+                ShownText(field, text[:SHORT_TEXT]) for field, text in told if text is not None
+            )
         case = _case(self.result, self.model, name, texts=True)
         return () if case is None else tuple(case.texts)
+
+
+def _is_compared(field: str) -> bool:
+    return field != "perturbed_from" and "contexts" not in field
 
 
 def _case(

@@ -39,7 +39,10 @@ class Condition(Struct, frozen=True):
         if isinstance(wanted, Range):
             return np.array([wanted.holds(value) for value in values], bool)
         text = written(wanted)
-        return np.array([value is not None and written(value) == text for value in values], bool)
+        # Of equal values of another kind (1, true), each is written in its own way.
+        seen = {(type(one), one): one for one in values if one is not None}
+        held = {key for key, one in seen.items() if written(one) == text}
+        return np.array([(type(one), one) in held for one in values], bool)
 
 
 class Slice(Struct, frozen=True):

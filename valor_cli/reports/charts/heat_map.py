@@ -53,8 +53,8 @@ def heated(
             message = f"{name} as {columns[column]}: "
             cell = _cell(entry, left + wide * column, y, wide, message, numbers, confusion)
             if link is not None and entry.count:
-                pair = [at_label(shown.labels, at) for at in (row, column)]
-                cell = f'<a tabindex="-1" href="{escape(link(*pair))}">{cell}</a>'
+                href = link(*(at_label(shown.labels, at) for at in (row, column)))
+                cell = f'<a tabindex="-1" href="{escape(href)}">{cell}</a>' if href else cell
             parts.append(cell)
     pairs = (
         f"{pair.ground_truth} taken for {pair.prediction} {pair.amount}"

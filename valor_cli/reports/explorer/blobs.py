@@ -95,6 +95,10 @@ class Blobs:
             codes[column < 0] = missing
         return self._array(codes, {"m": missing})
 
+    def bits(self, flags: NDArray[np.bool_]) -> int:
+        """Add flags, eight to a byte, the first in its lowest bit."""
+        return self._array(np.packbits(flags, bitorder="little"), {})
+
     def json(self, value: Any) -> int:
         """Add any JSON value; secrets of the config are masked."""
         try:

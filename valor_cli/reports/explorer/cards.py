@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any, Final
 
 from valor_cli.reports.digests.naming import frozen
 from valor_cli.reports.explorer.blobs import Blobs
 from valor_cli.reports.explorer.joining import Samples, Side
 from valor_cli.reports.explorer.metric_columns import MetricOfSamples
-from valor_cli.results import ExampleResult, Verdict
+from valor_cli.results import (
+    CONTEXTS,
+    LONG_TEXTS,
+    SHORT_TEXT,
+    TEXT,
+    ExampleResult,
+    JudgeCalls,
+    Verdict,
+)
 
 CHUNK: Final = 600_000
 """Characters of a chunk, about."""
@@ -22,6 +31,9 @@ LONGEST: Final = 4_000
 
 WORD: Final = 120
 """Characters of a verdict."""
+
+SAID: Final = 20_000
+"""Characters of a prompt, and of a reply."""
 
 TITLES: Final = ("user_input", "response", "references[0]")
 """Fields that a title is made of, the first that there is."""
@@ -58,6 +70,18 @@ def spread(values: Sequence[Any], ids: Any, samples: Samples) -> Column:
     return column
 
 
+def cuts_of(texts: Columns, count: int) -> list[str]:
+    """What of the texts the run has not kept, where it may have cut some."""
+    columns = [column for own in texts.values() for column in own if column is not None]
+    longest = max((len(text) for column in columns for text in column if text), default=0)
+    late = count > LONG_TEXTS
+    if longest < SHORT_TEXT or not (late or longest >= TEXT):
+        return []
+    told = f"Texts are cut at {TEXT:,} characters, and a sample has its first {CONTEXTS} contexts."
+    more = f" From sample {LONG_TEXTS + 1:,} on they are cut at {SHORT_TEXT}, without contexts."
+    return [told + more * late]
+
+
 def titles_of(texts: Columns, count: int) -> list[str] | None:
     """The beginning of each sample's first text; None without texts."""
     columns = [column for field in TITLES for column in texts.get(field, ()) if column is not None]
@@ -79,7 +103,7 @@ def card_chunks(
     told = {
         "details": _of_metrics(metrics, samples, lambda one: one.details),
         "replies": _of_metrics(
-            metrics, samples, lambda one: one.asked and [each.replies for each in one.asked]
+            metrics, samples, lambda one: one.asked and [_said(each) for each in one.asked]
         ),
         "remarks": _of_metrics(
             metrics, samples, lambda one: one.undefined if any(one.undefined) else None
@@ -122,6 +146,17 @@ def _of_metrics(
         if any(column is not None for column in columns):
             found[number] = columns
     return found
+
+
+def _said(asked: JudgeCalls) -> list[list[str]]:
+    """Each reply, followed by its prompt where that is kept."""
+    pairs = zip_longest(asked.replies, asked.prompts, fillvalue="")
+    return [[_bounded(reply), *([_bounded(prompt)] if prompt else [])] for reply, prompt in pairs]
+
+
+def _bounded(text: str) -> str:
+    left = len(text) - SAID
+    return text if left <= 0 else f"{text[:SAID]} … {left:,} characters left out"
 
 
 def _cut(columns: Sequence[Column | None], part: slice) -> list[Column | None]:

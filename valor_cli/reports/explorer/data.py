@@ -11,11 +11,20 @@ from msgspec import Struct
 
 from valor_cli.reports.digests.formatting import clean
 from valor_cli.reports.explorer.blobs import Blobs, Blocks, json_of
-from valor_cli.reports.explorer.cards import LABELS, Columns, card_chunks, texts_of, titles_of
+from valor_cli.reports.explorer.cards import (
+    LABELS,
+    Columns,
+    card_chunks,
+    cuts_of,
+    texts_of,
+    titles_of,
+)
 from valor_cli.reports.explorer.joining import LONGEST, Samples, Side, sides_of
 from valor_cli.reports.explorer.metric_columns import MetricOfSamples, metric_columns, metrics_of
 from valor_cli.reports.explorer.object_columns import object_columns, sizes
+from valor_cli.reports.explorer.outline_columns import boxes_drawn, outline_columns
 from valor_cli.reports.explorer.pictures import image_columns, outlines
+from valor_cli.reports.explorer.slice_columns import slice_columns
 from valor_cli.results import STATUSES, EmbeddedImages, RunResult, Scalar
 
 INLINE: Final = 1_500_000
@@ -62,6 +71,7 @@ def explorer_of_runs(
         return None
     columns, photos = Blobs("c", INLINE), Blobs("p", PHOTOS)
     texts = texts_of(sides, samples)
+    originals = _originals(texts, samples, columns)
     metrics = metrics_of(sides)
     files, size = sizes(sides, samples)
     named = {*images.photos, *images.links, *(file for _, file in images.overlays)}
@@ -79,13 +89,16 @@ def explorer_of_runs(
         **_identity(samples, files, size, texts, columns),
         "metrics": metric_columns(metrics, sides, samples, columns),
         "pairs": _pairs(sides, samples, texts, metrics, columns),
-        "originals": _originals(sides, samples, columns),
+        "slices": slice_columns(sides, samples, columns),
+        "originals": originals,
     }
     columns.finish()
     document["objects"] = object_columns(sides, samples, columns)
+    document["shapes"] = outline_columns(sides, samples, columns)
     document["outlines"] = outlines(sides, samples, columns)
     columns.finish()
     document["cards"] = card_chunks(sides, samples, texts, metrics, columns)
+    document["notes"] = [*cuts_of(texts, len(samples)), *boxes_drawn(sides)]
     document["images"] = image_columns(files, images, sides, photos)
     return Explorer(
         json_of({**document, "blobs": columns.table, "photos": photos.table}),
@@ -202,13 +215,11 @@ def _of_examples(side: Side, samples: Samples) -> Pairs | None:
     return found or None
 
 
-def _originals(sides: Sequence[Side], samples: Samples, blobs: Blobs) -> int | None:
+def _originals(texts: Columns, samples: Samples, blobs: Blobs) -> int | None:
     """(samples,) the number of the sample that each is a perturbed copy of, -1 without one."""
     column = np.full(len(samples), -1, np.int64)
-    for result in {id(side.result): side.result for side in sides}.values():
-        for problem in result.problems:
-            if problem.kind == "flip" and len(problem.sample_ids) == 2:
-                original, copy = map(samples.position, problem.sample_ids)
-                if original >= 0 and copy >= 0:
-                    column[copy] = original
+    for own in texts.pop("perturbed_from", ()):
+        for at, original in enumerate(own or ()):
+            if original is not None:
+                column[at] = samples.position(original)
     return blobs.codes(column) if (column >= 0).any() else None

@@ -36,11 +36,11 @@ def image_columns(
         elif file in images.photos:
             _add(parts, str(at), embedded(images.photos[file]))
         for index, side in enumerate(sides):
-            content = images.overlays.get((side.model, file))
+            content = images.overlays.get((side.name, file))
             if content is not None:
                 _add(overlays, f"{at} {index}", embedded(content))
-            elif (side.model, file) in images.overlay_links:
-                links[f"{at} {index}"] = images.overlay_links[side.model, file]
+            elif (side.name, file) in images.overlay_links:
+                links[f"{at} {index}"] = images.overlay_links[side.name, file]
     return {
         "links": links,
         "photos": [_finished(part, blobs) for part in parts],

@@ -18,7 +18,7 @@ from valor_cli.reports.files.packed_arrays import (
 )
 from valor_cli.reports.files.sample_columns import NEXT
 from valor_cli.results import ObjectsResult, RunResult
-from valor_cli.results.objects import OUTCOMES
+from valor_cli.results.objects import OUTCOMES, Outlines
 
 _NAME = b"valor objects 1\n"
 
@@ -78,6 +78,11 @@ def _told(one: ObjectsResult, arrays: ArrayWriter) -> dict[str, Any]:
         "gt_ids": arrays.add(one.gt_ids) if whole else None,
         "gt_texts": None if whole else ids,
         "arrays": {name: arrays.add(array) for name, array in columns.items()},
+        **(
+            {"outlines": [arrays.add(array) for array in structs.astuple(one.outlines)]}
+            if one.outlines is not None
+            else {}
+        ),
     }
 
 
@@ -128,8 +133,14 @@ def _read(record: Mapping[str, Any], arrays: ArrayReader) -> ObjectsResult:
     for name in _OF_TRUTHS:
         columns[name] = np.where(columns[name] >= 0, columns[name] + offset, -1)
     columns = {name: columns[name].astype(kind, copy=False) for name, kind in _COLUMNS.items()}
+    shapes = record.get("outlines")
     found = ObjectsResult(
-        model=record["model"], parameters=record["parameters"], gt_ids=ids, **lists, **columns
+        model=record["model"],
+        parameters=record["parameters"],
+        gt_ids=ids,
+        **lists,
+        **columns,
+        outlines=None if shapes is None else Outlines(*map(arrays.take, shapes)),
     )
     _check(found)
     return found
@@ -164,6 +175,15 @@ def _check(one: ObjectsResult) -> None:
         lowest = -1 if name in _OF_TRUTHS else 0
         if len(column) and not lowest <= int(column.min()) <= int(column.max()) < end:
             raise ValueError(name)
+    if one.outlines is not None:
+        rings, points, xy = structs.astuple(one.outlines)
+        counts = (truths + found, int(rings.sum()), int(points.sum()))
+        if min(rings.min(initial=0), points.min(initial=0)) < 0 or counts != (
+            len(rings),
+            len(points),
+            len(xy),
+        ):
+            raise ValueError(counts)
     named = {*map(type, one.labels), *map(type, one.files)}
     if not named <= {str, type(None)} or not isinstance(one.parameters["iou_threshold"], float):
         raise TypeError(named)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
+from itertools import chain
 from typing import Any, NamedTuple, TypeVar
 
 from msgspec import Struct
@@ -149,11 +150,13 @@ def _asked(record: Mapping[str, Any]) -> JudgeCalls:
     Raises:
         ValueError, KeyError: The record has another form.
     """
-    calls, cached, replies = record["calls"], record["cached"], record["replies"]
-    counted = _are((calls, cached), {int})
-    if not counted or type(replies) is not list or not _are(replies, {str}):
+    counts, said = (
+        (record["calls"], record["cached"]),
+        (record["replies"], record.get("prompts", [])),
+    )
+    if not _are(counts, {int}) or not _are(said, {list}) or not _are(chain(*said), {str}):
         raise ValueError
-    return JudgeCalls(calls, cached, tuple(replies))
+    return JudgeCalls(*counts, *map(tuple, said))
 
 
 def check_count(path: str, name: str, measure: Measure, found: Columns) -> None:

@@ -127,8 +127,15 @@ def _records(one: SamplesResult) -> Iterator[dict[str, Any]]:
         plain = ({**record, "details": details or {}} for record, details in told)
     if one.asked is None:
         return plain
+    kept = any(asked.prompts for asked in one.asked)
     return (
-        {**record, "calls": asked.calls, "cached": asked.cached, "replies": asked.replies}
+        {
+            **record,
+            "calls": asked.calls,
+            "cached": asked.cached,
+            "replies": asked.replies,
+            **({"prompts": asked.prompts} if kept else {}),
+        }
         for record, asked in zip(plain, one.asked, strict=True)
     )
 

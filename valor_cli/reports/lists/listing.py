@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from io import StringIO
 from typing import Any
 
 from msgspec import Struct
 
-from valor_cli.errors import Problem, UnknownNameError, did_you_mean
+from valor_cli.errors import DataError, Problem, UnknownNameError, did_you_mean
 from valor_cli.reports.files.csv_rows import cell
+from valor_cli.reports.writer import SLICES
 from valor_cli.results import RunResult, Scalar
 from valor_cli.results.document import dumps
 
@@ -24,6 +25,7 @@ class Query(Struct, frozen=True):
     Attributes:
         kind: What became of them.
         model, label, metric: Whose they are.
+        slice: The name of one, as results have it.
         sample: Id or file name of the image, or id of the sample.
         threshold: Score from which on a detection counts, or value from which on a sample passes.
         min_score, max_score: Bounds of a detection's score.
@@ -35,6 +37,7 @@ class Query(Struct, frozen=True):
     model: str | None = None
     label: str | None = None
     metric: str | None = None
+    slice: str | None = None
     sample: str | None = None
     threshold: float | None = None
     min_score: float | None = None
@@ -86,6 +89,31 @@ def models_of(result: RunResult, query: Query) -> Sequence[str]:
         return result.models
     check_known("--model", "model", query.model, result.models)
     return (query.model,)
+
+
+def in_slice(result: RunResult, query: Query, model: str) -> Collection[tuple[type, Scalar]] | None:
+    """Kind and id of each sample of the slice that is asked for; None: no slice is.
+
+    Raises:
+        UnknownNameError: The run has no such slice.
+        DataError: The run does not say which samples are in which slices.
+    """
+    if query.slice is None:
+        return None
+    if not result.slices:
+        message = f"the run has no {SLICES} beside its results.json"
+        hint = "evaluate again with json among the formats and a list of `slices:` of metadata"
+        raise DataError(Problem("--slice", message), hint=hint)
+    check_known("--slice", "slice", query.slice, [n for one in result.slices for n in one.names])
+    return {
+        (type(name), name)
+        for one in result.slices
+        if one.model == model and query.slice in one.names
+        for name, there in zip(
+            one.sample_ids, one.members[list(one.names).index(query.slice)], strict=True
+        )
+        if there
+    }
 
 
 def check_known(option: str, what: str, name: str, known: Iterable[str]) -> None:

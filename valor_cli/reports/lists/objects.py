@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.errors import ConfigError, DataError, Problem
-from valor_cli.reports.lists.listing import Listing, Query, check_known, models_of
+from valor_cli.reports.lists.listing import Listing, Query, check_known, in_slice, models_of
 from valor_cli.reports.writer import OBJECTS
 from valor_cli.results import ObjectsResult, RunResult, Scalar
 from valor_cli.results.objects import OUTCOMES
@@ -55,9 +55,9 @@ def object_list(result: RunResult, query: Query) -> Listing:
     negatives the ground truths without one.
 
     Raises:
-        UnknownNameError: The run has no such label, model or image.
+        UnknownNameError: The run has no such label, model, slice or image.
         ConfigError: An option is not for these objects.
-        DataError: The run has no objects.
+        DataError: The run has no objects, or no slices.
     """
     models = models_of(result, query)
     if not result.objects:
@@ -80,12 +80,21 @@ def object_list(result: RunResult, query: Query) -> Listing:
     total = 0
     for one in chosen:
         found = pick(one, query, threshold)
+        among = in_slice(result, query, one.model)
+        if among is not None:
+            there = np.array([(type(name), name) in among for name in one.image_ids], bool)
+            images = one.gt_images if query.kind == "fn" else one.images
+            found = found[there[images[found]]]
         total += len(found)
         left = None if query.limit is None else query.limit - len(rows)
         rows += tell(one, found[:left])
     iou: Any = result.objects[0].parameters["iou_threshold"]
     return Listing(
-        query.kind, {"iou_threshold": iou, "score_threshold": threshold}, columns, rows, total
+        query.kind,
+        {"slice": query.slice, "iou_threshold": iou, "score_threshold": threshold},
+        columns,
+        rows,
+        total,
     )
 
 

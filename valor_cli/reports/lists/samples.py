@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Final
 
 from msgspec import Struct
 
 from valor_cli.errors import ConfigError, DataError, Problem
-from valor_cli.reports.lists.listing import Listing, Query, check_known, models_of
+from valor_cli.reports.lists.listing import Listing, Query, check_known, in_slice, models_of
 from valor_cli.reports.writer import SAMPLES
 from valor_cli.results import RunResult, SamplesResult, Scalar
 
@@ -49,9 +49,9 @@ def sample_list(result: RunResult, query: Query) -> Listing:
     gate on the metric or of a problem; else if those of all models are 0 or 1, by the better one.
 
     Raises:
-        UnknownNameError: The run has no such model, metric or sample.
+        UnknownNameError: The run has no such model, metric, slice or sample.
         ConfigError: What passes is not known.
-        DataError: The run has no values of samples.
+        DataError: The run has no values of samples, or no slices.
     """
     models = models_of(result, query)
     if not result.samples:
@@ -72,8 +72,13 @@ def sample_list(result: RunResult, query: Query) -> Listing:
             message = "no metric of the run says from which value on a sample passes"
             hint = "name one with --metric, and the value with --threshold"
             raise ConfigError(Problem(f"--list {query.kind}", message), hint=hint)
-    rows = [row for one in chosen for row in _rows(one, query, _rule(result, one, query))]
-    settings = {"metric": query.metric, "threshold": query.threshold}
+    among = {model: in_slice(result, query, model) for model in models}
+    rows = [
+        row
+        for one in chosen
+        for row in _rows(one, query, _rule(result, one, query), among[one.model])
+    ]
+    settings = {"slice": query.slice, "metric": query.metric, "threshold": query.threshold}
     return Listing(query.kind, settings, COLUMNS, rows[: query.limit], len(rows))
 
 
@@ -116,7 +121,12 @@ def _rule(result: RunResult, one: SamplesResult, query: Query) -> _Rule | None:
     return None
 
 
-def _rows(one: SamplesResult, query: Query, rule: _Rule | None) -> Iterator[Sequence[Scalar]]:
+def _rows(
+    one: SamplesResult,
+    query: Query,
+    rule: _Rule | None,
+    among: Collection[tuple[type, Scalar]] | None,
+) -> Iterator[Sequence[Scalar]]:
     """What is listed of the samples of a metric."""
     primary = next(iter(one.columns))
     values = one.columns[primary]
@@ -126,7 +136,8 @@ def _rows(one: SamplesResult, query: Query, rule: _Rule | None) -> Iterator[Sequ
     for name, value, status, reason, by in zip(
         one.sample_ids, values, statuses, one.undefined, decided, strict=True
     ):
-        if wanted(status, by) and query.sample in (None, str(name)):
+        asked = query.sample in (None, str(name)) and (among is None or (type(name), name) in among)
+        if asked and wanted(status, by):
             yield name, one.model, one.metric, value, status, reason
 
 

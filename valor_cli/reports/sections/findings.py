@@ -12,7 +12,7 @@ from valor_cli.reports.digests.grids import Grid
 from valor_cli.reports.digests.mistakes import breakdowns, costliest
 from valor_cli.reports.digests.naming import Names
 from valor_cli.reports.document import Item, Items, Section, Tone, explore, sample
-from valor_cli.reports.sections.values import compared_labels
+from valor_cli.reports.sections.values import compared_labels, of_slices
 from valor_cli.results import ProblemResult
 
 WORST = 3
@@ -74,9 +74,10 @@ def _worst(d: Digest, grid: Grid, what: str) -> Iterator[Item]:
     if found:
         # The worst of many models are named.
         found = sorted(found, key=lambda one: one[3])[:WORST]
-        link = explore(label=found[0][0]) if what == "label" else "#slices"
+        name = found[0][0]
+        known = of_slices(d.result) if what == "slice" else {name: explore(label=name)}
         told = _said_once([one[:3] for one in found], d.models)
-        yield Item(told, f"Worst {what} ({measure})", link=link)
+        yield Item(told, f"Worst {what} ({measure})", link=known.get(name, "#slices"))
 
 
 def _errors(d: Digest) -> Iterator[Item]:

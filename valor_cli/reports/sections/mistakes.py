@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec.structs import replace
 
 from valor_cli.reports.charts.heat_map import heated
+from valor_cli.reports.digests.cell_lists import cell_lists
 from valor_cli.reports.digests.confusion import (
     Confusion,
     Pair,
@@ -121,17 +122,20 @@ def confusion(d: Digest) -> Section | None:
 
 
 def _linked(one: Confusion, d: Digest) -> Callable[[str | None, str | None], str]:
-    """From the labels of a cell to its samples: confused, missed, or without a ground truth."""
-    model = d.result.models[one.model]
+    """From the labels of a cell to the list that it counts, else to one of its samples."""
+    labels = {clean(label, 60): at for at, label in enumerate(one.table.labels)}
+    lists = cell_lists(one, d.result)
 
     def link(truth: str | None, predicted: str | None) -> str:
-        if truth is None:
-            return explore(model=model, label=predicted, outcome="background")
-        if predicted is None:
-            return explore(model=model, label=truth, outcome="fn")
-        if truth == predicted and d.result.objects:
-            return explore(model=model, label=truth, outcome="tp")
-        return explore(model=model, truth=truth, predicted=predicted)
+        if not {truth, predicted} <= {None, *labels}:  # those that are summed up
+            return ""
+        row, column = (None if name is None else labels[name] for name in (truth, predicted))
+        names = [None if at is None else one.table.labels[at] for at in (row, column)]
+        filters = lists(*names)
+        if filters is not None:
+            return explore(model=one.table.model, **filters)
+        examples = one.examples.get((row, column), ())
+        return sample(examples[0].sample_id) if examples else ""
 
     return link
 
@@ -142,7 +146,7 @@ def _title(one: Confusion, d: Digest) -> str:
 
 
 def _pairs(one: Confusion, pairs: Sequence[Pair], d: Digest) -> Table:
-    named = any(pair.sample_id for pair in pairs)
+    named, link = any(pair.sample_id for pair in pairs), _linked(one, d)
     of = "pixels" if one.pixels else "ground truths" if d.n_name == "n" else d.n_name
     columns = [
         Column("ground truth", "text"),
@@ -157,11 +161,7 @@ def _pairs(one: Confusion, pairs: Sequence[Pair], d: Digest) -> Table:
             Cell(pair.prediction),
             Cell(
                 number(pair.count, "count"),
-                link=explore(
-                    model=d.result.models[one.model],
-                    truth=pair.ground_truth,
-                    predicted=pair.prediction,
-                ),
+                link=link(pair.ground_truth, pair.prediction),
             ),
             Cell(f"{pair.share:.1%}"),
             *([Cell(pair.sample_id or "")] if named else []),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -21,7 +21,7 @@ from valor_cli.reports.sections.tables import (
     value_cell,
     verdict_cell,
 )
-from valor_cli.results import ComparisonResult, FoundSlice, SliceSearchResult
+from valor_cli.results import ComparisonResult, FoundSlice, RunResult, SliceSearchResult
 
 VIEW = 9
 """Columns of a table of labels, except that those of a metric stay together."""
@@ -36,6 +36,12 @@ MEASURES = 3
 SLICES = 200
 FOUND = 10
 """Slices listed, and those that a search found."""
+
+
+def of_slices(result: RunResult) -> dict[str, str]:
+    """By a slice's name as reports show it, the link to its samples, where they are known."""
+    names = dict.fromkeys(name for one in result.slices for name in one.names)
+    return {clean(name, 120): explore(slice=name) for name in names}
 
 
 def labels(d: Digest) -> Section | None:
@@ -54,15 +60,16 @@ def labels(d: Digest) -> Section | None:
             *(grid, d.models, "label", d.n_name), page=500, sortable=True, left_out=left_out,
             caption=f"Labels: {metrics}", folded="" if not at else f"{metrics} by label",
         )  # fmt: skip
-        blocks.append(_linked(table))
+        links = {line.name: explore(label=line.name) for line in lines}
+        blocks.append(_linked(table, links))
     blocks += few_note(lines)
     told = f"{len(d.labels.lines):,}"
     return Section("Labels", "labels", blocks, told=told, folded=True)
 
 
-def _linked(table: Table) -> Table:
-    """The labels as links to their samples."""
-    rows = [[replace(row[0], link=explore(label=row[0].text)), *row[1:]] for row in table.rows]
+def _linked(table: Table, links: Mapping[str, str]) -> Table:
+    """The labels or slices as links to their samples."""
+    rows = [[replace(row[0], link=links.get(row[0].text, "")), *row[1:]] for row in table.rows]
     return replace(table, rows=rows)
 
 
@@ -178,7 +185,7 @@ def slices(d: Digest) -> Section | None:
             page=50, screen=(3, 6), left_out=len(lines) - len(grid.lines), sortable=True,
             caption="Slices",
         )  # fmt: skip
-        blocks += [table, *few_note(grid.lines)]
+        blocks += [_linked(table, of_slices(d.result)), *few_note(grid.lines)]
     blocks += _searches(d)
     if not blocks:
         return None
@@ -222,7 +229,7 @@ def _found(
     one: SliceSearchResult, part: FoundSlice, d: Digest, names: Names, unit: str
 ) -> list[Cell]:
     return [
-        Cell(clean(part.slice, 120)),
+        Cell(clean(part.slice, 120), link=of_slices(d.result).get(clean(part.slice, 120), "")),
         Cell(names.title(one.metric, one.output, one.parameters), "quiet"),
         *([Cell(clean(one.model, 60))] if len(d.models) > 1 else []),
         Cell(number(part.value, unit)),

@@ -7,10 +7,10 @@ import pytest
 from msgspec.structs import replace
 
 from tests.oracles.text_samples import samples
-from valor_cli.data.shapes.samples.dataset import SHOWN, shown_text
+from valor_cli.data.shapes.samples.dataset import shown_text
 from valor_cli.kernels.secrets import places as secret_places
 from valor_cli.kernels.secrets.spans import Span
-from valor_cli.results import Mark, MetricExample, ShownText
+from valor_cli.results import LONG_TEXTS, SHORT_TEXT, TEXT, Mark, MetricExample, ShownText
 
 
 def test_a_shard_has_its_samples_in_all_columns() -> None:
@@ -92,13 +92,31 @@ def test_a_long_text_is_cut_around_its_first_mark() -> None:
     shown = shown_text("response", text, [Mark("response", 10_000, 10_004, "found")], ())
     start, end, kind = shown.marks[0]
     assert (shown.text[start:end], kind) == ("HERE", "found")
-    assert len(shown.text) == SHOWN
-    assert shown.left_out == len(text) - SHOWN
+    assert len(shown.text) == TEXT
+    assert shown.left_out == len(text) - TEXT
     whole = shown_text("response", text, (), ())
-    assert (whole.text, whole.left_out) == ("a" * SHOWN, len(text) - SHOWN)
+    assert (whole.text, whole.left_out) == ("a" * TEXT, len(text) - TEXT)
 
 
 def test_marks_do_not_reach_into_each_other_or_out_of_the_text() -> None:
     marks = [Mark("r", 2, 6, "b"), Mark("r", 0, 4, "a"), Mark("r", 1_990, 2_500, "c")]
     shown = shown_text("r", "x" * 3_000, marks, ())
     assert shown.marks == ((0, 4, "a"), (1_990, 2_000, "c"))
+
+
+def test_contexts_of_the_first_samples_and_texts_cut_without_their_secrets() -> None:
+    key = "sk-proj-" + "a1B2c3D4" * 6
+    contexts = [["first", "second"], None, [], *[["late"]] * (LONG_TEXTS - 2)]
+    data = samples(["x" * 3_000] * len(contexts), retrieved_contexts=contexts)
+    for found in (data.sample_texts(), data.prepare().sample_texts()):
+        lengths = [len(text) for text in found["response"]]  # type: ignore[arg-type]
+        assert lengths == [TEXT] * LONG_TEXTS + [SHORT_TEXT]
+        first, second = list(found["retrieved_contexts[0]"]), list(found["retrieved_contexts[1]"])
+        assert first[:4] == ["first", None, None, "late"]
+        assert (first[LONG_TEXTS - 1], first[LONG_TEXTS]) == ("late", None)
+        assert second[:2] == ["second", None]
+    assert "retrieved_contexts[2]" not in data.sample_texts()
+    late = data.shard(np.arange(len(contexts)) >= LONG_TEXTS)
+    assert {*late.prepare().sample_texts()["retrieved_contexts[0]"]} == {None}
+    cut = samples(["a"], retrieved_contexts=[["x" * (TEXT - 20) + f" {key}", key]]).sample_texts()
+    assert all(key[:12] not in str(column) for column in cut.values())

@@ -86,7 +86,7 @@ def test_worked_by_hand() -> None:
         "gt_boxes": [[0, 0, 10, 10], [0, 0, 50, 50]], "gt_ignored": [False, True],
         "images": [0, 0, 0, 0, 0, 0, 1], "detected": [0, 0, 1, 0, 1, 1, 1],
         "matched": [0, -1, -1, -1, -1, -1, -1], "nearest": [0, 0, 0, 0, 0, -1, -1],
-        "outcomes": [], "ious": [], "scores": [], "boxes": [],
+        "outlines": None, "outcomes": [], "ious": [], "scores": [], "boxes": [],
     }  # fmt: skip
     assert one.scores.tolist() == [0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3]
     assert one.boxes[0].tolist() == [1, 0, 10, 10]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import compress
+from itertools import compress, islice
 from typing import Any, Final
 
 import numpy as np
@@ -13,21 +13,27 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from valor_cli.data.shapes.samples.schema import SCHEMA
-from valor_cli.kernels.columns.text_columns import TextColumn
+from valor_cli.kernels.columns.text_columns import Constant, TextColumn
 from valor_cli.kernels.secrets.spans import Span, disjoint, masked
-from valor_cli.results import Illustration, Mark, MetricExample, ShownText
+from valor_cli.results import (
+    CONTEXTS,
+    LONG_TEXTS,
+    SHORT_TEXT,
+    TEXT,
+    Illustration,
+    Mark,
+    MetricExample,
+    ShownText,
+)
 
 Texts = Sequence[str | None]
 """(n,) a text of each sample; None where it has none. An empty text is a text."""
 
-SHOWN = 2_000
-"""Maximum characters of a text shown in reports."""
-
-TOLD = 500
-"""Characters of each text shown beside the values of single samples."""
-
-MOST_SHOWN = 5
+MOST_SHOWN = CONTEXTS
 """Maximum references, and contexts, of a sample shown in reports."""
+
+NEAR = 500
+"""Characters behind the end of a cut text in which a secret that the cut runs through is found."""
 
 REPLIES, REPLY_LENGTH = 3, 600
 """Replies of judges that reports show of a sample, the last ones, and characters of each."""
@@ -51,7 +57,7 @@ class Prepared(Struct, frozen=True):
         digests: (n,) hashes of the sample ids (`TextColumn.digests`).
     """
 
-    texts: Mapping[str, TextColumn]
+    texts: Mapping[str, Texts]
     digests: NDArray[np.uint64]
 
 
@@ -119,11 +125,11 @@ class TextDataset(Struct, frozen=True):
         """Do nothing: all data is already checked."""
 
     def sample_texts(self) -> Mapping[str, Sequence[str | None]]:
-        """The user input, response and first reference of each sample, as reports show them."""
+        """The question, response, first reference, contexts and original of each, as reports do."""
         if self.prepared is not None:
             return self.prepared.texts
         return {
-            name: [None if text is None else self._safe(text) for text in column]
+            name: list(self._safe(column))
             for name, column in self._report_columns().items()
             if any(text is not None for text in column)
         }
@@ -135,25 +141,43 @@ class TextDataset(Struct, frozen=True):
     def prepare(self) -> TextDataset:
         """The dataset with the data that reports need prepared."""
         texts = {
-            name: TextColumn.of(None if text is None else self._safe(text) for text in column)
+            name: TextColumn.of(self._safe(column))
+            if any(text is not None for text in column)
+            else Constant(None, self.unit_count)
             for name, column in self._report_columns().items()
         }
         digests = TextColumn.of(self.sample_ids).digests()
         return replace(self, prepared=Prepared(texts, digests))
 
-    def _report_columns(self) -> dict[str, Iterable[str | None]]:
+    def _report_columns(self) -> dict[str, Texts]:
         first = [references[0] if references else None for references in self.references]
         return {
             "user_input": self.user_input,
             "response": self.response,
             "references[0]": first,
+            "perturbed_from": self.perturbed_from,
+            **{f"retrieved_contexts[{at}]": self._contexts(at) for at in range(CONTEXTS)},
         }
 
-    def _safe(self, text: str) -> str:
-        # A secret that the cut runs through is found a little behind it.
-        near = text[: 2 * TOLD]
-        secret = [Span(start, end, "") for start, end in self.secrets(near)]
-        return (masked(near, secret) if secret else near)[:TOLD]
+    def _contexts(self, at: int) -> Texts:
+        """(n,) the context at a place; of samples beyond the first ones none."""
+        count = int(np.searchsorted(self.number, LONG_TEXTS))
+        first = islice(self.retrieved_contexts, count)
+        found = [one[at] if one is not None and at < len(one) else None for one in first]
+        if not any(text is not None for text in found):
+            return Constant(None, self.unit_count)
+        return [*found, *(None,) * (self.unit_count - count)]
+
+    def _safe(self, column: Texts) -> Iterator[str | None]:
+        """Texts as reports show them: cut, without secrets."""
+        for number, text in zip(self.number.tolist(), column, strict=True):
+            length = TEXT if number < LONG_TEXTS else SHORT_TEXT
+            if text is None:
+                yield None
+                continue
+            near = text[: length + NEAR]
+            secret = [Span(start, end, "") for start, end in self.secrets(near)]
+            yield (masked(near, secret) if secret else near)[:length]
 
     def illustrate(self, examples: Sequence[MetricExample]) -> list[Illustration]:
         """The texts of each example with marks, then judge replies."""
@@ -201,7 +225,7 @@ def _shown_replies(replies: Sequence[str]) -> Iterable[ShownText]:
 def shown_text(
     name: str, text: str, marks: Sequence[Mark], secrets: Iterable[tuple[int, int]]
 ) -> ShownText:
-    """A text shortened to about `SHOWN` characters, starting shortly before its first mark.
+    """A text shortened to about `TEXT` characters, starting shortly before its first mark.
 
     Args:
         name: The field.
@@ -214,9 +238,9 @@ def shown_text(
     safe = masked(text, hidden)
     spans = disjoint(Span(mark.start, mark.end, mark.kind) for mark in marks)
     start = 0
-    if len(text) > SHOWN and spans and spans[0].end > SHOWN:
-        start = max(0, spans[0].start - SHOWN // 4)
-    end = min(len(text), start + SHOWN)
+    if len(text) > TEXT and spans and spans[0].end > TEXT:
+        start = max(0, spans[0].start - TEXT // 4)
+    end = min(len(text), start + TEXT)
     inside = [
         (max(span.start, start) - start, min(span.end, end) - start, span.kind)
         for span in spans

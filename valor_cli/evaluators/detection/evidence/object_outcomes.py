@@ -15,6 +15,7 @@ from valor_cli.data.shapes.objects.dataset import DetectionDataset
 from valor_cli.data.shapes.objects.gallery import Gallery
 from valor_cli.evaluators.detection.evidence.error_types import REASONS, reasons
 from valor_cli.evaluators.detection.evidence.matches import Matches
+from valor_cli.evaluators.detection.evidence.object_outlines import outlines_of_objects
 from valor_cli.evaluators.detection.evidence.outcomes import highest, judged
 from valor_cli.evaluators.detection.evidence.overlap_pairs import OverlapPairs
 from valor_cli.evaluators.detection.evidence.parameters import MATCHED_AT
@@ -249,6 +250,7 @@ class _Columns:
             gt_ids=_column(self.gt_ids),
             **self.truths,
             **self.found,
+            outlines=outlines_of_objects(parts),
         )
 
 

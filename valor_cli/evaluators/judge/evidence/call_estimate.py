@@ -67,6 +67,7 @@ class _Imagined:
 
     name = ""
     judge_retries = 0
+    keep_prompts = False
 
     def prompt(self, name: str) -> Prompt:
         """Any prompt: only the number of calls matters."""

@@ -46,6 +46,7 @@ def combined(
     ]
     one = _one(voices, metric, combine)
     asked = [each.asked or JudgeCalls() for each in found]
+    any_kept = any(each.prompts for each in asked)
     several = len(judges) > 1
     return one._replace(
         details={**(one.details or {}), "raters": _told(names, found)},
@@ -59,6 +60,11 @@ def combined(
             sum(each.calls for each in asked),
             sum(each.cached for each in asked),
             tuple(reply for each in asked for reply in each.replies),
+            tuple(
+                prompt
+                for each in asked
+                for prompt in each.prompts or ("",) * len(each.replies) * any_kept
+            ),
         ),
     )
 

@@ -53,6 +53,10 @@ class Panelist(Protocol):
     def judge_retries(self) -> int:
         """Retries after unparsable replies, unless the metric sets its own."""
 
+    @property
+    def keep_prompts(self) -> bool:
+        """Whether results keep what it was asked."""
+
     def prompt(self, name: str) -> Prompt:
         """The prompt of that name."""
 
@@ -185,8 +189,13 @@ class Conversation:
             self._asked = replace(before, calls=before.calls + failure.tries)
             raise
         reply = answer.reply
-        replies = (*before.replies, reply.text[:LONGEST])
-        self._asked = JudgeCalls(before.calls + reply.tries, before.cached + answer.cached, replies)
+        asked = [f"{role}:\n{text}" for role, text in request.messages]
+        self._asked = JudgeCalls(
+            before.calls + reply.tries,
+            before.cached + answer.cached,
+            (*before.replies, reply.text[:LONGEST]),
+            (*before.prompts, "\n\n".join(asked)) if self.panelist.keep_prompts else (),
+        )
         return reply
 
 

@@ -52,10 +52,13 @@ function sampleCard(app) {
 async function partsOf(app, at, options, zoom, again) {
   const { data } = app;
   const parts = [];
-  if (data.objects) await Promise.all(data.objects.models.map((one) => one && one.loadBoxes()));
+  if (data.objects) await Promise.all(data.objects.models.map((one) => one && Promise.all([one.loadBoxes(), one.loadShapes()])));
   const each = data.models.map((_, model) => objectsOf(data, model, at));
   if (each.some((one) => one.length) || data.images.has(at, data.models)) parts.push(...imageParts(app, at, each, options, zoom, again));
   if (data.cards) parts.push(...(await textParts(app, at)));
+  const models = data.models.map((_, model) => model);
+  const slices = (data.slices ?? []).filter((one) => inSlice(one, models, at));
+  if (slices.length) parts.push(el("p", { class: "note" }, `${slices.length === 1 ? "Slice" : "Slices"}: `, slices.map((one, place) => [place ? ", " : "", bdi(one.shown)])));
   parts.push(valueTable(app, at));
   return parts;
 }
@@ -159,16 +162,16 @@ async function textParts(app, at) {
   if (original) parts.push(original);
   const source = data.originals && data.originals[at] !== data.originalMissing ? data.originals[at] : -1;
   const before = source < 0 ? null : await chunkOf(data, Math.floor(source / data.cards.every));
-  // What the sample that this one is a perturbed copy of has, with the words that differ.
-  const unperturbed = (field, model, text) => {
+  // A text of a perturbed copy beside that of its original, with the words that differ there.
+  const beside = (field, model, text, block) => {
     const own = before && ["user_input", "response"].includes(field) && pick(before.texts[field], model, source % data.cards.every);
-    return own ? textBlock(`${fieldTitle(field)} of the original`, own, differing(own, text).map(([start, end]) => [start, end, "x-diff", ""])) : null;
+    return own ? el("div", { class: "x-beside" }, block, textBlock(`${fieldTitle(field)} of the original`, own, differing(own, text).map(([start, end]) => [start, end, "x-diff", ""]))) : block;
   };
   if (shared.length) {
     parts.push(el("div", { class: "x-shared" }, shared.sort((a, b) => rank(a) - rank(b)).map(([field, texts]) => {
       const first = texts.find(Boolean);
       const spans = [...markSpans(first), ...(field.includes("contexts") ? evidence(first.text, claims.flat()) : [])];
-      return [textBlock(fieldTitle(field, several(field)), first.text, spans, first.left), unperturbed(field, texts.indexOf(first), first.text)];
+      return beside(field, texts.indexOf(first), first.text, textBlock(fieldTitle(field, several(field)), first.text, spans, first.left));
     })));
   }
   const panels = models.map((model, place) => el("article", { class: "x-panel" },
@@ -179,7 +182,7 @@ async function textParts(app, at) {
       const other = texts[model === 0 ? 1 : 0] ?? null;
       const differs = other && field === "response" ? differing(text.text, other.text).map(([start, end]) => [start, end, "x-diff", ""]) : [];
       const about = field === "response" ? claimSpans(text.text, claims[place]) : field.includes("contexts") ? evidence(text.text, claims[place]) : [];
-      return [textBlock(fieldTitle(field, several(field)), text.text, [...markSpans(text), ...differs, ...about], text.left, field === "response"), unperturbed(field, model, text.text)];
+      return beside(field, model, text.text, textBlock(fieldTitle(field, several(field)), text.text, [...markSpans(text), ...differs, ...about], text.left, field === "response"));
     }),
     judged[place].filter(([, one]) => one.verdicts.length || one.reason || one.replies.length).map(([metric, one]) => judgement(app, at, model, metric, one)),
     furtherDetails(data, judged[place])));
@@ -207,8 +210,15 @@ function judgement(app, at, model, metric, one) {
       return el("li", { class: `x-${name}` }, el("span", { class: "x-sign", "aria-hidden": "true" }, sign), el("span", {},
         el("b", {}, visible(verdict.verdict)), verdict.text && el("span", { dir: "auto" }, `: ${cut(verdict.text)}`), verdict.reason && el("small", { dir: "auto" }, visible(verdict.reason))));
     })),
-    one.replies.length > 0 && el("details", { class: "x-raw" }, el("summary", {}, plural(one.replies.length, "judge reply", "judge replies")), one.replies.map((reply) => el("pre", { tabindex: "0" }, visible(reply)))));
+    one.replies.length > 0 && el("details", { class: "x-raw" }, el("summary", {}, plural(one.replies.length, "judge reply", "judge replies")), one.replies.map(said),
+      one.replies.every((pair) => pair.length < 2) && el("p", { class: "note" }, "Prompts are not kept: ", el("code", {}, "judge: {keep_prompts: true}"), " keeps them.")));
 }
+
+// What a judge replied, and folded what it was asked.
+const said = ([reply, prompt]) => [
+  prompt && el("details", {}, el("summary", {}, "Prompt"), el("pre", { tabindex: "0" }, visible(prompt))),
+  el("pre", { tabindex: "0" }, visible(reply)),
+];
 
 // What metrics keep of a response beside its value, as they keep it.
 function furtherDetails(data, judged) {
@@ -228,14 +238,27 @@ function originalOf(app, at) {
   if (!data.originals) return null;
   const own = data.originals[at];
   const open = (place) => el("button", { type: "button", onclick: () => app.open(place) }, bdi(idOf(data, place)));
-  if (own !== data.originalMissing) return el("p", { class: "x-original" }, "Perturbed copy of ", open(own));
+  if (own !== data.originalMissing) return el("p", { class: "x-original" }, "Perturbed copy of ", open(own), flips(data, own, at) && "whose verdict it flips");
   const copies = [];
   data.originals.forEach((one, place) => { if (one === at) copies.push(place); });
-  return copies.length ? el("p", { class: "x-original" }, "Perturbed copies whose verdict flipped: ", copies.slice(0, 12).map(open)) : null;
+  const flipped = copies.filter((copy) => flips(data, at, copy));
+  const others = copies.filter((copy) => !flipped.includes(copy));
+  const told = (text, some) => some.length > 0 && [text, some.slice(0, MOST_COPIES).map(open), some.length > MOST_COPIES && `and ${count(some.length - MOST_COPIES)} more`];
+  return copies.length ? el("p", { class: "x-original" }, told("Perturbed copies whose verdict flipped: ", flipped), told("Perturbed copies: ", others)) : null;
 }
+
+const MOST_COPIES = 12;
+
+// Whether a metric passes one of two samples and fails the other, for some model.
+const flips = (data, one, other) => data.metrics.some((metric, index) => metric.judged && data.models.some((_, model) => {
+  const verdicts = [one, other].map((at) => verdictOf(data, index, model, at));
+  return verdicts[0] !== verdicts[1] && verdicts.every((verdict) => verdict === PASSED || verdict === FAILED);
+}));
 
 function valueTable(app, at) {
   const { data } = app;
+  const source = data.originals && data.originals[at] !== data.originalMissing ? data.originals[at] : -1;
+  const cell = (index, model) => [valueCell(data, index, model, at), source >= 0 && el("small", {}, " original ", valueCell(data, index, model, source))];
   const rows = data.metrics.map((metric, index) => [metric, index]).filter(([, index]) => data.models.some((_, model) => !Number.isNaN(valueOf(data, index, model, at)) || statusOf(data, index, model, at)));
   const own = data.pairs ? data.models.map((_, model) => data.pairs.models[model]) : [];
   const named = (key, missing) => own.map((one) => (one && one[key][at] !== one[missing] ? bdi(data.pairs.labels[one[key][at]]) : "–"));
@@ -246,5 +269,5 @@ function valueTable(app, at) {
     el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Value"), data.models.map((name) => el("th", { scope: "col", class: "num" }, bdi(name))))),
     el("tbody", {},
       labelled && [line("ground truth", named("truth", "truthMissing")), line("prediction", named("predicted", "predictedMissing"))],
-      rows.map(([metric, index]) => line(visible(metric.name), data.models.map((_, model) => valueCell(data, index, model, at)))))));
+      rows.map(([metric, index]) => line(visible(metric.name), data.models.map((_, model) => cell(index, model)))))));
 }

@@ -88,6 +88,7 @@ async function readSamples(source, table) {
       predicted: await table.codes(one.predicted), predictedMissing: table.missing(one.predicted),
     })),
   };
+  const slices = source.slices && await Promise.all(source.slices.map(async (one) => ({ ...one, models: await Promise.all(one.models.map((index) => given(index, table.codes))) })));
   const numeric = source.blobs[source.ids].t !== "json";
   return {
     ...source,
@@ -101,6 +102,7 @@ async function readSamples(source, table) {
     originalMissing: source.originals === null ? 0 : table.missing(source.originals),
     metrics: await Promise.all(source.metrics.map(async (metric) => describeMetric({ ...metric, models: await models(metric.models) }))),
     pairs,
+    slices,
     objects: null,
   };
 }
@@ -117,7 +119,7 @@ function describeMetric(metric) {
 
 async function readObjects(source, table) {
   if (!source.objects) return null;
-  const models = await Promise.all(source.objects.models.map(async (one) => {
+  const models = await Promise.all(source.objects.models.map(async (one, model) => {
     if (!one) return null;
     const found = {
       parameters: one.parameters,
@@ -135,6 +137,7 @@ async function readObjects(source, table) {
       ious: await table.numbers(one.ious, Float32Array),
       boxes: null,
       sizes: null,
+      shapes: null,
     };
     found.gtSizes = sizesOf(found.gtBoxes);
     found.gtFound = foundScores(found);
@@ -144,9 +147,21 @@ async function readObjects(source, table) {
         found.sizes = sizesOf(found.boxes);
       }
     };
+    found.loadShapes = async () => {
+      if (!found.shapes && source.shapes && source.shapes[model]) found.shapes = { gt: await readShapes(source.shapes[model].gt, table), found: await readShapes(source.shapes[model].found, table) };
+    };
     return found;
   }));
   return { outcomes: source.objects.outcomes, labels: source.objects.labels, names: source.objects.names, models };
+}
+
+// Rings of objects: those of an object follow each other, as the points of a ring do.
+const readShapes = async (one, table) => ({ first: starts(await table.codes(one.rings)), start: starts(await table.codes(one.points)), xy: await table.numbers(one.xy) });
+
+function ringsOf(shapes, place) {
+  const found = [];
+  for (let ring = shapes.first[place]; ring < shapes.first[place + 1]; ring += 1) found.push(shapes.xy.subarray(2 * shapes.start[ring], 2 * shapes.start[ring + 1]));
+  return found;
 }
 
 // The size of a box in pixels: the square root of its area.

@@ -26,11 +26,13 @@ function objectsOf(data, model, at) {
 function recorded(labels, one, at, drawn) {
   const found = [];
   const box = (boxes, place) => boxes.subarray(4 * place, 4 * place + 4);
+  // Objects without a saved outline may have that of an example.
+  const rings = (side, place, shape) => { const own = one.shapes ? ringsOf(one.shapes[side], place) : []; return own.length || !shape ? own : shape[5]; };
   for (let place = one.gtStart[at]; place < one.gtStart[at + 1]; place += 1) {
     const shape = one.gtIds && drawn.find((other) => other[0] && other[1] === one.gtIds[place]);
     found.push({
       truth: true, kind: one.gtIgnored[place] ? "ignored" : "gt", label: labels[one.gtLabels[place]], score: null, found: one.gtFound[place],
-      box: box(one.gtBoxes, place), rings: shape ? shape[5] : [], id: one.gtIds ? one.gtIds[place] : place - one.gtStart[at], iou: NaN, size: one.gtSizes[place], about: null,
+      box: box(one.gtBoxes, place), rings: rings("gt", place, shape), id: one.gtIds ? one.gtIds[place] : place - one.gtStart[at], iou: NaN, size: one.gtSizes[place], about: null,
     });
   }
   for (let place = one.start[at]; place < one.start[at + 1]; place += 1) {
@@ -38,7 +40,7 @@ function recorded(labels, one, at, drawn) {
     const label = labels[one.labels[place]];
     const shape = drawn.find((other) => !other[0] && other[2] === label && Math.abs(other[3] - one.scores[place]) < 1e-9);
     found.push({
-      truth: false, kind: KINDS[one.outcomes[place]], label, score: one.scores[place], found: -1, box: box(one.boxes, place), rings: shape ? shape[5] : [],
+      truth: false, kind: KINDS[one.outcomes[place]], label, score: one.scores[place], found: -1, box: box(one.boxes, place), rings: rings("found", place, shape),
       id: place - one.start[at], iou: one.ious[place], size: one.sizes[place], about: about < 0 ? null : labels[one.gtLabels[one.gtStart[at] + about]],
     });
   }

@@ -8,6 +8,7 @@
 //                      classification, localisation, both, duplicate, background; ignored.
 //                      Of samples, by `metric`: passed, failed (or right, wrong), error, unscored
 //   label=NAME         of the object, or the right label of the sample; several are joined by "or"
+//   slice=NAME         that the sample is in; several of one key are joined by "or", those of others by "and"
 //   truth=A&predicted=B    objects or samples of label A that were taken for B; either may be left out
 //   min_size=N&max_size=N  size of the object in pixels, the square root of its area: from min_size, below max_size
 //   metric=NAME        whose values are filtered, shown and sorted, as the list names it, or its metric's name
@@ -22,7 +23,7 @@
 // An empty or unknown value is as if it were not there. `#sample-ID` opens the card of a sample.
 
 const PREFIX = "explore";
-const MANY = ["outcome", "label"];
+const MANY = ["outcome", "label", "slice"];
 const NUMBERS = ["min_size", "max_size", "min", "max", "threshold"];
 const TEXTS = ["q", "model", "truth", "predicted", "metric", "than", "change", "sort", "sample"];
 
@@ -32,7 +33,7 @@ const OUTCOMES = {
 const ALIASES = { right: "passed", wrong: "failed" };
 
 function emptyState() {
-  return { outcome: [], label: [], ...Object.fromEntries([...NUMBERS.map((name) => [name, null]), ...TEXTS.map((name) => [name, ""])]) };
+  return { ...Object.fromEntries(MANY.map((name) => [name, []])), ...Object.fromEntries([...NUMBERS.map((name) => [name, null]), ...TEXTS.map((name) => [name, ""])]) };
 }
 
 // The state that a hash says; null if it is about something else.
@@ -72,11 +73,19 @@ function asked(data, state) {
     models: model >= 0 ? [model] : data.names.map((_, at) => at),
     than: than === model ? -1 : than,
     metric,
+    slices: slicesAsked(data, state.slice),
     labels: state.label.map(label).filter((one) => one >= 0),
     truth: label(state.truth),
     predicted: label(state.predicted),
     threshold: state.threshold ?? defaultThreshold(data),
   };
+}
+
+// The numbers of the slices asked for, those of one key together.
+function slicesAsked(data, names) {
+  const groups = new Map();
+  (data.slices ?? []).forEach(({ name, key }, at) => { if (names.includes(name)) groups.set(key, [...(groups.get(key) ?? []), at]); });
+  return [...groups.values()];
 }
 
 function metricAt(data, name) {

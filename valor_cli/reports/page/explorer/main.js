@@ -71,7 +71,7 @@ async function build(app, root) {
   const chips = filterChips(app);
   const threshold = data.objects && thresholdPanel(app);
   app.parts = [search, sorting, counted, panel, chips, ...(threshold ? [threshold] : [])];
-  const notes = data.images.notes.map((note) => el("p", { class: "note" }, visible(note)));
+  const notes = [...data.notes, ...data.images.notes].map((note) => el("p", { class: "note" }, visible(note)));
   root.querySelector(".x-status").remove();
   root.append(
     ...(threshold ? [threshold.node] : []),

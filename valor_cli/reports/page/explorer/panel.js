@@ -33,10 +33,11 @@ function filterPanel(app) {
     const which = select("metric", "Metric", [["", data.objects ? "choose a metric" : visible(metrics[mainMetric(data)])], ...metrics.map((name) => [name, visible(name)])], () => (metricAt(data, app.state.metric) >= 0 && app.state.metric ? metrics[metricAt(data, app.state.metric)] : ""));
     parts.push(group("Value", ...use(which), el("div", { class: "x-range" }, use(low), el("span", { "aria-hidden": "true" }, "to"), use(high))));
   }
+  if (data.slices) parts.push(group("Slice", ...use(valueFilter(app, "slice", data.slices.map((one) => one.shown), data.slices.map((one) => one.name)))));
   if (data.objects || data.pairs) {
     const labels = (data.objects ?? data.pairs).labels;
     const values = (data.objects ?? data.pairs).names;
-    if (labels.length > 1) parts.push(group("Label", ...use(labelFilter(app, labels, values))));
+    if (labels.length > 1) parts.push(group("Label", ...use(valueFilter(app, "label", labels, values))));
     if (labels.length > 1) parts.push(group("Confusion: label → taken for", ...use(pairFilter(app, labels, values))));
   }
   if (data.objects) {
@@ -113,16 +114,17 @@ function changeFilter(app) {
   };
 }
 
-function labelFilter(app, labels, values) {
+// Labels or slices: the state has the values chosen, the selection the count of each.
+function valueFilter(app, name, labels, values) {
   const box = el("div", { class: "x-buttons-list x-scroll" });
-  const find = el("input", { type: "search", "aria-label": "Find a label", placeholder: "Find a label", oninput: () => update() });
+  const find = el("input", { type: "search", "aria-label": `Find a ${name}`, placeholder: `Find a ${name}`, oninput: () => update() });
   const update = () => {
-    const counts = app.selection.labels;
+    const counts = app.selection[`${name}s`];
     const wanted = find.value.trim().toLowerCase();
     const order = [...labels.keys()].filter((at) => labels[at].toLowerCase().includes(wanted));
-    const chosen = (at) => app.state.label.includes(values[at]);
+    const chosen = (at) => app.state[name].includes(values[at]);
     order.sort((one, other) => chosen(other) - chosen(one) || counts[other] - counts[one] || one - other);
-    replaceButtons(box, order.slice(0, 200).map((at) => valueButton("", bdi(labels[at]), counts[at], chosen(at), () => app.set({ label: toggled(app.state.label, values[at]) }))));
+    replaceButtons(box, order.slice(0, 200).map((at) => valueButton("", bdi(labels[at]), counts[at], chosen(at), () => app.set({ [name]: toggled(app.state[name], values[at]) }))));
   };
   return { node: el("div", {}, labels.length > MOST ? find : "", box), update };
 }
@@ -162,6 +164,7 @@ function filterChips(app) {
     }
     state.outcome.forEach((one) => chip(OUTCOMES[one] ? outcomeText(one) : one, { outcome: state.outcome.filter((other) => other !== one) }));
     state.label.forEach((one) => chip(one, { label: state.label.filter((other) => other !== one) }));
+    state.slice.forEach((one) => chip(one, { slice: state.slice.filter((other) => other !== one) }));
     if (state.truth || state.predicted) chip(`${state.truth || "any label"} → ${state.predicted || "any label"}`, { truth: "", predicted: "" });
     if (state.min_size !== null || state.max_size !== null) chip(`size ${rangeText(state.min_size, state.max_size, "below")} px`, { min_size: null, max_size: null });
     if (state.min !== null || state.max !== null) chip(`${metric()} ${rangeText(state.min, state.max, "up to")}`, { min: null, max: null });

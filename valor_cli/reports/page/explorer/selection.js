@@ -72,11 +72,45 @@ function sidesOf(data, goal) {
   return { model, than };
 }
 
+// Whether a sample is in a slice, as one of the models has it.
+const inSlice = (one, models, at) => models.some((model) => one.models[model] && (one.models[model][at >> 3] >> (at & 7)) & 1);
+
+const BITS = Uint8Array.from({ length: 256 }, (_, byte) => byte.toString(2).replaceAll("0", "").length);
+
+// By slice, how many of some samples are in it.
+function countInSlices(data, models, order) {
+  const mask = new Uint8Array((data.count + 7) >> 3);
+  order.forEach((at) => { mask[at >> 3] |= 1 << (at & 7); });
+  return data.slices.map((one) => {
+    const columns = models.map((model) => one.models[model]).filter(Boolean);
+    let total = 0;
+    for (let at = 0; at < mask.length; at += 1) if (mask[at]) total += BITS[mask[at] & columns.reduce((byte, column) => byte | column[at], 0)];
+    return total;
+  });
+}
+
+// By slice, how many samples the list would have with it; beside those of a key that is chosen, without that choice.
+function sliceCounts(data, state, tally, { goal, order }) {
+  const counts = countInSlices(data, goal.models, order);
+  goal.slices.forEach((group) => {
+    const chosen = group.map((at) => data.slices[at].name);
+    const others = countInSlices(data, goal.models, listed(data, { ...state, slice: state.slice.filter((one) => !chosen.includes(one)) }, tally).order);
+    data.slices.forEach((one, at) => { if (one.key === data.slices[group[0]].key) counts[at] = others[at]; });
+  });
+  return counts;
+}
+
 function select(data, state, tally) {
+  const found = listed(data, state, tally);
+  return { ...found, slices: data.slices && sliceCounts(data, state, tally, found) };
+}
+
+function listed(data, state, tally) {
   const goal = asked(data, state);
   const pass = new Uint8Array(data.count).fill(1);
   const ranks = state.q ? searched(data, state.q) : null;
   if (ranks) for (let at = 0; at < data.count; at += 1) pass[at] = ranks[at] ? 1 : 0;
+  goal.slices.forEach((group) => filterBy(pass, (at) => group.some((one) => inSlice(data.slices[one], goal.models, at))));
   const several = data.models.length > 1;
   const context = { ...sidesOf(data, goal), metric: goal.metric, tally };
   const byObject = data.objects && (state.change === "won" || state.change === "lost");
