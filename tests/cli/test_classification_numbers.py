@@ -104,7 +104,7 @@ def test_every_metric_from_every_form(
     # Scores of one digit tie often; those of 17 show whether a reader keeps the last bit.
     samples = random_samples(seed, partial=partial, digits=(1, 2, None)[seed % 3], count=40)
     labels = truth.labels_of(samples) if partial else LABELS
-    calls = every_call([THRESHOLDS[seed % 3], 0.4])
+    calls = every_call([THRESHOLDS[seed % 3]])
     data = {**COMPLETE, **PARTIAL}[form](tmp_path, samples, labels)
     result = evaluate(data, metrics(calls), slices=["metadata.place"])
     assert_same(found_rows(result), expected_rows(samples, labels, calls))
