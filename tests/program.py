@@ -8,10 +8,13 @@ import signal
 import subprocess
 import sys
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
+from typing import Any
+
+from typer.testing import CliRunner
 
 from valor_cli.cli import app
 
@@ -46,6 +49,11 @@ def run(*arguments: object, cwd: Path, environment: Mapping[str, str] | None = N
         print(code, file=err)
     returned = code if isinstance(code, int) else 0 if code is None else 1
     return subprocess.CompletedProcess(asked, returned, out.text(), err.text())
+
+
+def invoke(arguments: Sequence[str], **options: Any) -> Any:
+    """Run a command of `valor` here by Typer's runner, which keeps the exception of a bug."""
+    return CliRunner().invoke(app._called(arguments), arguments, **options)
 
 
 def run_process(

@@ -13,11 +13,10 @@ from pathlib import Path
 import pytest
 import yaml
 from hatchling.builders.sdist import SdistBuilder
-from typer.testing import CliRunner
 
 from tests.docs.pages import PAGES, ROOT, text_of
+from tests.program import invoke
 from valor_cli import __version__
-from valor_cli.cli.app import app
 from valor_cli.cli.doctor import doctor
 from valor_cli.models.litellm.client import MALICIOUS
 
@@ -112,7 +111,7 @@ def test_doctor_refuses_them_where_they_are_installed(
     monkeypatch.setattr(
         importlib.metadata, "version", lambda name: told[name] if name in told else real(name)
     )
-    done = CliRunner().invoke(app, [doctor.__name__])
+    done = invoke([doctor.__name__])
     assert done.exit_code == 2
     assert f"litellm {version} is a malicious release: uninstall it" in done.output
 

@@ -18,11 +18,10 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from typer.testing import CliRunner
 
 from tests.oracles import plain_comparisons as plain
 from tests.oracles.plain_comparisons import close, one
-from valor_cli.cli.app import app
+from tests.program import invoke
 
 Record = dict[str, Any]
 WORDS = ["the", "a", "cat", "dog", "house", "river", "stone", "bright", "over", "under", "jumps"]
@@ -35,7 +34,7 @@ BESIDE = ("model", "other", "baseline", "reason")
 def run(folder: Path, *arguments: object, code: int = 0) -> str:
     """What the program prints; it runs in this process: a run is 50 ms, not 500."""
     with contextlib.chdir(folder):
-        done = CliRunner().invoke(app, list(map(str, arguments)), catch_exceptions=False)
+        done = invoke(list(map(str, arguments)), catch_exceptions=False)
     assert done.exit_code == code, done.output
     return done.output
 

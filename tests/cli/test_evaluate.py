@@ -15,11 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from tests.cli.conftest import ROOT, Shell, Valor
 from tests.oracles.problems import coco_files, random_dataset
-from valor_cli.cli.app import app
+from tests.program import invoke
 
 
 def results(folder: Path) -> dict[str, Any]:
@@ -176,11 +175,11 @@ def test_a_baseline_that_says_nothing_leaves_the_run_incomplete(
     project: Path, lose: Callable[[Path], object], why: str
 ) -> None:
     run, before = str(project / "run.yaml"), project / "before"
-    assert CliRunner().invoke(app, ["evaluate", run, "--out", str(before)]).exit_code == 0
+    assert invoke(["evaluate", run, "--out", str(before)]).exit_code == 0
     lose(before / "results.json")
     gates = "{metric: mAP, min: 0.4}, {metric: mAP, max_drop: 0.1, not_worse: 0.05}"
     command = ["evaluate", run, "--out", str(project / "out"), "--baseline", str(before)]
-    done = CliRunner().invoke(app, [*command, "--set", f"gates=[{gates}]"])
+    done = invoke([*command, "--set", f"gates=[{gates}]"])
     assert done.exit_code == 3, done.output
     assert "PASSED" not in done.output
     told = results(project / "out")["gates"]
@@ -188,7 +187,7 @@ def test_a_baseline_that_says_nothing_leaves_the_run_incomplete(
     assert all(why in one["reason"] for one in told[1:]), told
     # A gate that failed is known, whatever the others would say.
     failing = gates.replace("0.4", "0.6")
-    done = CliRunner().invoke(app, [*command, "--set", f"gates=[{failing}]"])
+    done = invoke([*command, "--set", f"gates=[{failing}]"])
     assert done.exit_code == 1
     assert "FAILED  1 of 3 gates, 2 not checked" in done.output
 

@@ -28,13 +28,12 @@ from sklearn.metrics import (
     brier_score_loss,
     jaccard_score,
 )
-from typer.testing import CliRunner
 
 from tests.cli.conftest import ROOT, Valor
 from tests.cli.judged import refused
 from tests.models.server import Asked, FaultServer, Turn, said
+from tests.program import invoke
 from valor_cli import catalogue
-from valor_cli.cli.app import app
 from valor_cli.models.embedders.onnx_embedder import OnnxEmbedder
 from valor_cli.models.protocols.judge import Request, conversation
 from valor_cli.models.scheduler.stop import Stop
@@ -147,7 +146,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with what `valor init` writes of every task."""
     folder = tmp_path_factory.mktemp("desk")
     for task in catalogue.task_names():
-        done = CliRunner().invoke(app, ["init", task, str(folder)])
+        done = invoke(["init", task, str(folder)])
         assert done.exit_code == 0, done.output
     return folder
 
@@ -163,7 +162,7 @@ def evaluated(desk: Path) -> Evaluating:
         out = desk / f"out{len(list(desk.glob('out*')))}"
         fewer = ["--set", "interval.resamples=20"] if "interval" in settings else []
         command = ["evaluate", str(config), "--out", str(out), "--offline", *fewer, *more]
-        done = CliRunner().invoke(app, command, env=environment)
+        done = invoke(command, env=environment)
         return Ran(done.exit_code, done.output, out)
 
     return run
@@ -175,7 +174,7 @@ def test_the_desk_holds_every_config(desk: Path) -> None:
 
 def test_every_config_is_valid(desk: Path) -> None:
     paths = sorted(str(path) for path in (desk / "configs").glob("*.yaml"))
-    done = CliRunner().invoke(app, ["validate", *paths])
+    done = invoke(["validate", *paths])
     assert done.exit_code == 0, done.output
     assert done.output.splitlines() == [f"{path}: ok" for path in paths]
 
@@ -298,7 +297,7 @@ def test_the_cassette_is_what_recording_its_replies_gives(tmp_path: Path) -> Non
     arguments = [f"judge={json.dumps({**judge, 'record': str(made)})}", f"report.out={tmp_path}"]
     options = [part for one in arguments for part in ("--set", one)]
     config = ROOT / "configs" / f"{RAG}.yaml"
-    done = CliRunner().invoke(app, ["evaluate", str(config), *options])
+    done = invoke(["evaluate", str(config), *options])
     assert done.exit_code == 0, done.output
     assert made.read_bytes() == CASSETTE.read_bytes(), f"prompts changed? the new one is {made}"
 
@@ -322,12 +321,12 @@ def test_the_block_in_the_comment_asks_a_server(desk: Path, tmp_path: Path) -> N
         config = yaml.safe_load(text) | {"judge": settings, "report": {"out": str(tmp_path)}}
         path = desk / "configs" / "asked.yaml"
         path.write_text(json.dumps(config))
-        done = CliRunner().invoke(app, ["evaluate", str(path)], env={"OPENAI_API_KEY": "none"})
+        done = invoke(["evaluate", str(path)], env={"OPENAI_API_KEY": "none"})
     path.unlink()
     assert done.exit_code == 0, done.output
     assert server.requests[0].body["model"] == "llama3.1"
-    played = CliRunner().invoke(
-        app, ["evaluate", str(desk / "configs" / f"{RAG}.yaml"), "--out", str(tmp_path / "played")]
+    played = invoke(
+        ["evaluate", str(desk / "configs" / f"{RAG}.yaml"), "--out", str(tmp_path / "played")]
     )
     assert played.exit_code == 0, played.output
     here, there = (
@@ -559,8 +558,7 @@ def test_perturbed_sentences_are_those_of_the_command(tmp_path: Path) -> None:
         "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in asked), encoding="utf-8"
     )
     made = tmp_path / "robustness.jsonl"
-    done = CliRunner().invoke(
-        app,
+    done = invoke(
         [
             *("perturb", str(tmp_path / "sentences.jsonl")),
             *("--kind", "typo,homoglyph,base64", "-o", str(made)),

@@ -17,10 +17,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from typer.testing import CliRunner
 
 from tests.cli.conftest import Valor
-from valor_cli.cli.app import app
+from tests.program import invoke
 from valor_cli.evaluators.judge import WING
 
 Row = Mapping[str, Any]
@@ -733,7 +732,7 @@ def judged(tmp_path: Path) -> Callable[[Scenario], Path]:
 
     def run(made: Scenario) -> Path:
         path = made.written(tmp_path)
-        done = CliRunner().invoke(app, ["evaluate", str(path)], catch_exceptions=False)
+        done = invoke(["evaluate", str(path)], catch_exceptions=False)
         assert done.exit_code in (0, 3), done.output
         return tmp_path
 

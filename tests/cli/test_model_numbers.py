@@ -13,10 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from tests.oracles import model_numbers as loops
-from valor_cli.cli.app import app
+from tests.program import invoke
 
 Rows = Sequence[Mapping[str, Any]]
 Reference = Callable[[Mapping[str, Any]], loops.Found]
@@ -90,7 +89,7 @@ def evaluate(tmp_path: Path) -> Evaluate:
         }
         (tmp_path / "run.yaml").write_text(json.dumps(said), encoding="utf-8")
         arguments = ["evaluate", tmp_path / "run.yaml", "--format", "json", *options]
-        done = CliRunner().invoke(app, [*map(str, arguments)], catch_exceptions=False)
+        done = invoke([*map(str, arguments)], catch_exceptions=False)
         assert done.exit_code == 0, done.output
         result = json.loads((tmp_path / "out" / "results.json").read_text(encoding="utf-8"))
         lines = (tmp_path / "out" / "samples.jsonl").read_text(encoding="utf-8").splitlines()

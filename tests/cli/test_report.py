@@ -12,13 +12,12 @@ from pathlib import Path
 import pytest
 from lxml import etree
 from PIL import Image
-from typer.testing import CliRunner
 
 from tests.cli.conftest import ROOT, Valor
+from tests.program import invoke
 from tests.reports.check_runs import checked_run
 from tests.reports.task_runs import classified
 from valor_cli import catalogue, pipeline
-from valor_cli.cli.app import app
 from valor_cli.config import load_config
 from valor_cli.errors import ConfigError
 from valor_cli.reports.run_files import read_run
@@ -97,14 +96,14 @@ def test_reports_do_not_mix_with_those_of_another_run(folder: Path, tmp_path: Pa
     write_reports(classified(("forest",)), other, ["json", "html"])
     before = {path.name: path.read_bytes() for path in other.iterdir()}
     command = ["report", str(folder), "--format", "html", "--out", str(other)]
-    done = CliRunner().invoke(app, command)
+    done = invoke(command)
     assert isinstance(done.exception, ConfigError)
     assert "belongs to another run" in str(done.exception)
     assert {path.name: path.read_bytes() for path in other.iterdir()} == before
     # Where no run lies, pages of an earlier rendering go.
     pages = tmp_path / "pages"
     for form, name in (("html,junit", "report.html"), ("markdown", "report.md")):
-        done = CliRunner().invoke(app, [*command[:3], form, "--out", str(pages)])
+        done = invoke([*command[:3], form, "--out", str(pages)])
         assert done.exit_code == 0, done.output
         assert (pages / name).is_file()
     assert [path.name for path in pages.iterdir()] == ["report.md"]

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from tests.cli.conftest import ROOT, Valor
 from tests.data.png_files import GRAY, PALETTE, colours, label_map, write
@@ -24,7 +23,7 @@ from tests.oracles.label_map_numbers import (
     named,
 )
 from tests.oracles.seeded_label_maps import Maps, seeded_maps
-from valor_cli.cli.app import app
+from tests.program import invoke
 from valor_cli.kernels import engine
 
 DATA = ROOT / "tests" / "real_data" / "segmentation"
@@ -91,9 +90,7 @@ def evaluate(tmp_path: Path) -> Evaluate:
         config = {"task": "semantic_segmentation", "data": data, "metrics": metrics, **top}
         (tmp_path / "run.yaml").write_text(json.dumps(config))
         command = ["evaluate", str(tmp_path / "run.yaml"), "--out", str(tmp_path / "out")]
-        done = CliRunner().invoke(
-            app, [*command, "--format", "json", *map(str, arguments)], catch_exceptions=False
-        )
+        done = invoke([*command, "--format", "json", *map(str, arguments)], catch_exceptions=False)
         assert done.exit_code == 0, done.output
         written = tmp_path / "out" / "samples.jsonl"
         lines = written.read_text().splitlines() if written.exists() else []

@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from tests.cli.conftest import Valor
 from tests.cli.judged import complaints, refused, result_of
-from valor_cli.cli.app import app
+from tests.program import invoke
 
 Row = Mapping[str, Any]
 
@@ -89,7 +88,7 @@ def evaluate(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Evaluate:
         data: Any = "samples.jsonl", metrics: Any = None, *options: str, code: int = 0, **more: Any
     ) -> Run:
         config = configured(folder, data, metrics, **more)
-        done = CliRunner().invoke(app, ["evaluate", config, *options], catch_exceptions=False)
+        done = invoke(["evaluate", config, *options], catch_exceptions=False)
         assert done.exit_code == code, done.output
         return Run(folder / "out")
 
@@ -209,7 +208,7 @@ def test_a_mean_past_its_threshold_is_a_problem(evaluate: Evaluate) -> None:
 
 def test_perturbed_copies_that_flip(folder: Path, evaluate: Evaluate) -> None:
     arguments = ["perturb", "samples.jsonl", "--kind", "typo,case", "-o", "copies.jsonl"]
-    assert CliRunner().invoke(app, arguments, catch_exceptions=False).exit_code == 0
+    assert invoke(arguments, catch_exceptions=False).exit_code == 0
     copies = [json.loads(line) for line in (folder / "copies.jsonl").read_text().splitlines()]
     answers = {row["id"]: row["answer"] for row in ROWS}
     for row in copies:

@@ -15,11 +15,10 @@ from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 from nltk.translate.bleu_score import corpus_bleu as nltk_corpus_bleu
 from rouge_score.rouge_scorer import RougeScorer
 from sacrebleu.metrics import BLEU, CHRF, TER
-from typer.testing import CliRunner
 
 from tests.oracles import squad
 from tests.oracles.sacrebleu_corpus import streams
-from valor_cli.cli.app import app
+from tests.program import invoke
 
 sklearn = pytest.importorskip("sklearn.metrics")
 
@@ -74,7 +73,7 @@ def evaluate(tmp_path: Path) -> Evaluate:
         path = tmp_path / "run.yaml"
         path.write_text(json.dumps({**config, "report": {"out": "out"}}))
         arguments = ["evaluate", str(path), "--format", "json", *map(str, options)]
-        done = CliRunner().invoke(app, arguments, catch_exceptions=False)
+        done = invoke(arguments, catch_exceptions=False)
         assert done.exit_code == 0, done.output
         lines = (tmp_path / "out" / "samples.jsonl").read_text(encoding="utf-8").splitlines()
         result = json.loads((tmp_path / "out" / "results.json").read_text(encoding="utf-8"))

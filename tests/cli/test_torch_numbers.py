@@ -14,11 +14,10 @@ from statistics import fmean
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from tests.oracles import tiny_classifiers, tiny_models
 from tests.oracles.model_numbers import cosine, said, said_of, sentences
-from valor_cli.cli.app import app
+from tests.program import invoke
 
 pytestmark = pytest.mark.models
 
@@ -142,7 +141,7 @@ def evaluated(
     (folder / "run.yaml").write_text(json.dumps(told), encoding="utf-8")
     arguments = ["evaluate", str(folder / "run.yaml"), "--jobs", str(jobs)]
     with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
-        done = CliRunner().invoke(app, arguments, catch_exceptions=False)
+        done = invoke(arguments, catch_exceptions=False)
     assert done.exit_code == 0, done.output
     result = json.loads((folder / "out" / "results.json").read_text(encoding="utf-8"))
     lines = (folder / "out" / "samples.jsonl").read_text(encoding="utf-8").splitlines()

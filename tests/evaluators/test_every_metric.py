@@ -362,7 +362,9 @@ def test_samples_without_any_column_have_no_value(task: Any, wing: Any, metric: 
 
 @pytest.mark.parametrize(("task", "wing", "metric"), OF_TEXTS)
 def test_odd_texts_keep_the_bounds(task: Any, wing: Any, metric: Any) -> None:
-    pairs = [(one, other) for one in ODD_TEXTS for other in ODD_TEXTS]
+    # Each with itself, and with a third of the others on either side.
+    texts = list(enumerate(ODD_TEXTS))
+    pairs = [(one, other) for i, one in texts for j, other in texts if (i - j) % 3 == 0]
     dataset = samples(
         [one for one, _ in pairs],
         user_input=[other for _, other in pairs],

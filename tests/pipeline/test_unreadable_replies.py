@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,12 @@ from valor_cli import catalogue, pipeline
 from valor_cli.config import load_config
 from valor_cli.evaluators.verdicts import is_verdict
 from valor_cli.metric import Metric
-from valor_cli.models import panel
+from valor_cli.models import panel, session
+from valor_cli.models.backends import open_embedder
+from valor_cli.models.protocols.embedder import Embedder
 from valor_cli.models.protocols.judge import Reply, Request
+from valor_cli.models.scheduler.stop import Stop
+from valor_cli.models.settings.models import EmbedderSettings
 from valor_cli.models.store import Store
 from valor_cli.models.store_file import FILE
 from valor_cli.results import RunResult
@@ -51,6 +56,12 @@ ROWS = [
 ]
 
 
+@cache
+def embedder() -> Embedder:
+    """The packaged one, loaded once: 45 MB and 0.2 s."""
+    return open_embedder(EmbedderSettings(), "cpu", Stop())
+
+
 def evaluated(
     folder: Path,
     metric: Metric[Any],
@@ -62,6 +73,7 @@ def evaluated(
     monkeypatch.setenv("VALOR_CACHE_DIR", str(folder / "cache"))
     judge = FakeJudge(lambda request, number: reply(request))
     monkeypatch.setattr(panel, "open_judge", lambda *_: judge)
+    monkeypatch.setattr(session, "open_embedder", lambda *_: embedder())
     (folder / "samples.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in ROWS))
     valued = [one for one in metric.outputs if parameters or one.name != "rating"]
     document = {

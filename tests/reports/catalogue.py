@@ -70,9 +70,9 @@ def whole_texts(models: Sequence[str] = MODELS) -> RunResult:
 
 
 def _sized(count: int) -> dict[str, Callable[[], RunResult]]:
-    models = names(count)
+    models, labels = names(count), LABELS[: 20 if count < 30 else 6]
     return {
-        f"detection of {count}": lambda: built_with_findings(models, LABELS[:20]),
+        f"detection of {count}": lambda: built_with_findings(models, labels),
         f"compared detection of {count}": lambda: replace(
             built(models, LABELS[:6]), comparisons=each_pair(models)
         ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from functools import cached_property
 
 from rich.console import Console
 
@@ -30,10 +31,14 @@ def terminal(
     colour: bool = False,
 ) -> str:
     """What is printed on a screen of that width."""
+    return _screen(document(found), files, width, colour)
+
+
+def _screen(told: Document, files: Sequence[str], width: int, colour: bool) -> str:
     out = io.StringIO()
     system = "truecolor" if colour else None
     console = Console(file=out, width=width, force_terminal=colour, color_system=system)  # type: ignore[arg-type]
-    console.print(to_terminal(document(found), files))
+    console.print(to_terminal(told, files))
     return out.getvalue()
 
 
@@ -48,10 +53,39 @@ def markdown(found: RunResult | ComparedRuns) -> str:
 
 def page(found: RunResult | ComparedRuns, images: EmbeddedImages | None = None) -> str:
     """The page, of a run with all its samples."""
+    return _whole_page(found, document(found), images or EmbeddedImages())
+
+
+def _whole_page(found: RunResult | ComparedRuns, told: Document, images: EmbeddedImages) -> str:
     if isinstance(found, ComparedRuns):
-        return to_html(document(found))
-    shown = images or EmbeddedImages()
-    return to_html(document(found), explorer_of(found, shown), linked=bool(shown.links))
+        return to_html(told)
+    return to_html(told, explorer_of(found, images), linked=bool(images.links))
+
+
+class Rendered:
+    """A run or a comparison in all media, each made once."""
+
+    def __init__(self, found: RunResult | ComparedRuns) -> None:
+        self.run = found
+        self._screens: dict[tuple[object, ...], str] = {}
+
+    @cached_property
+    def document(self) -> Document:
+        return document(self.run)
+
+    @cached_property
+    def markdown(self) -> str:
+        return to_markdown(self.document)
+
+    @cached_property
+    def page(self) -> str:
+        return _whole_page(self.run, self.document, EmbeddedImages())
+
+    def terminal(self, files: Sequence[str] = (), width: int = 80, *, colour: bool = False) -> str:
+        at = (*files, width, colour)
+        if at not in self._screens:
+            self._screens[at] = _screen(self.document, files, width, colour)
+        return self._screens[at]
 
 
 def texts(table: Table) -> list[list[str]]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Callable, Iterable
 
 import pytest
 from markdown_it import MarkdownIt
@@ -19,23 +18,30 @@ from tests.reports.conftest import built, built_with_findings
 from tests.reports.judge_runs import JUDGES, VERDICTS, judge_run
 from tests.reports.markdown_blocks import tables_are_whole
 from tests.reports.pages import Page, body, plain
-from tests.reports.rendered import document, markdown, page, terminal
+from tests.reports.rendered import Rendered, markdown, page, terminal
 from tests.reports.task_runs import classified
 from valor_cli.reports.document import Items, Table
 from valor_cli.reports.render.markdown import COLUMNS
 from valor_cli.results import ComparedRuns, RunResult, ShownText
 
 ALL: dict[str, Callable[[], RunResult | ComparedRuns]] = {**RUNS, **COMPARED}
+HOSTILE = {f"hostile {name}": made for name, made in HOSTILE_RUNS.items()}
 UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 NUMBER = re.compile(r"[−+$≥<]?\d[\d,]*(?:\.\d+)?%?")
 
-every = pytest.mark.parametrize("name", list(ALL))
-hostile = pytest.mark.parametrize("name", list(HOSTILE_RUNS))
+
+def _of(names: Iterable[str]) -> pytest.MarkDecorator:
+    """Runs by name, one after the other: the reports of one are kept at a time."""
+    return pytest.mark.parametrize("shown", list(names), indirect=True, scope="module")
 
 
-@cache
-def _made(name: str) -> RunResult | ComparedRuns:
-    return ALL[name]()
+every, tame, hostile = _of(ALL), _of(RUNS), _of(HOSTILE)
+
+
+@pytest.fixture(scope="module")
+def shown(request: pytest.FixtureRequest) -> Rendered:
+    """The run of that name, in all media."""
+    return Rendered({**ALL, **HOSTILE}[request.param]())
 
 
 def _numbers(text: str) -> set[str]:
@@ -43,44 +49,46 @@ def _numbers(text: str) -> set[str]:
 
 
 @every
-def test_the_verdict_comes_first(name: str) -> None:
-    told = document(_made(name))
-    screen = terminal(_made(name), width=200)
+def test_the_verdict_comes_first(shown: Rendered) -> None:
+    told = shown.document
+    screen = shown.terminal(width=200)
     assert screen.startswith(f"{told.word}  {told.detail}\n")
     assert screen.split("\n")[1 + bool(told.alert)].startswith(told.title)
-    assert markdown(_made(name)).startswith(f"## {told.symbol} {told.word} · ")
-    text = page(_made(name))
+    assert shown.markdown.startswith(f"## {told.symbol} {told.word} · ")
+    text = shown.page
     assert f"<title>{told.word} · {told.title} · valor</title>" in text
     assert f"{told.word} {told.detail}" in plain(text[text.index("<h1>") : text.index('"scope"')])
 
 
 @every
-@pytest.mark.parametrize("width", [40, 60, 80, 120])
-def test_a_terminal_has_room_for_whole_numbers_and_names(name: str, width: int) -> None:
-    found = _made(name)
-    text = terminal(found, ["reports/report.html"], width)
-    assert max(map(cell_len, text.split("\n"))) <= width
-    # What is narrow says less, and nothing else: no number is cut.
-    assert _numbers(text) <= _numbers(terminal(found, ["reports/report.html"], 1000))
-    assert text.rstrip().endswith("reports/report.html")
+def test_a_terminal_has_room_for_whole_numbers_and_names(shown: Rendered) -> None:
+    files = ["reports/report.html"]
+    wide = _numbers(shown.terminal(files, 1000))
+    for width in (40, 60, 80, 120):
+        text = shown.terminal(files, width)
+        assert max(map(cell_len, text.split("\n"))) <= width
+        # What is narrow says less, and nothing else: no number is cut.
+        assert _numbers(text) <= wide
+        assert text.rstrip().endswith("reports/report.html")
 
 
-@pytest.mark.parametrize("name", list(RUNS))
-def test_a_run_is_about_one_screen(name: str) -> None:
-    lines = terminal(_made(name), ["reports/report.html"], 80).rstrip("\n").split("\n")
+@tame
+def test_a_run_is_about_one_screen(shown: Rendered, request: pytest.FixtureRequest) -> None:
+    lines = shown.terminal(["reports/report.html"], 80).rstrip("\n").split("\n")
+    name = request.node.callspec.params["shown"]
     everything = name.startswith("all of") or name.endswith(" 30")
     assert len(lines) <= (56 if everything else 42)
 
 
 @every
-def test_colour_repeats_the_words(name: str) -> None:
-    coloured = terminal(_made(name), width=100, colour=True)
-    assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == terminal(_made(name), width=100)
+def test_colour_repeats_the_words(shown: Rendered) -> None:
+    coloured = shown.terminal(width=80, colour=True)
+    assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == shown.terminal(width=80)
 
 
 @every
-def test_markdown_is_whole_and_bounded(name: str) -> None:
-    text = markdown(_made(name))
+def test_markdown_is_whole_and_bounded(shown: Rendered) -> None:
+    text = shown.markdown
     assert len(text) < 65_536
     assert tables_are_whole(text)
     assert text.count("<details>") == text.count("</details>") == text.count("<summary>")
@@ -91,8 +99,8 @@ def test_markdown_is_whole_and_bounded(name: str) -> None:
 
 
 @every
-def test_a_page_is_whole_and_fetches_nothing(name: str) -> None:
-    text = page(_made(name))
+def test_a_page_is_whole_and_fetches_nothing(shown: Rendered) -> None:
+    text = shown.page
     found = Page(text)
     assert [found.count(tag) for tag in ("h1", "main", "header", "nav", "style")] == [1] * 5
     ids = found.values("id")
@@ -110,8 +118,8 @@ def test_a_page_is_whole_and_fetches_nothing(name: str) -> None:
 
 
 @every
-def test_the_policy_names_the_hash_of_the_script(name: str) -> None:
-    text = page(_made(name))
+def test_the_policy_names_the_hash_of_the_script(shown: Rendered) -> None:
+    text = shown.page
     script = text[text.rindex("<script>") + 8 : text.rindex("</script>")]
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     assert f"script-src 'sha256-{digest}'" in text
@@ -120,12 +128,11 @@ def test_the_policy_names_the_hash_of_the_script(name: str) -> None:
 
 
 @every
-def test_numbers_of_one_medium_stand_in_the_others(name: str) -> None:
+def test_numbers_of_one_medium_stand_in_the_others(shown: Rendered) -> None:
     """What a terminal says of values in tables, a page and Markdown say in the same digits."""
-    found = _made(name)
-    shown = plain(body(page(found))).replace("\u200b", "")
-    written = re.sub(r"\\(.)", r"\1", markdown(found).replace("&lt;", "<"))
-    for section in document(found).sections:
+    on_page = plain(body(shown.page)).replace("\u200b", "")
+    written = re.sub(r"\\(.)", r"\1", shown.markdown.replace("&lt;", "<"))
+    for section in shown.document.sections:
         for block in section.blocks:
             if isinstance(block, Table) and block.screen[1]:
                 told = {
@@ -135,23 +142,24 @@ def test_numbers_of_one_medium_stand_in_the_others(name: str) -> None:
                     for part in (cell.text, cell.small)
                     if NUMBER.search(part)
                 }
-                assert {one for one in told if one not in shown} == set()
+                assert {one for one in told if one not in on_page} == set()
                 if len(block.columns) <= COLUMNS:
                     assert {one for one in told if one not in written} == set()
             if isinstance(block, Items) and block.screen[1] and block.page:
-                assert {one.text for one in block.items[:1] if one.text not in shown} == set()
+                assert {one.text for one in block.items[:1] if one.text not in on_page} == set()
 
 
-@pytest.mark.parametrize("name", list(RUNS))
-def test_headline_values_are_those_of_the_run(name: str) -> None:
-    run = RUNS[name]()
+@tame
+def test_headline_values_are_those_of_the_run(shown: Rendered) -> None:
+    run = shown.run
+    assert isinstance(run, RunResult)
     values = {
         f"{row.value:.3f}"
         for row in run.metrics
         if row.label is None and row.slice is None and row.value is not None
     }
-    results = next(one for one in document(run).sections if one.anchor == "results")
-    shown = {
+    results = next(one for one in shown.document.sections if one.anchor == "results")
+    told = {
         cell.text
         for block in results.blocks[:1]
         if isinstance(block, Table)
@@ -160,24 +168,24 @@ def test_headline_values_are_those_of_the_run(name: str) -> None:
         if cell.value is not None and "." in cell.text and cell.text[0].isdigit()
     }
     others = {f"{row.other_value:.3f}" for row in run.comparisons if row.other_value is not None}
-    assert shown <= values | others
+    assert told <= values | others
 
 
 @every
-def test_the_same_run_makes_the_same_bytes(name: str) -> None:
-    first, second = ALL[name](), ALL[name]()
-    assert page(first) == page(second)
-    assert markdown(first) == markdown(second)
-    assert terminal(first) == terminal(second)
+def test_the_same_run_makes_the_same_bytes(shown: Rendered, request: pytest.FixtureRequest) -> None:
+    again = Rendered(ALL[request.node.callspec.params["shown"]]())
+    assert shown.page == again.page
+    assert shown.markdown == again.markdown
+    assert shown.terminal() == again.terminal()
 
 
 @hostile
-@pytest.mark.parametrize("width", [40, 80])
-def test_hostile_words_stay_words_on_a_terminal(name: str, width: int) -> None:
-    text = terminal(HOSTILE_RUNS[name](), ["r.html"], width)
-    assert not UNSEEN.search(text)
-    assert max(map(cell_len, text.split("\n"))) <= width
-    assert len(text) < 60_000
+def test_hostile_words_stay_words_on_a_terminal(shown: Rendered) -> None:
+    for width in (40, 80):
+        text = shown.terminal(["r.html"], width)
+        assert not UNSEEN.search(text)
+        assert max(map(cell_len, text.split("\n"))) <= width
+        assert len(text) < 60_000
 
 
 def test_a_terminal_reads_no_markup() -> None:
@@ -185,8 +193,8 @@ def test_a_terminal_reads_no_markup() -> None:
 
 
 @hostile
-def test_hostile_words_stay_words_in_markdown(name: str) -> None:
-    text = markdown(HOSTILE_RUNS[name]())
+def test_hostile_words_stay_words_in_markdown(shown: Rendered) -> None:
+    text = shown.markdown
     assert not UNSEEN.search(text)
     assert len(text) < 65_536
     assert tables_are_whole(text)
@@ -201,8 +209,8 @@ def test_hostile_words_stay_words_in_markdown(name: str) -> None:
 
 
 @hostile
-def test_hostile_words_stay_words_on_a_page(name: str) -> None:
-    text = page(HOSTILE_RUNS[name]())
+def test_hostile_words_stay_words_on_a_page(shown: Rendered) -> None:
+    text = shown.page
     assert not UNSEEN.search(text)
     found = Page(text)
     assert found.count("script") == 1 + text.count('type="application/json"')

@@ -215,7 +215,7 @@ CELLS = st.sampled_from(
 )
 
 
-@settings(max_examples=75, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=st.lists(st.tuples(CELLS, CELLS, CELLS, CELLS, CELLS), min_size=1, max_size=4))
 @pytest.mark.parametrize(
     "head", ["id,label,pred,score,site", "id,label,pred0,score0,key", "id,label,cat,dog,site",
@@ -462,7 +462,7 @@ RECORDS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     records=st.lists(RECORDS, max_size=3),
     side=st.sampled_from(["samples", "predictions", "ground_truth"]),

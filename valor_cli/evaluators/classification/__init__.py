@@ -112,8 +112,6 @@ CLASSIFICATION = Task(
         "roc_auc",
         "mean_roc_auc",
         "confusion_matrix",
-        "expected_calibration_error",
-        "sample_scores",
     ),
     primary=(
         ("accuracy", "value"),

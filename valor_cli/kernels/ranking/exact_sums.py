@@ -147,5 +147,7 @@ def weighted_sums(weights: Floats, parts: Floats) -> Floats:
     """
     count, k, n = parts.shape
     sums = (parts.reshape(count * k, n) @ weights.T).reshape(count, -1)
-    nearest = [math.fsum(one) for one in sums.T.tolist()]
-    return np.array(nearest, np.float64).reshape(k, len(weights))
+    # Column by column: a list of each sum's parts would be millions of them, and all looked through
+    # by the garbage collector.
+    nearest = np.fromiter(map(math.fsum, zip(*sums.tolist(), strict=True)), np.float64)
+    return nearest.reshape(k, len(weights))
