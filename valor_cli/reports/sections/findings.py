@@ -100,8 +100,10 @@ def _errors(d: Digest) -> Iterator[Item]:
             ],
             d.models,
         )
-        first = next(iter(pairs.values()))
-        link = explore(truth=first.ground_truth, predicted=first.prediction)
+        at, first = next(iter(pairs.items()))
+        alike = all(pair == first for pair in pairs.values())
+        model = "" if alike else d.result.models[at]
+        link = explore(truth=first.ground_truth, predicted=first.prediction, model=model)
         yield Item(told, "Most confused", link=link)
 
 
