@@ -90,7 +90,12 @@ def _errors(d: Digest) -> Iterator[Item]:
     lost = sorted(lost, key=lambda one: -(one[0].shares[one[2]].cost or 0.0))[:WORST]
     if lost:
         told = _said_once([(kind.name, cost, at) for kind, cost, at in lost], d.models)
-        yield Item(told, "Most AP is lost to", link=explore(outcome=lost[0][0].outcome))
+        (kind, _, at), model = lost[0], ""
+        if len(d.models) > 1:
+            model = d.result.models[at]
+        # Errors are counted at every score.
+        link = explore(model=model, outcome=kind.outcome, threshold=0)
+        yield Item(told, "Most AP is lost to", link=link)
     pairs = most_confused(confusions(d.result))
     if pairs:
         told = _said_once(

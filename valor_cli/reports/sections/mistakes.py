@@ -93,7 +93,8 @@ def _share(kind: Kind, share: Share, model: str) -> list[Cell]:
     cost = Cell(number(share.cost), value=share.cost, title=share.undefined or "")
     if share.count is None:
         return [cost, EMPTY]
-    link = explore(model=model, outcome=kind.outcome) if share.count else ""
+    # Errors are counted at every score.
+    link = explore(model=model, outcome=kind.outcome, threshold=0) if share.count else ""
     return [cost, Cell(number(share.count, "count"), link=link)]
 
 
