@@ -141,6 +141,25 @@ def test_what_lies_beside_the_ground_truth_is_named() -> None:
     assert told.told.startswith("object detection · COCO and COCO results · joined by image id")
 
 
+@pytest.mark.parametrize(
+    ("names", "ignored"),
+    [
+        ({"0": "road", "255": "(ignore)"}, 255),
+        ({"0": "Void", "1": "cat"}, 0),
+        ({"0": "cat"}, 255),
+        ({"0": "cat", "255": "dog"}, None),
+    ],
+)
+def test_pixels_without_a_label_do_not_count(names: Mapping[str, str], ignored: int | None) -> None:
+    for folder in ("truth", "found"):
+        Path(folder).mkdir()
+        Path(folder, "1.png").write_bytes(b"")
+    Path("classes.json").write_text(json.dumps(names))
+    data = infer(["truth", "found"]).config["data"]
+    assert (data["labels"], data.get("ignore_index")) == ("classes.json", ignored)
+    assert (data["ground_truth"], data["predictions"]) == ("truth", "found")
+
+
 def test_a_task_that_is_named_decides() -> None:
     asked = infer(["short.csv"], task="text_generation", metrics=["{bleu_4: {}}", "rouge_l"])
     assert asked.config == {

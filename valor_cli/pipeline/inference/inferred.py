@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -10,6 +11,7 @@ import yaml
 from msgspec import Struct
 
 from valor_cli import catalogue
+from valor_cli.data.formats.class_names import read_names
 from valor_cli.errors import ConfigError, Problem
 from valor_cli.paths import is_url
 from valor_cli.pipeline.inference.seen import FORMATS, Seen, Shape, look_at
@@ -51,6 +53,10 @@ _UNTELLING: Final = frozenset({"labels", "predictions", "prediction", "preds", "
 """Names of files and folders that say nothing of the model: their folder's says more."""
 
 _NAMES_FILES: Final = ("classes.json", "classes.txt", "labels.json", "labels.txt")
+_IGNORED: Final = re.compile(r"\W*(?:ignored?|void|unlabell?ed)\W*", re.I)
+UNLABELLED: Final = 255
+"""The value of pixels without a label, unless the names say otherwise."""
+
 _FOLDER_OF_IMAGES: Final = "images"
 
 
@@ -211,12 +217,21 @@ def _without_ending(path: str) -> str:
     return path.removesuffix(name) + name.split(".")[0] if name.split(".")[0] else path
 
 
-def _beside(truth: Seen, shape: Shape) -> dict[str, str]:
-    """Names of labels and images that lie beside the ground truth."""
+def _beside(truth: Seen, shape: Shape) -> dict[str, Any]:
+    """Names of labels and images that lie beside the ground truth.
+
+    Pixels of a label called "ignore", "void" or "unlabeled" do not count; of 255, if no label is.
+    """
     folder = os.path.dirname(truth.path.rstrip("/"))
     if shape == "label_maps":
         files = (os.path.join(folder, name) for name in _NAMES_FILES)
-        return {"labels": found} if (found := next(filter(os.path.isfile, files), None)) else {}
+        found = next(filter(os.path.isfile, files), None)
+        names = {} if found is None else read_names(found)
+        ignored = [value for value, name in names.items() if _IGNORED.fullmatch(name)]
+        if not ignored and UNLABELLED not in names:
+            ignored = [UNLABELLED]
+        data: dict[str, Any] = {} if found is None else {"labels": found}
+        return data | ({"ignore_index": ignored[0]} if len(ignored) == 1 else {})
     images = os.path.join(folder, _FOLDER_OF_IMAGES)
     own = truth.format == FORMATS["yolo"] or os.path.isdir(truth.path)  # has its images
     if shape == "objects" and not own and os.path.isdir(images):
@@ -248,6 +263,7 @@ def _told(task: str, inputs: Sequence[Seen], shape: Shape, data: Mapping[str, An
         parts.append(f"joined by {_JOINED[shape]}")
     if "ground_truth" in data:
         parts.append(f"ground truth: {data['ground_truth']}")
-    parts += [f"{name}: {data[name]}" for name in ("labels", "images") if name in data]
+    beside = ("labels", "ignore_index", "images")
+    parts += [f"{name}: {data[name]}" for name in beside if name in data]
     parts.append(f"95 % intervals from {RESAMPLES} resamples")
     return " · ".join(parts)
