@@ -27,10 +27,10 @@ from valor_cli.reports.explorer.pictures import image_columns, outlines
 from valor_cli.reports.explorer.slice_columns import slice_columns
 from valor_cli.results import STATUSES, EmbeddedImages, RunResult, Scalar
 
-INLINE: Final = 1_500_000
+INLINE: Final = 1_200_000
 """Characters of columns in the page; larger ones stand in files beside it."""
 
-PHOTOS: Final = 1_000_000
+PHOTOS: Final = 1_600_000
 """Characters of images in the page."""
 
 CASES: Final = "misclassification", "true_positive"
