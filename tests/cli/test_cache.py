@@ -13,7 +13,7 @@ from tests.cli.conftest import Valor
 from valor_cli.models.embedders.vector_store import FILE as VECTORS
 from valor_cli.models.embedders.vector_store import VectorStore
 from valor_cli.models.files.gguf import FOLDER
-from valor_cli.models.protocols.judge import Purpose, Reply, Request
+from valor_cli.models.requests import Purpose, Reply, Request
 from valor_cli.models.store import Store
 from valor_cli.models.store_file import FILE
 

@@ -16,7 +16,7 @@ PAGE = "docs/adding-a-judge.md"
 JUDGE = "valor_cli/models/judge/ollama_judge.py"
 TEST = "tests/models/judge/test_ollama_judge.py"
 CHANGED = (
-    "valor_cli/models/settings/judges.py",
+    "valor_cli/models/settings.py",
     "valor_cli/models/backends.py",
     "valor_cli/models/judge/dry_run.py",
 )

@@ -16,11 +16,10 @@ from pathlib import Path
 import pytest
 
 from valor_cli.errors import ValorError
-from valor_cli.models.protocols.judge import Purpose, Reply, Request, conversation
+from valor_cli.models.requests import Purpose, Reply, Request, conversation
 from valor_cli.models.scheduler.calls import Store as StoreProtocol
-from valor_cli.models.store import Store
+from valor_cli.models.store import Removed, Store
 from valor_cli.models.store_file import APPLICATION, FILE, store_path
-from valor_cli.models.store_report import Removed
 
 ROOT = Path(__file__).parents[2]
 REQUEST = Request(
@@ -385,7 +384,7 @@ def test_a_store_that_another_process_holds(store: Store, path: Path) -> None:
 KEEPER = """
 import sys
 from pathlib import Path
-from valor_cli.models.protocols.judge import Purpose, Reply, Request
+from valor_cli.models.requests import Purpose, Reply, Request
 from valor_cli.models.store import Store
 
 path, name, count = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])

@@ -16,11 +16,11 @@ from valor_cli.errors import ConfigError, MissingExtraError, Problem
 from valor_cli.models import backends, text_models
 from valor_cli.models.embedders.vectors import Vectors
 from valor_cli.models.files import hugging_face
-from valor_cli.models.protocols.identity import ModelIdentity, Unavailable
-from valor_cli.models.protocols.judge import Stopped
+from valor_cli.models.protocols import ModelIdentity, Unavailable
+from valor_cli.models.requests import Stopped
 from valor_cli.models.scheduler.stop import Stop
 from valor_cli.models.session import AbsentEmbedder
-from valor_cli.models.settings.models import EmbedderSettings, LanguageModelSettings
+from valor_cli.models.settings import EmbedderSettings, LanguageModelSettings
 from valor_cli.models.text_models import TextModels
 
 SETTINGS = EmbedderSettings()

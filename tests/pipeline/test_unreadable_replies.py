@@ -17,10 +17,10 @@ from valor_cli.evaluators.verdicts import is_verdict
 from valor_cli.metric import Metric
 from valor_cli.models import panel, session
 from valor_cli.models.backends import open_embedder
-from valor_cli.models.protocols.embedder import Embedder
-from valor_cli.models.protocols.judge import Reply, Request
+from valor_cli.models.protocols import Embedder
+from valor_cli.models.requests import Reply, Request
 from valor_cli.models.scheduler.stop import Stop
-from valor_cli.models.settings.models import EmbedderSettings
+from valor_cli.models.settings import EmbedderSettings
 from valor_cli.models.store import Store
 from valor_cli.models.store_file import FILE
 from valor_cli.results import RunResult

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from valor_cli.errors import ConfigError, Problem
 from valor_cli.models.embedders.vectors import ProgressCallback
-from valor_cli.models.protocols.embedder import Embedder
-from valor_cli.models.protocols.judge import Judge
-from valor_cli.models.protocols.token_encoder import TokenEncoder
+from valor_cli.models.protocols import Embedder, TokenEncoder
+from valor_cli.models.requests import Judge
 from valor_cli.models.scheduler.stop import Stop
-from valor_cli.models.settings.judges import JudgeSettings
-from valor_cli.models.settings.models import Device, EmbedderSettings
+from valor_cli.models.settings import Device, EmbedderSettings, JudgeSettings
 
 
 def open_judge(settings: JudgeSettings) -> Judge:
@@ -94,7 +92,7 @@ def open_token_encoder(
         ValorError: It cannot be used, or makes vectors of whole texts alone.
     """
     if model is None and embedder.backend == "onnx":
-        from valor_cli.models.embedders.onnx_token_encoder import OnnxTokenEncoder
+        from valor_cli.models.embedders.onnx_embedder import OnnxTokenEncoder
 
         return OnnxTokenEncoder(embedder, layer, stop, on_progress)
     if model is None and embedder.backend == "sentence_transformers":
@@ -105,3 +103,20 @@ def open_token_encoder(
     from valor_cli.models.embedders.transformers_token_encoder import TransformersTokenEncoder
 
     return TransformersTokenEncoder(model, layer, device, stop, on_progress)
+
+
+def refuse_remote(asked: Judge | Embedder, what: str, *, offline: bool, hint: str) -> None:
+    """Raise an error for a remote model under `--offline`.
+
+    Args:
+        asked: The model.
+        what: Its block in the config.
+        offline: Whether nothing may leave this machine.
+        hint: What else could be asked.
+
+    Raises:
+        ConfigError: Asking it leaves this machine.
+    """
+    if offline and asked.remote:
+        problem = Problem(what, f"{asked.name} is not on this machine, and --offline forbids that")
+        raise ConfigError(problem, hint=hint)

@@ -11,19 +11,17 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from valor_cli.errors import ConfigError, Problem
-from valor_cli.models.backends import open_judge
+from valor_cli.models.backends import open_judge, refuse_remote
 from valor_cli.models.embedders.vectors import ProgressCallback, Vectors
 from valor_cli.models.judge.dry_run import simulated_calls
 from valor_cli.models.judge.prompts import Prompt, Prompts
-from valor_cli.models.offline import refuse_remote
-from valor_cli.models.protocols.judge import Judge, Request
+from valor_cli.models.requests import Judge, Request
 from valor_cli.models.scheduler.budget import budget_of
 from valor_cli.models.scheduler.calls import CachedReply, Calls, Limits
 from valor_cli.models.scheduler.cassette import CassetteWriter
-from valor_cli.models.scheduler.event_loop import run_async
-from valor_cli.models.scheduler.interrupts import Interrupts
+from valor_cli.models.scheduler.event_loop import Interrupts, run_async
 from valor_cli.models.scheduler.stop import Stop
-from valor_cli.models.settings.judges import JudgeSettings
+from valor_cli.models.settings import JudgeSettings
 from valor_cli.models.store import RunStore, Store
 from valor_cli.results import Scalar, UsageResult
 

@@ -11,18 +11,21 @@ import numpy as np
 from msgspec import Struct, field
 from numpy.typing import NDArray
 
-from valor_cli.models.backends import check_embedder, open_embedder
+from valor_cli.models.backends import check_embedder, open_embedder, refuse_remote
 from valor_cli.models.embedders.vector_store import VectorStore
 from valor_cli.models.embedders.vectors import Vectors
 from valor_cli.models.judge.dry_run import SimulatedEmbedder
 from valor_cli.models.judge.prompts import Prompts
-from valor_cli.models.offline import refuse_remote
 from valor_cli.models.panel import Member, Panel, Work
-from valor_cli.models.protocols.embedder import Embedder
-from valor_cli.models.protocols.identity import ModelIdentity, Unavailable
+from valor_cli.models.protocols import Embedder, ModelIdentity, Unavailable
 from valor_cli.models.scheduler.stop import Stop
-from valor_cli.models.settings.judges import Combine, JudgeSettings
-from valor_cli.models.settings.models import Device, EmbedderSettings, LanguageModelSettings
+from valor_cli.models.settings import (
+    Combine,
+    Device,
+    EmbedderSettings,
+    JudgeSettings,
+    LanguageModelSettings,
+)
 from valor_cli.models.text_models import ProgressCallback, TextModels
 from valor_cli.results import PromptUsed, Scalar, UsageResult
 

@@ -13,12 +13,10 @@ from numpy.typing import NDArray
 
 from valor_cli.extras import extra_folder
 from valor_cli.models.embedders.vectors import ProgressCallback, Vectors
-from valor_cli.models.protocols.classifier import Classifier
-from valor_cli.models.protocols.identity import ModelIdentity, Unavailable
-from valor_cli.models.protocols.token_encoder import TokenEncoder
+from valor_cli.models.protocols import Classifier, ModelIdentity, TokenEncoder, Unavailable
 from valor_cli.models.scheduler.event_loop import run_async
 from valor_cli.models.scheduler.stop import Stop
-from valor_cli.models.settings.models import Device, EmbedderSettings, LanguageModelSettings
+from valor_cli.models.settings import Device, EmbedderSettings, LanguageModelSettings
 
 if TYPE_CHECKING:
     from valor_cli.models.embedders.reduction import UmapReduction

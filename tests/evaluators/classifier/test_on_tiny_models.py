@@ -18,7 +18,7 @@ from valor_cli.evaluators.model_metrics import ModelTexts
 from valor_cli.evaluators.samples.outcomes import Outcomes
 from valor_cli.metric import Metric
 from valor_cli.models.scheduler.stop import Stop
-from valor_cli.models.settings.models import EmbedderSettings
+from valor_cli.models.settings import EmbedderSettings
 from valor_cli.models.text_models import TextModels
 
 pytestmark = pytest.mark.models

@@ -15,7 +15,7 @@ from valor_cli.metric import Call
 from valor_cli.models.backends import open_embedder
 from valor_cli.models.embedders.vectors import Vectors
 from valor_cli.models.scheduler.stop import Stop
-from valor_cli.models.settings.models import EmbedderSettings
+from valor_cli.models.settings import EmbedderSettings
 from valor_cli.models.text_models import TextModels
 from valor_cli.results import Findings
 

@@ -19,7 +19,7 @@ from valor_cli.evaluators.likelihood.metrics.gptscore_summarization_reference im
 )
 from valor_cli.evaluators.likelihood.metrics.perplexity import PERPLEXITY
 from valor_cli.models.scheduler.stop import Stop
-from valor_cli.models.settings.models import LanguageModelSettings
+from valor_cli.models.settings import LanguageModelSettings
 
 pytestmark = pytest.mark.models
 

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from tests.oracles import tiny_classifiers as tiny
 from valor_cli.errors import ConfigError
 from valor_cli.models.classifiers.consistency_model import ConsistencyModel
-from valor_cli.models.protocols.classifier import Pair
-from valor_cli.models.protocols.identity import Unavailable
+from valor_cli.models.protocols import Pair, Unavailable
 from valor_cli.models.scheduler.stop import Stop
 
 pytestmark = pytest.mark.models

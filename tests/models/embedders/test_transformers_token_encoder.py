@@ -16,9 +16,8 @@ from valor_cli.models.embedders.transformers_token_encoder import (
     USUAL_LAYERS,
     TransformersTokenEncoder,
 )
-from valor_cli.models.protocols.identity import Unavailable
-from valor_cli.models.protocols.judge import Stopped
-from valor_cli.models.protocols.token_encoder import TokenStates
+from valor_cli.models.protocols import TokenStates, Unavailable
+from valor_cli.models.requests import Stopped
 from valor_cli.models.scheduler.stop import Stop
 
 pytestmark = pytest.mark.models

@@ -20,13 +20,14 @@ from hypothesis.extra import numpy as arrays
 
 from valor_cli.errors import ValorError
 from valor_cli.models.embedders import vector_store
-from valor_cli.models.embedders.vector_report import (
+from valor_cli.models.embedders.vector_store import (
+    FILE,
     ModelKept,
     VectorsRemoved,
+    VectorStore,
     clear_vectors,
     info_of_vectors,
 )
-from valor_cli.models.embedders.vector_store import FILE, VectorStore
 from valor_cli.models.store import Store
 
 ROOT = Path(__file__).parents[3]

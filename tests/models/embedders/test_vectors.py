@@ -17,9 +17,8 @@ from valor_cli.errors import ValorError
 from valor_cli.models.embedders import vectors as module
 from valor_cli.models.embedders.vector_store import FILE, VectorStore
 from valor_cli.models.embedders.vectors import STAGE, Vectors
-from valor_cli.models.protocols.embedder import Embedder
-from valor_cli.models.protocols.identity import ModelIdentity
-from valor_cli.models.protocols.judge import NoAnswer, Stopped
+from valor_cli.models.protocols import Embedder, ModelIdentity
+from valor_cli.models.requests import NoAnswer, Stopped
 from valor_cli.models.scheduler.stop import Stop
 
 

@@ -14,10 +14,10 @@ from tests.oracles import tiny_models
 from valor_cli.errors import ConfigError
 from valor_cli.models.language_models import transformers_language_model as module
 from valor_cli.models.language_models.transformers_language_model import TransformersLanguageModel
-from valor_cli.models.protocols.judge import Stopped
-from valor_cli.models.protocols.language_model import Passage
+from valor_cli.models.protocols import Passage
+from valor_cli.models.requests import Stopped
 from valor_cli.models.scheduler.stop import Stop
-from valor_cli.models.settings.models import LanguageModelSettings
+from valor_cli.models.settings import LanguageModelSettings
 
 pytestmark = pytest.mark.models
 

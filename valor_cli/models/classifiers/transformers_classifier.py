@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from valor_cli.errors import ConfigError, Problem
 from valor_cli.models.files.hugging_face import loaded, located, tokenizer_of, transformers
-from valor_cli.models.protocols.classifier import Pair
+from valor_cli.models.protocols import Pair
 from valor_cli.models.scheduler.stop import Stop
-from valor_cli.models.settings.models import Device
+from valor_cli.models.settings import Device
 from valor_cli.models.text.devices import device_of
 from valor_cli.models.text.tokens import check_window, plain, window_of
 from valor_cli.models.text.windows import Batch, WindowedTexts

@@ -14,18 +14,18 @@ from numpy.typing import NDArray
 from valor_cli.models.litellm import client as litellm_client
 from valor_cli.models.litellm.endpoints import Endpoint
 from valor_cli.models.litellm.faults import explained, fault
-from valor_cli.models.protocols.identity import ModelIdentity
-from valor_cli.models.protocols.judge import (
+from valor_cli.models.protocols import ModelIdentity
+from valor_cli.models.requests import (
     NoAnswer,
     PermanentError,
     RateLimited,
     Stopped,
     TransientError,
 )
-from valor_cli.models.scheduler import interrupts
-from valor_cli.models.scheduler.backoff import Backoff
+from valor_cli.models.scheduler import event_loop
+from valor_cli.models.scheduler.retries import Backoff
 from valor_cli.models.scheduler.stop import Stop
-from valor_cli.models.settings.models import EmbedderSettings
+from valor_cli.models.settings import EmbedderSettings
 
 T = TypeVar("T")
 
@@ -94,7 +94,7 @@ class LitellmEmbedder:
 
         def grace() -> None:
             # Handlers of signals run while the loop waits: only this wakes it.
-            loop.call_soon_threadsafe(lambda: loop.call_later(interrupts.GRACE_S, task.cancel))
+            loop.call_soon_threadsafe(lambda: loop.call_later(event_loop.GRACE_S, task.cancel))
 
         self._stop.callbacks.append(grace)
         try:

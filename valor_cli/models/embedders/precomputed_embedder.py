@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from valor_cli.errors import LISTED, DataError, Problem
 from valor_cli.models.json_lines import Faults
-from valor_cli.models.protocols.identity import ModelIdentity, sha256_of
-from valor_cli.models.settings.models import EmbedderSettings
+from valor_cli.models.protocols import ModelIdentity, sha256_of
+from valor_cli.models.settings import EmbedderSettings
 
 _SHOWN = 60
 

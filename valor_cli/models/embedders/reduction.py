@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.extras import extra
-from valor_cli.models.protocols.judge import Stopped
+from valor_cli.models.requests import Stopped
 from valor_cli.models.scheduler.stop import Stop
 
 STAGE = "laying out sentences"

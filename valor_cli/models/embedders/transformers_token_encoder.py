@@ -22,9 +22,9 @@ from valor_cli.models.files.hugging_face import (
     tokenizer_of,
     transformers,
 )
-from valor_cli.models.protocols.token_encoder import STAGE, TokenStates
+from valor_cli.models.protocols import ENCODING, TokenStates
 from valor_cli.models.scheduler.stop import Stop
-from valor_cli.models.settings.models import Device
+from valor_cli.models.settings import Device
 from valor_cli.models.text.devices import device_of, in_batches, tokens_at_once
 from valor_cli.models.text.tokens import Ids, check_window, plain, window_of
 from valor_cli.models.text.windows import bytes_per_token, padded
@@ -115,13 +115,13 @@ class TransformersTokenEncoder:
         """
         done = 0
         for part in self._parts(texts):
-            self._on_progress(STAGE, done, len(texts))
+            self._on_progress(ENCODING, done, len(texts))
             distinct = {text: at for at, text in enumerate(dict.fromkeys(part))}
             found = self._states(self._ids(list(distinct)))
             for text in part:
                 yield found[distinct[text]]
             done += len(part)
-        self._on_progress(STAGE, done, len(texts))
+        self._on_progress(ENCODING, done, len(texts))
 
     def cut(self, texts: Sequence[str]) -> int:
         """Number of texts that are truncated."""

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.errors import Problem, ValorError
-from valor_cli.models.protocols.embedder import Embedder
-from valor_cli.models.protocols.judge import NoAnswer, Stopped
+from valor_cli.models.protocols import Embedder
+from valor_cli.models.requests import NoAnswer, Stopped
 from valor_cli.models.scheduler.stop import Stop
 
 if TYPE_CHECKING:

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.models.judge.prices import price_of
-from valor_cli.models.protocols.identity import ModelIdentity
-from valor_cli.models.protocols.judge import Price, Reply, Request
+from valor_cli.models.litellm.endpoints import price_of
+from valor_cli.models.protocols import ModelIdentity
+from valor_cli.models.requests import Price, Reply, Request
 from valor_cli.models.scheduler.calls import Calls, Limits, Stop
-from valor_cli.models.settings.judges import JudgeSettings
-from valor_cli.models.settings.models import EmbedderSettings
+from valor_cli.models.settings import EmbedderSettings, JudgeSettings
 
 BYTES_PER_TOKEN = 4.0
 """Of English under the tokenizers of today's models, about; what an estimate rests on."""

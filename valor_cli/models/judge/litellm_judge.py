@@ -7,12 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from valor_cli.errors import ConfigError, Problem
-from valor_cli.models.judge.prices import litellm_model_info, price_of
 from valor_cli.models.litellm import client as litellm_client
-from valor_cli.models.litellm.endpoints import Endpoint
+from valor_cli.models.litellm.endpoints import Endpoint, litellm_model_info, price_of
 from valor_cli.models.litellm.faults import Fault, explained, fault
-from valor_cli.models.protocols.judge import Price, Reply, Request, TransientError
-from valor_cli.models.settings.judges import JudgeSettings
+from valor_cli.models.requests import Price, Reply, Request, TransientError
+from valor_cli.models.settings import JudgeSettings
 
 Form = Literal["json_schema", "json_object", "none"]
 _FORMS: tuple[Form, ...] = ("json_schema", "json_object", "none")

@@ -24,9 +24,9 @@ from valor_cli.models.files.hugging_face import (
     transformers,
 )
 from valor_cli.models.language_models.next_token import Ids, NextToken, Row
-from valor_cli.models.protocols.language_model import Architecture, Passage
+from valor_cli.models.protocols import Architecture, Passage
 from valor_cli.models.scheduler.stop import Stop
-from valor_cli.models.settings.models import Device, LanguageModelSettings
+from valor_cli.models.settings import Device, LanguageModelSettings
 from valor_cli.models.text.devices import device_of, in_batches, tokens_at_once
 
 WHAT = "language_model"

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from valor_cli.errors import ConfigError, Problem
-from valor_cli.models.protocols.judge import Stopped
+from valor_cli.models.requests import Stopped
 from valor_cli.models.scheduler.stop import Stop
-from valor_cli.models.settings.models import Device
+from valor_cli.models.settings import Device
 
 T = TypeVar("T")
 

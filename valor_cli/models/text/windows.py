@@ -10,7 +10,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from valor_cli.kernels.vectors.batching import batches
-from valor_cli.models.protocols.classifier import Pair
+from valor_cli.models.protocols import Pair
 from valor_cli.models.scheduler.stop import Stop
 from valor_cli.models.text.devices import in_batches, tokens_at_once
 from valor_cli.models.text.tokens import Frame, Ids, TextTokens
