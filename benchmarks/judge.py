@@ -97,7 +97,7 @@ async def through_valor(
         for at in todo:
             await asker.ask(request(at))
 
-    with Store.open() as store:
+    with Store() as store:
         asker = Calls(
             judge,
             Limits(concurrency, timeout_s),

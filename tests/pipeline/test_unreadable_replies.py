@@ -92,7 +92,7 @@ def evaluated(
 
 
 def kept(folder: Path) -> int:
-    with Store.open(folder / "cache" / FILE) as store:
+    with Store(folder / "cache" / FILE) as store:
         return store.info().replies
 
 

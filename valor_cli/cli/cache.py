@@ -52,7 +52,7 @@ def info(format_: Format = "text") -> None:
 
     path, of_vectors = store_path(), store_path(FILE)
     if _is_there(path):
-        with Store.open(path) as store:
+        with Store(path) as store:
             kept = store.info()
     else:
         kept = StoreInfo(path)
@@ -103,7 +103,7 @@ def clear(
     removed, vectors = Removed(), VectorsRemoved()
     models = Converted(path.parent / FOLDER)
     if only in (None, "replies") and _is_there(path):
-        with Store.open(path) as store:
+        with Store(path) as store:
             removed = store.clear(older_than_days)
     if only in (None, "vectors") and _is_there(of_vectors):
         vectors = clear_vectors(of_vectors, older_than_days)

@@ -164,7 +164,7 @@ class Panel:
     def _kept(self, settings: JudgeSettings, judge: Judge, held: ExitStack) -> RunStore:
         """What is kept of the judge's replies."""
         if self._store is None:
-            self._store = held.enter_context(Store.open())
+            self._store = held.enter_context(Store())
         kept = self._store.run(
             self._identity, resume=self._resume, reuse=settings.cache, judge=judge.name
         )

@@ -168,7 +168,7 @@ class Session:
         refuse_remote(embedder, "embedder", offline=self.offline, hint=NEAR)
         kept = None
         if settings.cache and embedder.keeps is not None:
-            kept = self._held.enter_context(VectorStore.open(embedder.keeps))
+            kept = self._held.enter_context(VectorStore(embedder.keeps))
         return Vectors(embedder, self.stop, self.on_progress, kept)
 
     def look(self) -> None:

@@ -156,7 +156,7 @@ def test_one_run_asks_in_several_loops_and_a_later_one_nobody(tmp_path: Path) ->
         path = tmp_path / "vectors.sqlite3"
         for asked in (3, 0):
             before = len(server.requests)
-            with VectorStore.open(embedder(server).keeps, path) as kept:
+            with VectorStore(embedder(server).keeps, path) as kept:
                 run = models(server, kept)
                 for texts in (["a", "b"], ["b", "c"], ["a"], ["d"]):
                     assert np.array_equal(run.embed(texts), [vector_of(one) for one in texts])
