@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 
 from valor_cli.errors import ConfigError, DataError, ValorError
-from valor_cli.models import panel as panels
 from valor_cli.models import session as sessions
 from valor_cli.models.backends import open_judge
 from valor_cli.models.embedders.vector_store import FILE, VectorStore
@@ -72,7 +71,7 @@ def slow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             return SlowJudge(settings)
         return real(settings)
 
-    monkeypatch.setattr(panels, "open_judge", opened)
+    monkeypatch.setattr(sessions, "open_judge", opened)
 
 
 def settings(**more: Any) -> JudgeSettings:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 from valor_cli.errors import ConfigError, Problem
 from valor_cli.models.embedders.vectors import ProgressCallback
 from valor_cli.models.protocols import Embedder, TokenEncoder
 from valor_cli.models.requests import Judge
 from valor_cli.models.scheduler.stop import Stop
-from valor_cli.models.settings import Device, EmbedderSettings, JudgeSettings
+from valor_cli.models.settings import JUDGES, Device, EmbedderSettings, JudgeSettings
 
 
 def open_judge(settings: JudgeSettings) -> Judge:
@@ -16,21 +18,9 @@ def open_judge(settings: JudgeSettings) -> Judge:
     Raises:
         ValorError: Its file cannot be used, or its package is not installed.
     """
-    if settings.backend == "scripted":
-        from valor_cli.models.judge.scripted_judge import ScriptedJudge
-
-        return ScriptedJudge(settings)
-    if settings.backend == "replay":
-        from valor_cli.models.judge.replay_judge import ReplayJudge
-
-        return ReplayJudge(settings)
-    if settings.backend == "local":
-        from valor_cli.models.judge.local_judge import LocalJudge
-
-        return LocalJudge(settings)
-    from valor_cli.models.judge.litellm_judge import LitellmJudge
-
-    return LitellmJudge(settings)
+    module, _, name = JUDGES[settings.backend].opened.partition(":")
+    judge: Judge = getattr(import_module(f"valor_cli.models.judge.{module}"), name)(settings)
+    return judge
 
 
 def open_embedder(settings: EmbedderSettings, device: Device, stop: Stop) -> Embedder:

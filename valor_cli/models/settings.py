@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Annotated, Any, Final, Literal, Self
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal, NamedTuple, Self
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -77,7 +78,29 @@ NOT_DISTRIBUTED: Final = (
     "remove this key, and raise `concurrency:` as far as the endpoint allows"
 )
 
-_JUDGE_NEEDS = {"litellm": "model", "local": "model", "replay": "cassette", "scripted": "replies"}
+
+class JudgeBackend(NamedTuple):
+    """A kind of judge; what is known of it before it is opened.
+
+    Attributes:
+        opened: Its module in `valor_cli.models.judge`, and its class there.
+        needs: The key that a config must have.
+        keeps: Whether its replies are kept, so that the same is asked once.
+        free: Whether it costs nothing unless the config has a price.
+    """
+
+    opened: str
+    needs: str
+    keeps: bool = False
+    free: bool = False
+
+
+JUDGES: Mapping[str, JudgeBackend] = {
+    "litellm": JudgeBackend("litellm_judge:LitellmJudge", "model", keeps=True),
+    "local": JudgeBackend("local_judge:LocalJudge", "model", keeps=True, free=True),
+    "replay": JudgeBackend("replay_judge:ReplayJudge", "cassette", free=True),
+    "scripted": JudgeBackend("scripted_judge:ScriptedJudge", "replies", free=True),
+}
 
 
 class JudgeSettings(Strict):
@@ -151,7 +174,7 @@ class JudgeSettings(Strict):
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
-        needed = _JUDGE_NEEDS[self.backend]
+        needed = JUDGES[self.backend].needs
         if not getattr(self, needed):
             raise ValueError(f"backend: {self.backend} needs `{needed}:`")
         for backend, key in (("replay", "cassette"), ("scripted", "replies")):
