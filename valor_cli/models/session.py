@@ -17,7 +17,7 @@ from valor_cli.models.embedders.vectors import Vectors
 from valor_cli.models.judge.dry_run import SimulatedEmbedder, simulated_calls
 from valor_cli.models.judge.prompts import Prompts
 from valor_cli.models.panel import Member, Work, ask_panel, usage_of
-from valor_cli.models.protocols import Embedder, ModelIdentity, Unavailable
+from valor_cli.models.protocols import Embedder, Unavailable
 from valor_cli.models.requests import Judge
 from valor_cli.models.scheduler.budget import budget_of
 from valor_cli.models.scheduler.calls import Calls, Limits
@@ -65,16 +65,11 @@ class Settings(Struct, frozen=True):
     reduces: str | None = None
 
 
-class AbsentEmbedder:
+class AbsentEmbedder(SimulatedEmbedder):
     """In place of an embedder that cannot be had; `reason` says in words why."""
 
-    remote = False
-    keeps = None
-    longest = None
-
     def __init__(self, settings: EmbedderSettings, reason: str) -> None:
-        self.name = settings.called
-        self.identity = ModelIdentity(self.name)
+        super().__init__(settings)
         self.reason = reason
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float64]:
@@ -84,13 +79,6 @@ class AbsentEmbedder:
             Unavailable: Always.
         """
         raise Unavailable(self.reason)
-
-    def cut(self, texts: Sequence[str]) -> int:
-        """None."""
-        return 0
-
-    async def close(self) -> None:
-        """It holds nothing."""
 
 
 class Session:

@@ -127,25 +127,15 @@ class LitellmEmbedder:
                 raise Stopped(self._stop.reason)
 
     async def _asked(self, texts: list[str]) -> list[list[float]]:
-        import httpx
-
         litellm = litellm_client.opened(self)
-        given: dict[str, Any] = {
-            "api_base": self._settings.api_base,
-            "api_key": self._endpoint.key(litellm),
-        }
+        key = self._endpoint.key(litellm)
         try:
-            async with asyncio.timeout(_CONNECT_S + self._settings.timeout_s):
-                response = await litellm.aembedding(
-                    model=self._endpoint.called(litellm),
-                    input=texts,
-                    timeout=httpx.Timeout(self._settings.timeout_s, connect=_CONNECT_S),
-                    num_retries=0,
-                    max_retries=0,
-                    encoding_format="float",
-                    drop_params=True,
-                    **{name: value for name, value in given.items() if value is not None},
-                )
+            response = await litellm_client.requested(
+                litellm,
+                "aembedding",
+                self._endpoint,
+                {"input": texts, "api_key": key, "encoding_format": "float"},
+            )
         except Exception as error:  # providers raise anything; `fault` tells them apart
             raise explained(fault(error), self._endpoint, litellm, texts) from None
         return _vectors(response, len(texts))
