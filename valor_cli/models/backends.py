@@ -5,11 +5,11 @@ from __future__ import annotations
 from importlib import import_module
 
 from valor_cli.errors import ConfigError, Problem
-from valor_cli.models.embedders.vectors import ProgressCallback
 from valor_cli.models.protocols import Embedder, TokenEncoder
 from valor_cli.models.requests import Judge
 from valor_cli.models.scheduler.stop import Stop
 from valor_cli.models.settings import JUDGES, Device, EmbedderSettings, JudgeSettings
+from valor_cli.models.text.devices import Runtime
 
 
 def open_judge(settings: JudgeSettings) -> Judge:
@@ -71,9 +71,7 @@ def open_token_encoder(
     embedder: EmbedderSettings,
     model: str | None,
     layer: int | None,
-    device: Device,
-    stop: Stop,
-    on_progress: ProgressCallback,
+    runtime: Runtime,
 ) -> TokenEncoder:
     """A token encoder: the named one, otherwise the embedder's model.
 
@@ -84,7 +82,7 @@ def open_token_encoder(
     if model is None and embedder.backend == "onnx":
         from valor_cli.models.embedders.onnx_embedder import OnnxTokenEncoder
 
-        return OnnxTokenEncoder(embedder, layer, stop, on_progress)
+        return OnnxTokenEncoder(embedder, layer, runtime)
     if model is None and embedder.backend == "sentence_transformers":
         model = embedder.model
     if model is None:
@@ -92,7 +90,7 @@ def open_token_encoder(
         raise ConfigError(problem, hint="name a `model:` under bertscore")
     from valor_cli.models.embedders.transformers_token_encoder import TransformersTokenEncoder
 
-    return TransformersTokenEncoder(model, layer, device, stop, on_progress)
+    return TransformersTokenEncoder(model, layer, runtime)
 
 
 def refuse_remote(asked: Judge | Embedder, what: str, *, offline: bool, hint: str) -> None:

@@ -22,7 +22,7 @@ from valor_cli.models.requests import Judge
 from valor_cli.models.scheduler.budget import budget_of
 from valor_cli.models.scheduler.calls import Calls, Limits
 from valor_cli.models.scheduler.cassette import CassetteWriter
-from valor_cli.models.scheduler.stop import Stop
+from valor_cli.models.scheduler.stop import ProgressCallback, Stop
 from valor_cli.models.settings import (
     Combine,
     Device,
@@ -31,7 +31,8 @@ from valor_cli.models.settings import (
     LanguageModelSettings,
 )
 from valor_cli.models.store import RunStore, Store
-from valor_cli.models.text_models import ProgressCallback, TextModels
+from valor_cli.models.text.devices import Runtime
+from valor_cli.models.text_models import TextModels
 from valor_cli.results import PromptUsed, Scalar, UsageResult
 
 _OTHER_JUDGES = """\
@@ -145,9 +146,7 @@ class Session:
         return TextModels(
             wanted.embedder or EmbedderSettings(),
             wanted.language_model,
-            wanted.device,
-            self.stop,
-            self.on_progress,
+            Runtime(wanted.device, self.stop, self.on_progress),
             self.vectors,
         )
 

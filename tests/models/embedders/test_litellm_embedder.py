@@ -35,6 +35,7 @@ from valor_cli.models.embedders.vectors import Vectors
 from valor_cli.models.requests import NoAnswer, Stopped
 from valor_cli.models.scheduler.stop import Stop
 from valor_cli.models.settings import EmbedderSettings
+from valor_cli.models.text.devices import Runtime
 from valor_cli.models.text_models import Halting, TextModels
 
 KEY = "sk-proj-7Gq2pW9zLr4TnXv1BcYd8KfM"
@@ -150,7 +151,7 @@ def test_one_run_asks_in_several_loops_and_a_later_one_nobody(tmp_path: Path) ->
     def models(server: FaultServer, kept: VectorStore) -> TextModels:
         stop = Stop()
         vectors = Vectors(embedder(server, stop), stop, lambda *_: None, kept)
-        return TextModels(EmbedderSettings(), None, "cpu", stop, lambda *_: None, vectors)
+        return TextModels(EmbedderSettings(), None, Runtime("cpu", stop, lambda *_: None), vectors)
 
     with FaultServer() as server:
         path = tmp_path / "vectors.sqlite3"

@@ -17,6 +17,7 @@ from valor_cli.models.protocols import ENCODING
 from valor_cli.models.requests import Stopped
 from valor_cli.models.scheduler.stop import Stop
 from valor_cli.models.settings import EmbedderSettings
+from valor_cli.models.text.devices import Runtime
 
 TEXTS = ["one two", "", "  three \n", "one " * 600, "two", "\ud83d", "🙂 שלום"]
 
@@ -29,7 +30,9 @@ def opened(
 ) -> OnnxTokenEncoder:
     said = [] if told is None else told
     return OnnxTokenEncoder(
-        EmbedderSettings(**settings), layer, stop or Stop(), lambda *each: said.append(each)
+        EmbedderSettings(**settings),
+        layer,
+        Runtime("cpu", stop or Stop(), lambda *each: said.append(each)),
     )
 
 

@@ -18,6 +18,7 @@ from valor_cli.models.protocols import Passage
 from valor_cli.models.requests import Stopped
 from valor_cli.models.scheduler.stop import Stop
 from valor_cli.models.settings import LanguageModelSettings
+from valor_cli.models.text.devices import Runtime
 
 pytestmark = pytest.mark.models
 
@@ -45,7 +46,7 @@ def opened(folder: Path | str, **settings: Any) -> TransformersLanguageModel:
     stop = settings.pop("stop", Stop())
     told = settings.pop("on_progress", lambda *_: None)
     return TransformersLanguageModel(
-        LanguageModelSettings(model=str(folder), **settings), "cpu", stop, told
+        LanguageModelSettings(model=str(folder), **settings), Runtime("cpu", stop, told)
     )
 
 

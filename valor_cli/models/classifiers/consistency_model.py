@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +28,7 @@ from valor_cli.models.files.hugging_face import (
 )
 from valor_cli.models.files.model_folder import files_read
 from valor_cli.models.protocols import ModelIdentity, Pair, Unavailable, sha256_of_files
-from valor_cli.models.scheduler.stop import Stop
-from valor_cli.models.settings import Device
-from valor_cli.models.text.devices import device_of
+from valor_cli.models.text.devices import Runtime, device_of
 from valor_cli.models.text.tokens import Frame, TextTokens, check_window
 from valor_cli.models.text.windows import Batch, WindowedTexts
 
@@ -62,18 +60,14 @@ class ConsistencyModel:
         self,
         model: str,
         metric: str,
-        device: Device,
-        stop: Stop,
-        on_progress: Callable[[str, int, int], None],
+        runtime: Runtime,
     ) -> None:
         """Load it.
 
         Args:
             model: A folder, or an id of the hub: HHEM-2.1-Open, or a `T5ForTokenClassification`.
             metric: Who asks, for messages.
-            device: Where it computes.
-            stop: Asked between batches.
-            on_progress: Called with the progress.
+            runtime: Of the run.
 
         Raises:
             Unavailable: It, or the tokenizer of its foundation, is not on this machine.
@@ -83,7 +77,7 @@ class ConsistencyModel:
         transformers(metric)
         found = located(model, metric)
         settings = settings_of(found)
-        there = device_of(device)
+        there = device_of(runtime.device)
         tokenizer = tokenizer_file(found, settings)
         self.identity = identity_of(found, tokenizer)
         self._model = model_of(found, settings, there)
@@ -100,8 +94,7 @@ class ConsistencyModel:
             device=there,
             config=self._model.config,
             most_texts=None,
-            stop=stop,
-            on_progress=on_progress,
+            runtime=runtime,
         )
 
     def of_texts(self, texts: Sequence[str]) -> list[Floats]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from valor_cli.models.files.onnx_files import OnnxFiles, onnx_files
 from valor_cli.models.protocols import ENCODING, ModelIdentity, TokenStates
 from valor_cli.models.scheduler.stop import Stop
 from valor_cli.models.settings import EmbedderSettings
+from valor_cli.models.text.devices import Runtime
 
 _IN_GRAPH = "in the graph"
 
@@ -141,16 +142,14 @@ class OnnxTokenEncoder:
         self,
         settings: EmbedderSettings,
         layer: int | None,
-        stop: Stop,
-        on_progress: Callable[[str, int, int], None],
+        runtime: Runtime,
     ) -> None:
         """Load it.
 
         Args:
             settings: Which model.
             layer: Whose hidden states; the last, or None for the last.
-            stop: Asked between batches.
-            on_progress: Called with the progress.
+            runtime: Of the run.
 
         Raises:
             Unavailable: It is not on this machine.
@@ -162,12 +161,12 @@ class OnnxTokenEncoder:
         self.layer = _last(files, layer)
         self.longest = settings.max_tokens or files.positions or files.longest
         self._model = OnnxModel(
-            files, self.longest, stop, batch_size=settings.batch_size, spelled=True
+            files, self.longest, runtime.stop, batch_size=settings.batch_size, spelled=True
         )
         if not self._model.tokens_out:
             problem = Problem(str(files.model), "makes vectors of whole texts, not of tokens")
             raise ConfigError(problem, hint="name a `model:` under bertscore")
-        self._on_progress = on_progress
+        self._on_progress = runtime.on_progress
 
     def states(self, texts: Sequence[str]) -> Iterator[TokenStates]:
         """Token states of each text, in order; long texts are truncated.
