@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rotation import print_table, rotate
 
-from valor_cli.models.files.minilm import LONGEST, TOKENIZER, minilm_file
+from valor_cli.models.files.packaged import MINILM_LONGEST, MINILM_TOKENIZER, minilm_file
 
 WORDS = 18
 BATCH = 32
@@ -67,7 +67,7 @@ def _texts(options: argparse.Namespace) -> list[str]:
         lines = options.texts.read_text(encoding="utf-8").splitlines()
         return list(dict.fromkeys(filter(None, map(str.strip, lines))))[: options.count]
     rng = np.random.default_rng(0)
-    known = json.loads(TOKENIZER.read_bytes())["model"]["vocab"]
+    known = json.loads(MINILM_TOKENIZER.read_bytes())["model"]["vocab"]
     words = np.array([word for word in known if word.isascii() and word.isalpha()])
     chance = 1 / np.arange(1, len(words) + 1)
     chance /= chance.sum()
@@ -89,9 +89,9 @@ def _bare() -> Callable[[list[str]], Vectors]:
     import onnxruntime
     from tokenizers import Tokenizer
 
-    tokenizer = Tokenizer.from_file(str(TOKENIZER))
+    tokenizer = Tokenizer.from_file(str(MINILM_TOKENIZER))
     tokenizer.no_padding()
-    tokenizer.enable_truncation(LONGEST)
+    tokenizer.enable_truncation(MINILM_LONGEST)
     session = onnxruntime.InferenceSession(str(minilm_file()), providers=["CPUExecutionProvider"])
 
     def embed(texts: list[str]) -> Vectors:
@@ -117,7 +117,7 @@ def _bare() -> Callable[[list[str]], Vectors]:
 def _embedder() -> Callable[[list[str]], Vectors]:
     from valor_cli.models.embedders.onnx_embedder import OnnxEmbedder
     from valor_cli.models.scheduler.stop import Stop
-    from valor_cli.models.settings.models import EmbedderSettings
+    from valor_cli.models.settings import EmbedderSettings
 
     embedder = OnnxEmbedder(EmbedderSettings(), Stop())
     return lambda texts: asyncio.run(embedder.embed(texts))
@@ -127,7 +127,7 @@ def _run() -> Callable[[list[str]], Vectors]:
     from valor_cli.models.embedders.onnx_embedder import OnnxEmbedder
     from valor_cli.models.embedders.vectors import Vectors as OfRun
     from valor_cli.models.scheduler.stop import Stop
-    from valor_cli.models.settings.models import EmbedderSettings
+    from valor_cli.models.settings import EmbedderSettings
 
     embedder = OnnxEmbedder(EmbedderSettings(), Stop())
 

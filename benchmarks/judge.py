@@ -82,9 +82,9 @@ async def through_valor(
 ) -> tuple[float, float]:
     """Seconds and CPU seconds of asking through valor's loop."""
     from valor_cli.models.judge.litellm_judge import LitellmJudge
-    from valor_cli.models.protocols.judge import Request, conversation
+    from valor_cli.models.requests import Request, conversation
     from valor_cli.models.scheduler.calls import Calls, Limits, Stop
-    from valor_cli.models.settings.judges import JudgeSettings
+    from valor_cli.models.settings import JudgeSettings
     from valor_cli.models.store import Store
 
     def request(at: int) -> Request:
@@ -97,7 +97,7 @@ async def through_valor(
         for at in todo:
             await asker.ask(request(at))
 
-    with Store.open() as store:
+    with Store() as store:
         asker = Calls(
             judge,
             Limits(concurrency, timeout_s),

@@ -21,9 +21,10 @@ import numpy as np
 
 from valor_cli.kernels.vectors.batching import batches
 from valor_cli.models.language_models.transformers_language_model import TransformersLanguageModel
-from valor_cli.models.protocols.language_model import Passage
+from valor_cli.models.protocols import Passage
 from valor_cli.models.scheduler.stop import Stop
-from valor_cli.models.settings.models import LanguageModelSettings
+from valor_cli.models.settings import LanguageModelSettings
+from valor_cli.models.text.devices import Runtime
 
 VOCABULARY = (
     "the a store milk capital France Paris river summary text says rain north today house because "
@@ -85,7 +86,7 @@ def main() -> None:
     options.add_argument("--device", default="auto")
     asked = options.parse_args()
     model = TransformersLanguageModel(
-        LanguageModelSettings(model=asked.model), asked.device, Stop(), lambda *_: None
+        LanguageModelSettings(model=asked.model), Runtime(asked.device, Stop(), lambda *_: None)
     )
     shapes = {
         "sentences": [Passage("", text) for text in texts(asked.texts, 20)],

@@ -21,8 +21,12 @@ from valor_cli.data.shapes.objects import columns as object_columns
 from valor_cli.data.shapes.samples import schema as sample_schema
 from valor_cli.data.shapes.scores import schema as score_schema
 from valor_cli.evaluators.structure import checks
-from valor_cli.models.settings.judges import JudgeSettings, PriceSettings
-from valor_cli.models.settings.models import EmbedderSettings, LanguageModelSettings
+from valor_cli.models.settings import (
+    EmbedderSettings,
+    JudgeSettings,
+    LanguageModelSettings,
+    PriceSettings,
+)
 
 CONFIG_INTRODUCTION = """\
 A config is one YAML file: what to read, what to compute, which limits to check, where to write the

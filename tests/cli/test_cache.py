@@ -13,7 +13,7 @@ from tests.cli.conftest import Valor
 from valor_cli.models.embedders.vector_store import FILE as VECTORS
 from valor_cli.models.embedders.vector_store import VectorStore
 from valor_cli.models.files.gguf import FOLDER
-from valor_cli.models.protocols.judge import Purpose, Reply, Request
+from valor_cli.models.requests import Purpose, Reply, Request
 from valor_cli.models.store import Store
 from valor_cli.models.store_file import FILE
 
@@ -26,12 +26,12 @@ def path(tmp_path: Path) -> Path:
     path = tmp_path / FILE
     asked = Request((), purpose=Purpose("faithfulness", "gpt", "s1", "verdicts"))
     for judge, keys, now in (("old/judge", ("k", "l"), 10 * DAY), ("new", ("m",), 40_000 * DAY)):
-        with Store.open(path, clock=lambda now=now: now) as store:  # type: ignore[misc]
+        with Store(path, clock=lambda now=now: now) as store:  # type: ignore[misc]
             run = store.run(judge, resume=False, reuse=True, judge=judge)
             for key in keys:
                 run.keep(key, asked, Reply("yes"))
             store.finish("finished" if judge == "new" else "budget")
-        with VectorStore.open(f"{judge} e", tmp_path / VECTORS, clock=lambda now=now: now) as kept:  # type: ignore[misc]
+        with VectorStore(f"{judge} e", tmp_path / VECTORS, clock=lambda now=now: now) as kept:  # type: ignore[misc]
             kept.keep(keys, np.ones((len(keys), 300)))
     return path
 
@@ -188,9 +188,7 @@ def test_models_that_were_converted_are_told_and_forgotten(valor: Valor, tmp_pat
 
 
 def test_hashes_of_models_are_told_short(valor: Valor, tmp_path: Path) -> None:
-    with VectorStore.open(
-        f"onnx {'0123456789abcdef' * 4} pooling=mean", tmp_path / VECTORS
-    ) as kept:
+    with VectorStore(f"onnx {'0123456789abcdef' * 4} pooling=mean", tmp_path / VECTORS) as kept:
         kept.keep(["k"], np.ones((1, 3)))
     told = valor("cache", "info", VALOR_CACHE_DIR=str(tmp_path)).stdout
     assert "  onnx 0123456789ab pooling=mean " in told

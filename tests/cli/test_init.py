@@ -35,9 +35,9 @@ from tests.models.server import Asked, FaultServer, Turn, said
 from tests.program import invoke
 from valor_cli import catalogue
 from valor_cli.models.embedders.onnx_embedder import OnnxEmbedder
-from valor_cli.models.protocols.judge import Request, conversation
+from valor_cli.models.requests import Request, conversation
 from valor_cli.models.scheduler.stop import Stop
-from valor_cli.models.settings.models import EmbedderSettings
+from valor_cli.models.settings import EmbedderSettings
 
 SAMPLE = ROOT / "sample_data"
 CONFIGS = sorted(path.stem for path in (ROOT / "configs").glob("*.yaml"))

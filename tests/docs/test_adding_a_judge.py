@@ -15,11 +15,7 @@ from tests.docs.pages import blocks, text_of
 PAGE = "docs/adding-a-judge.md"
 JUDGE = "valor_cli/models/judge/ollama_judge.py"
 TEST = "tests/models/judge/test_ollama_judge.py"
-CHANGED = (
-    "valor_cli/models/settings/judges.py",
-    "valor_cli/models/backends.py",
-    "valor_cli/models/judge/dry_run.py",
-)
+CHANGED = ("valor_cli/models/settings.py",)
 SAMPLE = {
     "sample_id": "kettle",
     "user_input": "Does the kettle have a warranty?",

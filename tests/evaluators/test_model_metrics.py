@@ -16,8 +16,8 @@ from valor_cli.evaluators.model_metrics import ModelTexts, gather, measured_evid
 from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes
 from valor_cli.evaluators.samples.sampled import mean_of_samples
 from valor_cli.metric import Call, Metric, Output, Wing
-from valor_cli.models.protocols.identity import ModelIdentity, Unavailable
-from valor_cli.models.protocols.judge import NoAnswer, Stopped
+from valor_cli.models.protocols import ModelIdentity, Unavailable
+from valor_cli.models.requests import NoAnswer, Stopped
 from valor_cli.results import Findings, MetricValue
 
 DATA = samples(response=["one. two.", "", "key AKIAIOSFODNN7EXAMPLE"])

@@ -15,20 +15,18 @@ import numpy as np
 import pytest
 
 from valor_cli.errors import ConfigError, DataError, ValorError
-from valor_cli.models import panel as panels
 from valor_cli.models import session as sessions
 from valor_cli.models.backends import open_judge
 from valor_cli.models.embedders.vector_store import FILE, VectorStore
 from valor_cli.models.embedders.vectors import STAGE
 from valor_cli.models.panel import ASKING, Member
-from valor_cli.models.protocols.identity import ModelIdentity, Unavailable, sha256_of
-from valor_cli.models.protocols.judge import Price, Purpose, Reply, Request, Stopped, conversation
-from valor_cli.models.scheduler import interrupts
-from valor_cli.models.scheduler.interrupts import Interrupts
+from valor_cli.models.protocols import ModelIdentity, Unavailable, sha256_of
+from valor_cli.models.requests import Price, Purpose, Reply, Request, Stopped, conversation
+from valor_cli.models.scheduler import event_loop
+from valor_cli.models.scheduler.event_loop import Interrupts
 from valor_cli.models.scheduler.stop import Stop
 from valor_cli.models.session import Session, Settings
-from valor_cli.models.settings.judges import JudgeSettings
-from valor_cli.models.settings.models import EmbedderSettings
+from valor_cli.models.settings import EmbedderSettings, JudgeSettings
 
 Piece = Callable[[], Awaitable[None]]
 
@@ -73,7 +71,7 @@ def slow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             return SlowJudge(settings)
         return real(settings)
 
-    monkeypatch.setattr(panels, "open_judge", opened)
+    monkeypatch.setattr(sessions, "open_judge", opened)
 
 
 def settings(**more: Any) -> JudgeSettings:
@@ -258,7 +256,7 @@ def test_a_second_signal_drops_what_is_under_way() -> None:
 
 
 def test_requests_under_way_get_their_grace_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(interrupts, "GRACE_S", 0.02)
+    monkeypatch.setattr(event_loop, "GRACE_S", 0.02)
     heard: list[str] = []
     with session() as run:
         slow_of(run.jurors[0]).delay_s = 300.0

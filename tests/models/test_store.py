@@ -16,11 +16,10 @@ from pathlib import Path
 import pytest
 
 from valor_cli.errors import ValorError
-from valor_cli.models.protocols.judge import Purpose, Reply, Request, conversation
+from valor_cli.models.requests import Purpose, Reply, Request, conversation
 from valor_cli.models.scheduler.calls import Store as StoreProtocol
-from valor_cli.models.store import Store
-from valor_cli.models.store_file import APPLICATION, FILE, store_path
-from valor_cli.models.store_report import Removed
+from valor_cli.models.store import APPLICATION, Removed, Store
+from valor_cli.models.store_file import FILE, store_path
 
 ROOT = Path(__file__).parents[2]
 REQUEST = Request(
@@ -52,7 +51,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 def store(path: Path, clock: Clock) -> Iterator[Store]:
-    with Store.open(path, clock=clock) as store:
+    with Store(path, clock=clock) as store:
         yield store
 
 
@@ -79,7 +78,7 @@ def test_a_reply_comes_back_as_it_was(store: Store, path: Path, reply: Reply) ->
     assert run.find("k") is None
     run.keep("k", REQUEST, reply)
     assert run.find("k") == reply
-    with Store.open(path) as other:
+    with Store(path) as other:
         assert other.run("other", resume=False, reuse=True, judge="j").find("k") == reply
     assert run.find("K") is None
 
@@ -239,7 +238,7 @@ def test_info_and_clear(store: Store, path: Path, clock: Clock) -> None:
 def test_a_run_goes_on_while_the_store_is_cleared(store: Store, path: Path) -> None:
     run = store.run("r", resume=False, reuse=False)
     run.keep("k", REQUEST, Reply("yes"))
-    with Store.open(path) as other:
+    with Store(path) as other:
         other.clear()
     assert run.find("k") is None
     run.keep("k", REQUEST, Reply("again", cost_usd=1.0))
@@ -271,7 +270,7 @@ def test_where_it_lies(
 
 def test_the_default_place_is_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("VALOR_CACHE_DIR", str(tmp_path / "a" / "b"))
-    with Store.open() as store:
+    with Store() as store:
         assert store.path == tmp_path / "a" / "b" / FILE
         assert store.path.exists()
 
@@ -284,14 +283,14 @@ def foreign_database(path: Path) -> None:
 
 
 def later_version(path: Path) -> None:
-    Store.open(path).close()
+    Store(path).close()
     database = sqlite3.connect(path)
     database.execute("PRAGMA user_version = 99")
     database.close()
 
 
 def cut_in_half(path: Path) -> None:
-    with Store.open(path) as store:
+    with Store(path) as store:
         run = store.run("r", resume=False, reuse=True)
         for number in range(200):
             run.keep(str(number), REQUEST, Reply("x" * 1000))
@@ -300,7 +299,7 @@ def cut_in_half(path: Path) -> None:
 
 
 def look_through(path: Path) -> None:
-    with Store.open(path) as store:
+    with Store(path) as store:
         run = store.run("r", resume=True, reuse=True)
         for number in range(200):
             run.find(str(number))
@@ -324,7 +323,7 @@ def test_a_file_that_cannot_be_used_is_told_and_left_alone(
     spoil(path)
     before = path.read_bytes() if path.is_file() else None
     with pytest.raises(ValorError) as caught:
-        Store.open(path)
+        Store(path)
     assert str(caught.value).startswith(f"{path}: ")
     assert said in str(caught.value)
     assert hint in str(caught.value)
@@ -354,14 +353,14 @@ def test_a_reply_of_another_form_is_told(store: Store, path: Path) -> None:
 def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ValorError, match="cannot be used: ") as caught:
-        Store.open(tmp_path / "file" / FILE)
+        Store(tmp_path / "file" / FILE)
     assert "VALOR_CACHE_DIR" in caught.value.hint
 
 
 def test_an_empty_file_becomes_a_store(path: Path) -> None:
     path.parent.mkdir()
     path.touch()
-    with Store.open(path) as store:
+    with Store(path) as store:
         assert store.info().replies == 0
     assert rows(path, "PRAGMA application_id") == [(APPLICATION,)]
     assert rows(path, "PRAGMA journal_mode") == [("wal",)]
@@ -385,12 +384,12 @@ def test_a_store_that_another_process_holds(store: Store, path: Path) -> None:
 KEEPER = """
 import sys
 from pathlib import Path
-from valor_cli.models.protocols.judge import Purpose, Reply, Request
+from valor_cli.models.requests import Purpose, Reply, Request
 from valor_cli.models.store import Store
 
 path, name, count = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 sys.stdin.readline()
-with Store.open(path) as store:
+with Store(path) as store:
     run = store.run(name, resume=True, reuse=False, judge="j")
     for number in range(count):
         key = f"{name}-{number}"
@@ -421,7 +420,7 @@ def test_several_processes_make_it_and_write_at_once(path: Path) -> None:
     for one in keepers:
         one.communicate(timeout=60)
         assert one.returncode == 0
-    with Store.open(path) as store:
+    with Store(path) as store:
         kept = store.info()
         assert (kept.replies, kept.runs, kept.unfinished) == (1200, 4, 0)
         for number in range(4):
@@ -434,7 +433,7 @@ def test_several_processes_make_it_and_write_at_once(path: Path) -> None:
 def test_many_make_it_at_the_same_moment(tmp_path: Path) -> None:
     def make(path: Path) -> None:
         together.wait()
-        with Store.open(path) as store:
+        with Store(path) as store:
             store.run("r", resume=True, reuse=True).keep("k", REQUEST, Reply("yes"))
 
     together = threading.Barrier(8)
@@ -459,7 +458,7 @@ def test_what_was_kept_outlives_kill_9(path: Path, seed: int) -> None:
     child.stdin.close()
     child.stdout.close()
 
-    with Store.open(path) as store:
+    with Store(path) as store:
         run = store.run("run", resume=True, reuse=False, judge="j")
         assert run.known
         lost = [key for key in printed if run.find(key) != Reply(key * 20, cost_usd=0.5)]

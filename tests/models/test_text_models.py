@@ -16,11 +16,12 @@ from valor_cli.errors import ConfigError, MissingExtraError, Problem
 from valor_cli.models import backends, text_models
 from valor_cli.models.embedders.vectors import Vectors
 from valor_cli.models.files import hugging_face
-from valor_cli.models.protocols.identity import ModelIdentity, Unavailable
-from valor_cli.models.protocols.judge import Stopped
+from valor_cli.models.protocols import ModelIdentity, Unavailable
+from valor_cli.models.requests import Stopped
 from valor_cli.models.scheduler.stop import Stop
 from valor_cli.models.session import AbsentEmbedder
-from valor_cli.models.settings.models import EmbedderSettings, LanguageModelSettings
+from valor_cli.models.settings import EmbedderSettings, LanguageModelSettings
+from valor_cli.models.text.devices import Runtime
 from valor_cli.models.text_models import TextModels
 
 SETTINGS = EmbedderSettings()
@@ -62,7 +63,7 @@ def no_progress(stage: str, done: int, total: int) -> None:
 def opened(embedder: Any = None, stop: Stop | None = None) -> TextModels:
     stop = stop or Stop()
     vectors = None if embedder is None else Vectors(embedder, stop, no_progress)
-    return TextModels(SETTINGS, None, "cpu", stop, no_progress, vectors)
+    return TextModels(SETTINGS, None, Runtime("cpu", stop, no_progress), vectors)
 
 
 def test_vectors_are_had_in_a_loop_of_their_own_each_time() -> None:
@@ -140,7 +141,9 @@ def test_prompts_whose_beginnings_were_not_seen_are_told(monkeypatch: pytest.Mon
         "valor_cli.models.language_models.transformers_language_model.TransformersLanguageModel",
         lambda *_: small,
     )
-    models = TextModels(SETTINGS, LanguageModelSettings(model="small"), "cpu", Stop(), no_progress)
+    models = TextModels(
+        SETTINGS, LanguageModelSettings(model="small"), Runtime("cpu", Stop(), no_progress)
+    )
     assert models.language_model() is small
     assert models.troubles == ()
     small.cut = 3

@@ -16,7 +16,7 @@ from tests.oracles.judges import Said
 from tests.oracles.text_models import ScriptedModels, ScriptedSession
 from valor_cli.metric import Call, Wing
 from valor_cli.models.judge.prompts import Prompt, Prompts
-from valor_cli.models.protocols.judge import Reply, Request
+from valor_cli.models.requests import Reply, Request
 
 COUNT_AGAINST = ("bias", "toxicity", "hallucination")
 """Prompts of which a verdict of 1 is the worst."""

@@ -16,8 +16,8 @@ from valor_cli.evaluators.model_metrics import measured_evidence
 from valor_cli.evaluators.samples.outcomes import Outcomes
 from valor_cli.metric import Call, Metric
 from valor_cli.models.judge.prompts import Prompt, Prompts
-from valor_cli.models.protocols.judge import NoAnswer, Reply, Request
-from valor_cli.models.settings.judges import Combine
+from valor_cli.models.requests import NoAnswer, Reply, Request
+from valor_cli.models.settings import Combine
 from valor_cli.results import Findings
 
 REFUSED = Reply("", refused=True)

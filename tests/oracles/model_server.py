@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from valor_cli.models.protocols.judge import (
+from valor_cli.models.requests import (
     NoAnswer,
     Price,
     Purpose,

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 
 from tests.oracles.judges import REFUSED
-from valor_cli.models.protocols.judge import Reply
+from valor_cli.models.requests import Reply
 
 Said = Mapping[str, str]
 """By kind, a reply."""

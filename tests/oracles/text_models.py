@@ -12,10 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.models.embedders.reduction import Cloud, dimensions_of
-from valor_cli.models.protocols.classifier import Classifier, Pair
-from valor_cli.models.protocols.identity import ModelIdentity
-from valor_cli.models.protocols.language_model import Architecture, Passage
-from valor_cli.models.protocols.token_encoder import TokenEncoder, TokenStates
+from valor_cli.models.protocols import (
+    Architecture,
+    Classifier,
+    ModelIdentity,
+    Pair,
+    Passage,
+    TokenEncoder,
+    TokenStates,
+)
 
 Floats = NDArray[np.float64]
 

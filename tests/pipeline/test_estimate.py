@@ -14,7 +14,7 @@ from valor_cli.errors import ConfigError
 from valor_cli.evaluators import judge
 from valor_cli.models.judge.dry_run import SimulatedJudge
 from valor_cli.models.judge.scripted_judge import ScriptedJudge
-from valor_cli.models.protocols.judge import Reply, Request
+from valor_cli.models.requests import Reply, Request
 from valor_cli.pipeline.estimate import estimate
 
 RAG = Path(__file__).parents[2] / "sample_data" / "text_generation" / "rag.jsonl"

@@ -15,7 +15,7 @@ from valor_cli import catalogue, pipeline
 from valor_cli.config import load_config
 from valor_cli.data.shapes.samples.schema import COLUMNS
 from valor_cli.metric import Metric
-from valor_cli.models.files import onnx_graph
+from valor_cli.models.embedders import onnx_model as onnx_graph
 from valor_cli.results import RunResult
 
 ROW: dict[str, Any] = {

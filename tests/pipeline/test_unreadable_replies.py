@@ -15,12 +15,12 @@ from valor_cli import catalogue, pipeline
 from valor_cli.config import load_config
 from valor_cli.evaluators.verdicts import is_verdict
 from valor_cli.metric import Metric
-from valor_cli.models import panel, session
+from valor_cli.models import session
 from valor_cli.models.backends import open_embedder
-from valor_cli.models.protocols.embedder import Embedder
-from valor_cli.models.protocols.judge import Reply, Request
+from valor_cli.models.protocols import Embedder
+from valor_cli.models.requests import Reply, Request
 from valor_cli.models.scheduler.stop import Stop
-from valor_cli.models.settings.models import EmbedderSettings
+from valor_cli.models.settings import EmbedderSettings
 from valor_cli.models.store import Store
 from valor_cli.models.store_file import FILE
 from valor_cli.results import RunResult
@@ -72,7 +72,7 @@ def evaluated(
     """Two samples under one metric, judged by a model whose replies are kept."""
     monkeypatch.setenv("VALOR_CACHE_DIR", str(folder / "cache"))
     judge = FakeJudge(lambda request, number: reply(request))
-    monkeypatch.setattr(panel, "open_judge", lambda *_: judge)
+    monkeypatch.setattr(session, "open_judge", lambda *_: judge)
     monkeypatch.setattr(session, "open_embedder", lambda *_: embedder())
     (folder / "samples.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in ROWS))
     valued = [one for one in metric.outputs if parameters or one.name != "rating"]
@@ -92,7 +92,7 @@ def evaluated(
 
 
 def kept(folder: Path) -> int:
-    with Store.open(folder / "cache" / FILE) as store:
+    with Store(folder / "cache" / FILE) as store:
         return store.info().replies
 
 

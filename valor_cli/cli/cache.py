@@ -14,9 +14,9 @@ from valor_cli.errors import Problem, ValorError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from valor_cli.models.embedders.vector_report import VectorsInfo, VectorsRemoved
-    from valor_cli.models.files.converted_report import Converted
-    from valor_cli.models.store_report import Removed, StoreInfo
+    from valor_cli.models.embedders.vector_store import VectorsInfo, VectorsRemoved
+    from valor_cli.models.files.gguf import Converted
+    from valor_cli.models.store import Removed, StoreInfo
 
 cache = typer.Typer(
     name="cache",
@@ -45,16 +45,14 @@ def info(format_: Format = "text") -> None:
     Example:
       valor cache info
     """
-    from valor_cli.models.embedders.vector_report import VectorsInfo, info_of_vectors
-    from valor_cli.models.embedders.vector_store import FILE
-    from valor_cli.models.files.converted_report import converted_models
-    from valor_cli.models.store import Store
+    from valor_cli.models.embedders.vector_store import FILE, VectorsInfo, info_of_vectors
+    from valor_cli.models.files.gguf import converted_models
+    from valor_cli.models.store import Store, StoreInfo
     from valor_cli.models.store_file import store_path
-    from valor_cli.models.store_report import StoreInfo
 
     path, of_vectors = store_path(), store_path(FILE)
     if _is_there(path):
-        with Store.open(path) as store:
+        with Store(path) as store:
             kept = store.info()
     else:
         kept = StoreInfo(path)
@@ -96,19 +94,16 @@ def clear(
     Example:
       valor cache clear --older-than-days 30
     """
-    from valor_cli.models.embedders.vector_report import VectorsRemoved, clear_vectors
-    from valor_cli.models.embedders.vector_store import FILE
-    from valor_cli.models.files.converted_report import Converted, clear_converted
-    from valor_cli.models.files.gguf import FOLDER
-    from valor_cli.models.store import Store
+    from valor_cli.models.embedders.vector_store import FILE, VectorsRemoved, clear_vectors
+    from valor_cli.models.files.gguf import FOLDER, Converted, clear_converted
+    from valor_cli.models.store import Removed, Store
     from valor_cli.models.store_file import store_path
-    from valor_cli.models.store_report import Removed
 
     path, of_vectors = store_path(), store_path(FILE)
     removed, vectors = Removed(), VectorsRemoved()
     models = Converted(path.parent / FOLDER)
     if only in (None, "replies") and _is_there(path):
-        with Store.open(path) as store:
+        with Store(path) as store:
             removed = store.clear(older_than_days)
     if only in (None, "vectors") and _is_there(of_vectors):
         vectors = clear_vectors(of_vectors, older_than_days)

@@ -22,8 +22,8 @@ from valor_cli.kernels.secrets.spans import Span, masked
 from valor_cli.kernels.text.sentences import split_sentences
 from valor_cli.kernels.vectors.cosines import units
 from valor_cli.metric import Call, Metric, Wing
-from valor_cli.models.protocols.identity import Unavailable
-from valor_cli.models.protocols.judge import NoAnswer, Stopped
+from valor_cli.models.protocols import Unavailable
+from valor_cli.models.requests import NoAnswer, Stopped
 
 if TYPE_CHECKING:
     from valor_cli.models.session import Session

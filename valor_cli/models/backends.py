@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 from valor_cli.errors import ConfigError, Problem
-from valor_cli.models.embedders.vectors import ProgressCallback
-from valor_cli.models.protocols.embedder import Embedder
-from valor_cli.models.protocols.judge import Judge
-from valor_cli.models.protocols.token_encoder import TokenEncoder
+from valor_cli.models.protocols import Embedder, TokenEncoder
+from valor_cli.models.requests import Judge
 from valor_cli.models.scheduler.stop import Stop
-from valor_cli.models.settings.judges import JudgeSettings
-from valor_cli.models.settings.models import Device, EmbedderSettings
+from valor_cli.models.settings import JUDGES, Device, EmbedderSettings, JudgeSettings
+from valor_cli.models.text.devices import Runtime
 
 
 def open_judge(settings: JudgeSettings) -> Judge:
@@ -18,21 +18,9 @@ def open_judge(settings: JudgeSettings) -> Judge:
     Raises:
         ValorError: Its file cannot be used, or its package is not installed.
     """
-    if settings.backend == "scripted":
-        from valor_cli.models.judge.scripted_judge import ScriptedJudge
-
-        return ScriptedJudge(settings)
-    if settings.backend == "replay":
-        from valor_cli.models.judge.replay_judge import ReplayJudge
-
-        return ReplayJudge(settings)
-    if settings.backend == "local":
-        from valor_cli.models.judge.local_judge import LocalJudge
-
-        return LocalJudge(settings)
-    from valor_cli.models.judge.litellm_judge import LitellmJudge
-
-    return LitellmJudge(settings)
+    module, _, name = JUDGES[settings.backend].opened.partition(":")
+    judge: Judge = getattr(import_module(f"valor_cli.models.judge.{module}"), name)(settings)
+    return judge
 
 
 def open_embedder(settings: EmbedderSettings, device: Device, stop: Stop) -> Embedder:
@@ -83,9 +71,7 @@ def open_token_encoder(
     embedder: EmbedderSettings,
     model: str | None,
     layer: int | None,
-    device: Device,
-    stop: Stop,
-    on_progress: ProgressCallback,
+    runtime: Runtime,
 ) -> TokenEncoder:
     """A token encoder: the named one, otherwise the embedder's model.
 
@@ -94,9 +80,9 @@ def open_token_encoder(
         ValorError: It cannot be used, or makes vectors of whole texts alone.
     """
     if model is None and embedder.backend == "onnx":
-        from valor_cli.models.embedders.onnx_token_encoder import OnnxTokenEncoder
+        from valor_cli.models.embedders.onnx_embedder import OnnxTokenEncoder
 
-        return OnnxTokenEncoder(embedder, layer, stop, on_progress)
+        return OnnxTokenEncoder(embedder, layer, runtime)
     if model is None and embedder.backend == "sentence_transformers":
         model = embedder.model
     if model is None:
@@ -104,4 +90,21 @@ def open_token_encoder(
         raise ConfigError(problem, hint="name a `model:` under bertscore")
     from valor_cli.models.embedders.transformers_token_encoder import TransformersTokenEncoder
 
-    return TransformersTokenEncoder(model, layer, device, stop, on_progress)
+    return TransformersTokenEncoder(model, layer, runtime)
+
+
+def refuse_remote(asked: Judge | Embedder, what: str, *, offline: bool, hint: str) -> None:
+    """Raise an error for a remote model under `--offline`.
+
+    Args:
+        asked: The model.
+        what: Its block in the config.
+        offline: Whether nothing may leave this machine.
+        hint: What else could be asked.
+
+    Raises:
+        ConfigError: Asking it leaves this machine.
+    """
+    if offline and asked.remote:
+        problem = Problem(what, f"{asked.name} is not on this machine, and --offline forbids that")
+        raise ConfigError(problem, hint=hint)

@@ -94,17 +94,25 @@ def objects(path: str, faults: Faults) -> Iterator[tuple[int, dict[str, Any]]]:
     Raises:
         DataError: The file cannot be read.
     """
+    for number, line in lines(path):
+        try:
+            yield number, _object(line.strip(b" \t\r\n"))
+        except _Unreadable as error:
+            faults.add(number, str(error))
+
+
+def lines(path: str) -> Iterator[tuple[int, bytes]]:
+    """The lines of a file that are not blank, with their numbers from 1.
+
+    Raises:
+        DataError: The file cannot be read.
+    """
     try:
         with open(path, "rb") as file:
             for number, line in enumerate(file, 1):
                 content = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
-                content = content.strip(b" \t\r\n")
-                if not content:
-                    continue
-                try:
-                    yield number, _object(content)
-                except _Unreadable as error:
-                    faults.add(number, str(error))
+                if content.strip(b" \t\r\n"):
+                    yield number, content
     except OSError as error:
         problem = Problem(path, f"cannot be read: {error.strerror or error}")
         raise DataError(problem) from error

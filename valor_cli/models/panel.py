@@ -1,34 +1,23 @@
-"""Run all judges of a config in one event loop."""
+"""Ask all judges of a run in one event loop."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, MutableSequence, Sequence
-from contextlib import ExitStack
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
 from valor_cli.errors import ConfigError, Problem
-from valor_cli.models.backends import open_judge
-from valor_cli.models.embedders.vectors import ProgressCallback, Vectors
-from valor_cli.models.judge.dry_run import simulated_calls
+from valor_cli.models.embedders.vectors import Vectors
 from valor_cli.models.judge.prompts import Prompt, Prompts
-from valor_cli.models.offline import refuse_remote
-from valor_cli.models.protocols.judge import Judge, Request
-from valor_cli.models.scheduler.budget import budget_of
-from valor_cli.models.scheduler.calls import CachedReply, Calls, Limits
-from valor_cli.models.scheduler.cassette import CassetteWriter
-from valor_cli.models.scheduler.event_loop import run_async
-from valor_cli.models.scheduler.interrupts import Interrupts
-from valor_cli.models.scheduler.stop import Stop
-from valor_cli.models.settings.judges import JudgeSettings
-from valor_cli.models.store import RunStore, Store
-from valor_cli.results import Scalar, UsageResult
-
-NEAR = """\
-ask a server of this machine (api_base: http://127.0.0.1:…), or use backend: local or replay"""
+from valor_cli.models.requests import Request
+from valor_cli.models.scheduler.calls import CachedReply, Calls
+from valor_cli.models.scheduler.event_loop import Interrupts, run_async
+from valor_cli.models.scheduler.stop import ProgressCallback, Stop
+from valor_cli.models.settings import JudgeSettings
+from valor_cli.results import UsageResult
 
 Work = Sequence[tuple[int, Iterator[Callable[[], Awaitable[None]]]]]
 
@@ -83,187 +72,79 @@ class Member(Struct, frozen=True):
         return await self.vectors.embed(texts, quiet=True)
 
 
-class Panel:
-    """All judges of a run.
+def ask_panel(
+    members: Sequence[Member], work: Work, stop: Stop, on_progress: ProgressCallback
+) -> list[str]:
+    """Run the calls of every juror concurrently, and return what is to be warned of.
 
-    Attributes:
-        members: The judges, once they are open.
+    A first Ctrl-C, or SIGTERM, lets requests under way end; a second one drops them.
+
+    Raises:
+        ValorError: A judge will never answer.
     """
+    return run_async(_asked(members, work, stop, on_progress))
 
-    def __init__(
-        self,
-        prompts: Prompts,
-        stop: Stop,
-        warnings: MutableSequence[str],
-        *,
-        identity: str,
-        offline: bool,
-        resume: bool,
-        dry_run: bool,
-        on_progress: ProgressCallback,
-    ) -> None:
-        """Nobody is asked yet.
 
-        Args:
-            prompts: What they are asked with.
-            stop: Says whether the run goes on.
-            warnings: Is told what was odd.
-            identity, offline, resume, dry_run, on_progress: As of the `Session`.
-        """
-        self.members: tuple[Member, ...] = ()
-        self._warnings = warnings
-        self._prompts = prompts
-        self._stop = stop
-        self._identity = identity
-        self._offline = offline
-        self._resume = resume
-        self._dry_run = dry_run
-        self._on_progress = on_progress
-        self._store: Store | None = None
-        self._recorders: list[CassetteWriter] = []
+async def _asked(
+    members: Sequence[Member], work: Work, stop: Stop, on_progress: ProgressCallback
+) -> list[str]:
+    total = sum(count for count, _ in work)
+    done = 0
 
-    def open(
-        self, judges: Sequence[JudgeSettings], vectors: Vectors | None, held: ExitStack
-    ) -> None:
-        """Open the judges; `held` closes their resources.
+    async def worker(pieces: Iterator[Callable[[], Awaitable[None]]]) -> None:
+        nonlocal done
+        for piece in pieces:
+            if stop.reason is not None:
+                return
+            await piece()
+            done += 1
+            on_progress(ASKING, done, total)
 
-        Raises:
-            ValorError: One cannot be asked.
-        """
-        self.members = tuple(self._member(one, vectors, held) for one in judges)
+    on_progress(ASKING, 0, total)
+    tasks = [
+        asyncio.create_task(worker(pieces))
+        for member, (count, pieces) in zip(members, work, strict=True)
+        for _ in range(min(count, _at_a_time(member)))
+    ]
+    with Interrupts(stop, tasks):
+        try:
+            await _first_error(tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            await _close(members)
+    checks = [getattr(member.calls.judge, "check", None) for member in members]
+    return [
+        told for check in checks if check is not None and stop.reason is None and (told := check())
+    ]
 
-    def _member(self, settings: JudgeSettings, vectors: Vectors | None, held: ExitStack) -> Member:
-        if self._dry_run:
-            if settings.backend != "local":
-                # What is wrong with its file, its parameters or its budget shows before the run.
-                judge = open_judge(settings)
-                budget_of(judge, settings.budget_usd, settings.max_tokens)
-            calls = simulated_calls(settings, self._stop)
-            return Member(settings, calls, self._prompts, vectors)
-        judge = open_judge(settings)
-        refuse_remote(judge, "judge", offline=self._offline, hint=NEAR)
-        recorder: CassetteWriter | None = None
-        if settings.record is not None:
-            recorder = held.enter_context(CassetteWriter(settings.record, judge.name))
-            self._recorders.append(recorder)
-        kept = self._kept(settings, judge, held) if judge.keeps else None
-        calls = Calls(
-            judge,
-            Limits(
-                settings.concurrency,
-                settings.timeout_s,
-                settings.max_retries,
-                settings.budget_usd,
-                settings.max_tokens,
-            ),
-            self._stop,
-            store=kept,
-            recorder=recorder,
-            spent_before=0.0 if kept is None else kept.spent_before,
+
+async def _close(members: Sequence[Member]) -> None:
+    for member in members:
+        await member.calls.judge.close()
+        if member.vectors is not None:
+            await member.vectors.embedder.close()
+
+
+def usage_of(members: Sequence[Member]) -> list[UsageResult]:
+    """Usage by metric, model and judge."""
+    return [
+        UsageResult(
+            metric,
+            model,
+            member.name,
+            one.calls,
+            one.cached,
+            one.failed,
+            one.tokens_in if one.counted else None,
+            one.tokens_out if one.counted else None,
+            one.cost_usd if one.priced else None,
+            one.saved_usd if one.valued else None,
         )
-        return Member(settings, calls, self._prompts, vectors)
-
-    def _kept(self, settings: JudgeSettings, judge: Judge, held: ExitStack) -> RunStore:
-        """What is kept of the judge's replies."""
-        if self._store is None:
-            self._store = held.enter_context(Store.open())
-        kept = self._store.run(
-            self._identity, resume=self._resume, reuse=settings.cache, judge=judge.name
-        )
-        if self._resume and not kept.known:
-            self._warnings.append(f"--resume: no earlier run of this config with {judge.name}")
-        return kept
-
-    def end(self, *, failed: bool) -> None:
-        """Record how the run ended.
-
-        Args:
-            failed: Whether an error ended it.
-        """
-        if self._stop.reason is not None:
-            # What a stopped run recorded is no whole cassette: it stays beside the old one.
-            for recorder in self._recorders:
-                recorder.abort()
-        if self._store is not None:
-            self._store.finish("failed" if failed else self._stop.kind or "finished")
-
-    def run(self, work: Work) -> None:
-        """Run the calls of every juror concurrently.
-
-        A first Ctrl-C, or SIGTERM, lets requests under way end; a second one drops them.
-
-        Raises:
-            ValorError: A judge will never answer.
-        """
-        run_async(self._run(work))
-
-    async def _run(self, work: Work) -> None:
-        total = sum(count for count, _ in work)
-        done = 0
-
-        async def worker(pieces: Iterator[Callable[[], Awaitable[None]]]) -> None:
-            nonlocal done
-            for piece in pieces:
-                if self._stop.reason is not None:
-                    return
-                await piece()
-                done += 1
-                self._on_progress(ASKING, done, total)
-
-        self._on_progress(ASKING, 0, total)
-        tasks = [
-            asyncio.create_task(worker(pieces))
-            for member, (count, pieces) in zip(self.members, work, strict=True)
-            for _ in range(min(count, _at_a_time(member)))
-        ]
-        with Interrupts(self._stop, tasks):
-            try:
-                await _first_error(tasks)
-            finally:
-                for task in tasks:
-                    task.cancel()
-                await asyncio.gather(*tasks, return_exceptions=True)
-                await self._close()
-        for member in self.members:
-            check = getattr(member.calls.judge, "check", None)
-            if check is not None and self._stop.reason is None and (told := check()):
-                self._warnings.append(told)
-
-    async def _close(self) -> None:
-        for member in self.members:
-            await member.calls.judge.close()
-            if member.vectors is not None:
-                await member.vectors.embedder.close()
-
-    @property
-    def usage(self) -> list[UsageResult]:
-        """Usage by metric, model and judge."""
-        return [
-            UsageResult(
-                metric,
-                model,
-                member.name,
-                one.calls,
-                one.cached,
-                one.failed,
-                one.tokens_in if one.counted else None,
-                one.tokens_out if one.counted else None,
-                one.cost_usd if one.priced else None,
-                one.saved_usd if one.valued else None,
-            )
-            for member in self.members
-            for (metric, model), one in member.calls.usage.items()
-        ]
-
-    @property
-    def settings(self) -> dict[str, Scalar]:
-        """The judges and their settings."""
-        told: dict[str, Scalar] = {}
-        if self.members:
-            told["judge"] = ", ".join(member.name for member in self.members)
-        if any(member.repeats > 1 for member in self.members):
-            told["repeat"] = max(member.repeats for member in self.members)
-        return told
+        for member in members
+        for (metric, model), one in member.calls.usage.items()
+    ]
 
 
 def _at_a_time(member: Member) -> int:

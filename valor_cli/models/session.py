@@ -11,22 +11,33 @@ import numpy as np
 from msgspec import Struct, field
 from numpy.typing import NDArray
 
-from valor_cli.models.backends import check_embedder, open_embedder
+from valor_cli.models.backends import check_embedder, open_embedder, open_judge, refuse_remote
 from valor_cli.models.embedders.vector_store import VectorStore
 from valor_cli.models.embedders.vectors import Vectors
-from valor_cli.models.judge.dry_run import SimulatedEmbedder
+from valor_cli.models.judge.dry_run import SimulatedEmbedder, simulated_calls
 from valor_cli.models.judge.prompts import Prompts
-from valor_cli.models.offline import refuse_remote
-from valor_cli.models.panel import Member, Panel, Work
-from valor_cli.models.protocols.embedder import Embedder
-from valor_cli.models.protocols.identity import ModelIdentity, Unavailable
-from valor_cli.models.scheduler.stop import Stop
-from valor_cli.models.settings.judges import Combine, JudgeSettings
-from valor_cli.models.settings.models import Device, EmbedderSettings, LanguageModelSettings
-from valor_cli.models.text_models import ProgressCallback, TextModels
+from valor_cli.models.panel import Member, Work, ask_panel, usage_of
+from valor_cli.models.protocols import Embedder, Unavailable
+from valor_cli.models.requests import Judge
+from valor_cli.models.scheduler.budget import budget_of
+from valor_cli.models.scheduler.calls import Calls, Limits
+from valor_cli.models.scheduler.cassette import CassetteWriter
+from valor_cli.models.scheduler.stop import ProgressCallback, Stop
+from valor_cli.models.settings import (
+    Combine,
+    Device,
+    EmbedderSettings,
+    JudgeSettings,
+    LanguageModelSettings,
+)
+from valor_cli.models.store import RunStore, Store
+from valor_cli.models.text.devices import Runtime
+from valor_cli.models.text_models import TextModels
 from valor_cli.results import PromptUsed, Scalar, UsageResult
 
-NEAR = """\
+_OTHER_JUDGES = """\
+ask a server of this machine (api_base: http://127.0.0.1:…), or use backend: local or replay"""
+_OTHER_EMBEDDERS = """\
 ask a server of this machine (api_base: http://127.0.0.1:…), or leave `embedder:` out: the packaged
 model is on this machine"""
 
@@ -55,16 +66,11 @@ class Settings(Struct, frozen=True):
     reduces: str | None = None
 
 
-class AbsentEmbedder:
+class AbsentEmbedder(SimulatedEmbedder):
     """In place of an embedder that cannot be had; `reason` says in words why."""
 
-    remote = False
-    keeps = None
-    longest = None
-
     def __init__(self, settings: EmbedderSettings, reason: str) -> None:
-        self.name = settings.called
-        self.identity = ModelIdentity(self.name)
+        super().__init__(settings)
         self.reason = reason
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float64]:
@@ -75,16 +81,13 @@ class AbsentEmbedder:
         """
         raise Unavailable(self.reason)
 
-    def cut(self, texts: Sequence[str]) -> int:
-        """None."""
-        return 0
-
-    async def close(self) -> None:
-        """It holds nothing."""
-
 
 class Session:
-    """The models of a run: its judges, and those that measure texts; a context manager."""
+    """The models of a run: its judges, and those that measure texts; a context manager.
+
+    Attributes:
+        jurors: The judges, once they are open.
+    """
 
     def __init__(
         self,
@@ -113,16 +116,11 @@ class Session:
         self.stop = Stop()
         self.prompts = Prompts(wanted.prompts)
         self.warnings: list[str] = []
-        self.panel = Panel(
-            self.prompts,
-            self.stop,
-            self.warnings,
-            identity=identity,
-            offline=offline,
-            resume=resume,
-            dry_run=dry_run,
-            on_progress=on_progress,
-        )
+        self.jurors: tuple[Member, ...] = ()
+        self._identity = identity
+        self._resume = resume
+        self._store: Store | None = None
+        self._recorders: list[CassetteWriter] = []
         self.vectors: Vectors | None = None
         self.models = self._text_models()
         self._held = ExitStack()
@@ -139,7 +137,7 @@ class Session:
             self.models = self._text_models()
             if self.vectors is not None and isinstance(self.vectors.embedder, AbsentEmbedder):
                 self.models.missing[self.vectors.embedder.reason] = None
-            self.panel.open(self.wanted.judges, self.vectors, held)
+            self.jurors = tuple(self._juror(one) for one in self.wanted.judges)
             self._held = held.pop_all()
         return self
 
@@ -148,9 +146,7 @@ class Session:
         return TextModels(
             wanted.embedder or EmbedderSettings(),
             wanted.language_model,
-            wanted.device,
-            self.stop,
-            self.on_progress,
+            Runtime(wanted.device, self.stop, self.on_progress),
             self.vectors,
         )
 
@@ -162,11 +158,52 @@ class Session:
             embedder = open_embedder(settings, self.wanted.device, self.stop)
         except Unavailable as lack:
             embedder = AbsentEmbedder(settings, str(lack))
-        refuse_remote(embedder, "embedder", offline=self.offline, hint=NEAR)
+        refuse_remote(embedder, "embedder", offline=self.offline, hint=_OTHER_EMBEDDERS)
         kept = None
         if settings.cache and embedder.keeps is not None:
-            kept = self._held.enter_context(VectorStore.open(embedder.keeps))
+            kept = self._held.enter_context(VectorStore(embedder.keeps))
         return Vectors(embedder, self.stop, self.on_progress, kept)
+
+    def _juror(self, settings: JudgeSettings) -> Member:
+        if self.dry_run:
+            if settings.backend != "local":
+                # What is wrong with its file, its parameters or its budget shows before the run.
+                budget_of(open_judge(settings), settings.budget_usd, settings.max_tokens)
+            calls = simulated_calls(settings, self.stop)
+            return Member(settings, calls, self.prompts, self.vectors)
+        judge = open_judge(settings)
+        refuse_remote(judge, "judge", offline=self.offline, hint=_OTHER_JUDGES)
+        recorder: CassetteWriter | None = None
+        if settings.record is not None:
+            recorder = self._held.enter_context(CassetteWriter(settings.record, judge.name))
+            self._recorders.append(recorder)
+        kept = self._kept(settings, judge) if judge.keeps else None
+        calls = Calls(
+            judge,
+            Limits(
+                settings.concurrency,
+                settings.timeout_s,
+                settings.max_retries,
+                settings.budget_usd,
+                settings.max_tokens,
+            ),
+            self.stop,
+            store=kept,
+            recorder=recorder,
+            spent_before=0.0 if kept is None else kept.spent_before,
+        )
+        return Member(settings, calls, self.prompts, self.vectors)
+
+    def _kept(self, settings: JudgeSettings, judge: Judge) -> RunStore:
+        """What is kept of the judge's replies."""
+        if self._store is None:
+            self._store = self._held.enter_context(Store())
+        kept = self._store.run(
+            self._identity, resume=self._resume, reuse=settings.cache, judge=judge.name
+        )
+        if self._resume and not kept.known:
+            self.warnings.append(f"--resume: no earlier run of this config with {judge.name}")
+        return kept
 
     def look(self) -> None:
         """See that the models of this machine are there, before anything is computed.
@@ -202,28 +239,32 @@ class Session:
     ) -> None:
         self.warnings += self.models.troubles
         try:
-            self.panel.end(failed=kind is not None)
+            if self.stop.reason is not None:
+                # What a stopped run recorded is no whole cassette: it stays beside the old one.
+                for recorder in self._recorders:
+                    recorder.abort()
+            if self._store is not None:
+                self._store.finish("failed" if kind is not None else self.stop.kind or "finished")
         finally:
             self._held.__exit__(kind, error, traceback)
 
-    @property
-    def jurors(self) -> Sequence[Member]:
-        """The judges."""
-        return self.panel.members
-
     def run(self, work: Work) -> None:
-        """Ask every juror all that is to be asked of it. Raises as `Panel.run`."""
-        self.panel.run(work)
+        """Ask every juror all that is to be asked of it. Raises as `ask_panel`."""
+        self.warnings += ask_panel(self.jurors, work, self.stop, self.on_progress)
 
     @property
     def usage(self) -> list[UsageResult]:
         """What was asked, by metric, model and judge."""
-        return self.panel.usage
+        return usage_of(self.jurors)
 
     @property
     def settings(self) -> dict[str, Scalar]:
         """Who judged, and how; what changes every number."""
-        told = self.panel.settings
+        told: dict[str, Scalar] = {}
+        if self.jurors:
+            told["judge"] = ", ".join(juror.name for juror in self.jurors)
+        if any(juror.repeats > 1 for juror in self.jurors):
+            told["repeat"] = max(juror.repeats for juror in self.jurors)
         if self.combine is not None:
             told["combine"] = self.combine
         if self.vectors is not None:

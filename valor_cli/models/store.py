@@ -7,27 +7,62 @@ of what the run has paid. Neither prompts nor provider keys are written.
 from __future__ import annotations
 
 import json
-import sqlite3
 import time
-from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from msgspec import Struct
 
 from valor_cli.errors import Problem, ValorError, printable
-from valor_cli.models.protocols.judge import Reply, Request
-from valor_cli.models.store_file import open_file, store_path, unusable
-from valor_cli.models.store_report import Removed, StoreInfo, clear_store, info_of
+from valor_cli.models.requests import Reply, Request
+from valor_cli.models.store_file import Clock, Form, StoreFile, store_path
 
-Clock = Callable[[], float]
+APPLICATION = 0x76616C72  # "valr"
+
+# `start` counts how often a run began anew: what it kept before is told apart from what it keeps
+# now, and is replaced by it. Ids of runs are never used again (AUTOINCREMENT), so that what a run
+# keeps after its ledger was cleared never becomes another run's.
+_TABLES = (
+    """CREATE TABLE runs (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        identity TEXT NOT NULL,
+        judge TEXT NOT NULL,
+        start INTEGER NOT NULL,
+        started REAL NOT NULL,
+        ended REAL,
+        state TEXT NOT NULL,
+        spent_usd REAL NOT NULL DEFAULT 0,
+        calls INTEGER NOT NULL DEFAULT 0,
+        UNIQUE (identity, judge)
+    )""",
+    """CREATE TABLE replies (
+        id INTEGER PRIMARY KEY,
+        key TEXT NOT NULL,
+        run INTEGER NOT NULL,
+        start INTEGER NOT NULL,
+        created REAL NOT NULL,
+        judge TEXT NOT NULL,
+        metric TEXT NOT NULL,
+        prompt TEXT NOT NULL,
+        reply TEXT NOT NULL
+    )""",
+    "CREATE INDEX replies_by_key ON replies (key)",
+)
+
+REPLIES = Form(
+    "replies",
+    APPLICATION,
+    1,
+    _TABLES,
+    busy="end the other valor that writes to it, then go on with --resume",
+    full="make room, then go on with --resume; `valor cache clear` forgets what is kept",
+    broken="move the file away, and its -wal and -shm too; the replies are then asked anew",
+)
 
 _FIND = "SELECT reply FROM replies WHERE key = ? ORDER BY id DESC LIMIT 1"
 _FIND_OWN = (
     "SELECT reply FROM replies WHERE key = ? AND run = ? AND start = ? ORDER BY id DESC LIMIT 1"
 )
-_BEGIN = "BEGIN IMMEDIATE"
 _FORGET = "DELETE FROM replies WHERE key = ? AND run = ?"
 _FORGET_ALL = "DELETE FROM replies WHERE key = ?"
 _KEEP = (
@@ -43,49 +78,65 @@ _FRESH = (
 )
 _RESUMED = "UPDATE runs SET ended = NULL, state = 'running' WHERE identity = ? AND judge = ?"
 _ENDED = "UPDATE runs SET ended = ?, state = ? WHERE id = ? AND start = ?"
+_BY_JUDGE = (
+    "SELECT judge, count(*), min(created), max(created) FROM replies GROUP BY judge ORDER BY judge"
+)
+_RUNS = "SELECT count(*), count(*) FILTER (WHERE state != 'finished') FROM runs"
+# The ledger of a run stays as long as one of its replies.
+_OLD_RUNS = (
+    "DELETE FROM runs WHERE (:before IS NULL OR coalesce(ended, started) < :before) "
+    "AND id NOT IN (SELECT run FROM replies)"
+)
+_OLD = ("DELETE FROM replies WHERE :before IS NULL OR created < :before", _OLD_RUNS)
 
 
-class Store:
-    """All cached replies and the ledger of runs; a context manager.
+class JudgeKept(Struct, frozen=True):
+    """Cached replies of one judge; times are seconds since 1970."""
 
-    Several processes may use it at once. Within one it belongs to one thread at a time.
+    judge: str
+    replies: int
+    oldest: float
+    newest: float
+
+
+class StoreInfo(Struct, frozen=True):
+    """Summary of a store.
+
+    Attributes:
+        path: Its file.
+        replies: How many are kept.
+        bytes: Of the file and what belongs to it.
+        oldest, newest: When they were kept, in seconds since 1970; None: there are none.
+        judges: By name.
+        runs: In the ledger.
+        unfinished: Those of them that `--resume` would go on with.
     """
 
-    def __init__(self, path: Path, database: sqlite3.Connection, clock: Clock) -> None:
-        self.path = path
-        self._database = database
-        self._clock = clock
+    path: Path
+    replies: int = 0
+    bytes: int = 0
+    oldest: float | None = None
+    newest: float | None = None
+    judges: tuple[JudgeKept, ...] = ()
+    runs: int = 0
+    unfinished: int = 0
+
+
+class Removed(Struct, frozen=True):
+    """What was deleted: replies, runs of the ledger, bytes."""
+
+    replies: int = 0
+    runs: int = 0
+    bytes: int = 0
+
+
+class Store(StoreFile):
+    """All cached replies and the ledger of runs."""
+
+    def __init__(self, path: Path | None = None, *, clock: Clock = time.time) -> None:
+        """Open or create it; without a path, where `store_path` says. Raises as `StoreFile`."""
+        super().__init__(store_path() if path is None else path, REPLIES, clock)
         self._runs: list[RunStore] = []
-
-    @classmethod
-    def open(cls, path: Path | None = None, *, clock: Clock = time.time) -> Self:
-        """Open or create the store.
-
-        Args:
-            path: Its file; None: where `store_path` says.
-            clock: Seconds since 1970.
-
-        Raises:
-            ValorError: The file or its folder cannot be used, or is another program's. It stays
-                as it is.
-        """
-        path = store_path() if path is None else path
-        return cls(path, open_file(path), clock)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close the file."""
-        self._database.close()
 
     def run(self, identity: str, *, resume: bool, reuse: bool, judge: str = "") -> RunStore:
         """The part of the store for one run and judge.
@@ -100,31 +151,17 @@ class Store:
             ValorError: The store cannot be used.
         """
         run = (identity, printable(judge))
-        now = self._clock()
-        try:
-            with self._database:
-                self._database.execute(_BEGIN)
-                known = self._database.execute(_LEDGER, run).fetchone() is not None
-                if not known:
-                    self._database.execute(_NEW, (*run, now))
-                elif resume:
-                    self._database.execute(_RESUMED, run)
-                else:
-                    self._database.execute(_FRESH, (now, *run))
-                row, start, spent = self._database.execute(_LEDGER, run).fetchone()
-        except sqlite3.Error as error:
-            raise unusable(self.path, error) from error
-        one = RunStore(
-            known=known,
-            spent_before=spent,
-            _path=self.path,
-            _database=self._database,
-            _clock=self._clock,
-            _row=row,
-            _start=start,
-            _judge=run[1],
-            _reuse=reuse,
-        )
+        now = self.clock()
+        with self.changed() as database:
+            known = database.execute(_LEDGER, run).fetchone() is not None
+            if not known:
+                database.execute(_NEW, (*run, now))
+            elif resume:
+                database.execute(_RESUMED, run)
+            else:
+                database.execute(_FRESH, (now, *run))
+            row, start, spent = database.execute(_LEDGER, run).fetchone()
+        one = RunStore(known, spent, self, row, start, run[1], reuse)
         self._runs.append(one)
         return one
 
@@ -139,10 +176,19 @@ class Store:
         Raises:
             ValorError: The store cannot be used.
         """
-        try:
-            return info_of(self.path, self._database)
-        except sqlite3.Error as error:
-            raise unusable(self.path, error) from error
+        with self.used() as database:
+            judges = tuple(JudgeKept(*row) for row in database.execute(_BY_JUDGE))
+            runs, unfinished = database.execute(_RUNS).fetchone()
+        return StoreInfo(
+            self.path,
+            replies=sum(one.replies for one in judges),
+            bytes=self.bytes,
+            oldest=min((one.oldest for one in judges), default=None),
+            newest=max((one.newest for one in judges), default=None),
+            judges=judges,
+            runs=runs,
+            unfinished=unfinished,
+        )
 
     def clear(self, older_than_days: float | None = None) -> Removed:
         """Delete replies and runs.
@@ -153,11 +199,7 @@ class Store:
         Raises:
             ValorError: The store cannot be used.
         """
-        before = None if older_than_days is None else self._clock() - older_than_days * 86_400
-        try:
-            return clear_store(self.path, self._database, before)
-        except sqlite3.Error as error:
-            raise unusable(self.path, error) from error
+        return Removed(*self.delete(_OLD, older_than_days))
 
 
 class RunStore(Struct, frozen=True):
@@ -166,17 +208,19 @@ class RunStore(Struct, frozen=True):
     Attributes:
         known: Whether the ledger knew the run when it was opened.
         spent_before: US dollars that the run had paid before it was resumed.
+        store: Where they are.
+        row, start: Of the run in the ledger.
+        judge: Its name.
+        reuse: As of `Store.run`.
     """
 
     known: bool
     spent_before: float
-    _path: Path
-    _database: sqlite3.Connection
-    _clock: Clock
-    _row: int
-    _start: int
-    _judge: str
-    _reuse: bool
+    store: Store
+    row: int
+    start: int
+    judge: str
+    reuse: bool
 
     def find(self, key: str) -> Reply | None:
         """The newest usable reply under a key; None if there is none.
@@ -184,14 +228,11 @@ class RunStore(Struct, frozen=True):
         Raises:
             ValorError: The store cannot be used.
         """
-        database = self._database
-        try:
-            if self._reuse:
+        with self.store.used() as database:
+            if self.reuse:
                 found = database.execute(_FIND, (key,)).fetchone()
             else:
-                found = database.execute(_FIND_OWN, (key, self._row, self._start)).fetchone()
-        except sqlite3.Error as error:
-            raise unusable(self._path, error) from error
+                found = database.execute(_FIND_OWN, (key, self.row, self.start)).fetchone()
         return None if found is None else self._read(found[0])
 
     def keep(self, key: str, request: Request, reply: Reply) -> None:
@@ -202,18 +243,13 @@ class RunStore(Struct, frozen=True):
         """
         purpose = request.purpose
         row = (
-            *(key, self._row, self._start, self._clock(), self._judge),
+            *(key, self.row, self.start, self.store.clock(), self.judge),
             *(printable(purpose.metric), printable(purpose.prompt), _written(reply)),
         )
-        database = self._database
-        try:
-            with database:
-                database.execute(_BEGIN)
-                database.execute(_FORGET, (key, self._row))
-                database.execute(_KEEP, row)
-                database.execute(_PAID, (reply.cost_usd or 0.0, self._row, self._start))
-        except sqlite3.Error as error:
-            raise unusable(self._path, error) from error
+        with self.store.changed() as database:
+            database.execute(_FORGET, (key, self.row))
+            database.execute(_KEEP, row)
+            database.execute(_PAID, (reply.cost_usd or 0.0, self.row, self.start))
 
     def forget(self, key: str) -> None:
         """Delete the entry of a key, for all runs; its cost stays in the ledger.
@@ -221,11 +257,8 @@ class RunStore(Struct, frozen=True):
         Raises:
             ValorError: The store cannot be used.
         """
-        try:
-            with self._database:
-                self._database.execute(_FORGET_ALL, (key,))
-        except sqlite3.Error as error:
-            raise unusable(self._path, error) from error
+        with self.store.changed() as database:
+            database.execute(_FORGET_ALL, (key,))
 
     def finish(self, state: str) -> None:
         """Record how the run ended: finished, budget, interrupted, terminated or failed.
@@ -233,16 +266,14 @@ class RunStore(Struct, frozen=True):
         Raises:
             ValorError: The store cannot be used.
         """
-        try:
-            self._database.execute(_ENDED, (self._clock(), state, self._row, self._start))
-        except sqlite3.Error as error:
-            raise unusable(self._path, error) from error
+        with self.store.changed() as database:
+            database.execute(_ENDED, (self.store.clock(), state, self.row, self.start))
 
     def _read(self, text: str) -> Reply:
         try:
             return Reply(**json.loads(text))
         except (ValueError, TypeError) as error:
-            problem = Problem(str(self._path), "holds a reply that cannot be read")
+            problem = Problem(str(self.store.path), "holds a reply that cannot be read")
             raise ValorError(problem, hint="forget all replies: valor cache clear") from error
 
 

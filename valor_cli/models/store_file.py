@@ -9,7 +9,10 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Self
 
 from msgspec import Struct
 
@@ -19,8 +22,8 @@ FILE = "judge.sqlite3"
 BUSY_S = 30.0
 """How long to wait for another process that writes."""
 
-APPLICATION = 0x76616C72  # "valr": tells our files from other programs'
-VERSION = 1
+Clock = Callable[[], float]
+
 _ANOTHER = "name another folder with VALOR_CACHE_DIR"
 
 
@@ -57,47 +60,6 @@ class Form(Struct, frozen=True):
         )
 
 
-# `start` counts how often a run began anew: what it kept before is told apart from what it keeps
-# now, and is replaced by it. Ids of runs are never used again (AUTOINCREMENT), so that what a run
-# keeps after its ledger was cleared never becomes another run's.
-_TABLES = (
-    """CREATE TABLE runs (
-        id INTEGER PRIMARY KEY AUTOINCREMENT,
-        identity TEXT NOT NULL,
-        judge TEXT NOT NULL,
-        start INTEGER NOT NULL,
-        started REAL NOT NULL,
-        ended REAL,
-        state TEXT NOT NULL,
-        spent_usd REAL NOT NULL DEFAULT 0,
-        calls INTEGER NOT NULL DEFAULT 0,
-        UNIQUE (identity, judge)
-    )""",
-    """CREATE TABLE replies (
-        id INTEGER PRIMARY KEY,
-        key TEXT NOT NULL,
-        run INTEGER NOT NULL,
-        start INTEGER NOT NULL,
-        created REAL NOT NULL,
-        judge TEXT NOT NULL,
-        metric TEXT NOT NULL,
-        prompt TEXT NOT NULL,
-        reply TEXT NOT NULL
-    )""",
-    "CREATE INDEX replies_by_key ON replies (key)",
-)
-
-REPLIES = Form(
-    "replies",
-    APPLICATION,
-    VERSION,
-    _TABLES,
-    busy="end the other valor that writes to it, then go on with --resume",
-    full="make room, then go on with --resume; `valor cache clear` forgets what is kept",
-    broken="move the file away, and its -wal and -shm too; the replies are then asked anew",
-)
-
-
 def store_path(file: str = FILE) -> Path:
     """Path of the file in `$VALOR_CACHE_DIR`, else `$XDG_CACHE_HOME/valor`, else `~/.cache/valor`.
 
@@ -117,35 +79,111 @@ def store_path(file: str = FILE) -> Path:
     return caches / "valor" / file
 
 
-def open_file(path: Path, form: Form = REPLIES) -> sqlite3.Connection:
-    """Open or create the database.
+class StoreFile:
+    """An open store; a context manager.
 
-    Raises:
-        ValorError: The file or its folder cannot be used, or is another program's.
+    Several processes may use it at once. Within one it belongs to one thread at a time.
     """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        # Made by us for its mode: what is kept tells of the data. Its -wal and -shm follow.
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-    except OSError as error:
-        problem = Problem(str(path), f"cannot be used: {error.strerror or error}")
-        raise ValorError(problem, hint=form.blocked) from error
-    try:
-        # Requests are asked in a loop that need not run in the thread that opened the file.
-        database = sqlite3.connect(
-            path, timeout=BUSY_S, isolation_level=None, check_same_thread=False
-        )
-    except sqlite3.Error as error:
-        raise unusable(path, error, form) from error
-    try:
-        _bring_to_form(path, database, form)
-    except sqlite3.Error as error:
-        database.close()
-        raise unusable(path, error, form) from error
-    except ValorError:
-        database.close()
-        raise
-    return database
+
+    def __init__(self, path: Path, form: Form, clock: Clock = time.time) -> None:
+        """Open or create it.
+
+        Args:
+            path: Of the file; its folder is made if there is none.
+            form: Its schema.
+            clock: Seconds since 1970.
+
+        Raises:
+            ValorError: The file or its folder cannot be used, or is another program's. It stays
+                as it is.
+        """
+        self.path = path
+        self.clock = clock
+        self._form = form
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            # Made by us for its mode: what is kept tells of the data. Its -wal and -shm follow.
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        except OSError as error:
+            problem = Problem(str(path), f"cannot be used: {error.strerror or error}")
+            raise ValorError(problem, hint=form.blocked) from error
+        try:
+            # Requests are asked in a loop that need not run in the thread that opened the file.
+            self._database = sqlite3.connect(
+                path, timeout=BUSY_S, isolation_level=None, check_same_thread=False
+            )
+        except sqlite3.Error as error:
+            raise _unusable(path, error, form) from error
+        try:
+            with self.used():
+                _bring_to_form(path, self._database, form)
+        except ValorError:
+            self.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._database.close()
+
+    @contextmanager
+    def used(self) -> Iterator[sqlite3.Connection]:
+        """The database, to read.
+
+        Raises:
+            ValorError: The store cannot be used.
+        """
+        try:
+            yield self._database
+        except sqlite3.Error as error:
+            raise _unusable(self.path, error, self._form) from error
+
+    @contextmanager
+    def changed(self) -> Iterator[sqlite3.Connection]:
+        """The database, to change it in one transaction. Raises as `used`."""
+        with self.used(), self._database as database:
+            database.execute("BEGIN IMMEDIATE")
+            yield database
+
+    def delete(self, statements: Sequence[str], older_than_days: float | None) -> list[int]:
+        """Delete rows, and release their space.
+
+        Args:
+            statements: With `:before`, seconds since 1970; null: all are to be deleted.
+            older_than_days: Only those; None: all.
+
+        Returns:
+            Rows deleted by each statement, then the bytes released.
+
+        Raises:
+            ValorError: The store cannot be used.
+        """
+        days = older_than_days
+        before = {"before": None if days is None else self.clock() - days * 86_400}
+        size = self.bytes
+        with self.changed() as database:
+            deleted = [database.execute(statement, before).rowcount for statement in statements]
+        if any(deleted):
+            # A run under way keeps the file from shrinking; the room is then used again.
+            with suppress(sqlite3.OperationalError):
+                self._database.execute("PRAGMA busy_timeout = 500")
+                self._database.execute("VACUUM")
+                self._database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        return [*deleted, max(0, size - self.bytes)]
+
+    @property
+    def bytes(self) -> int:
+        """Size of the file, including SQLite's auxiliary files."""
+        total = 0
+        for suffix in ("", "-wal", "-shm"):
+            with suppress(FileNotFoundError):
+                total += os.stat(f"{self.path}{suffix}").st_size
+        return total
 
 
 def _bring_to_form(path: Path, database: sqlite3.Connection, form: Form) -> None:
@@ -206,7 +244,7 @@ def _to_wal(database: sqlite3.Connection) -> None:
             time.sleep(0.01)
 
 
-def unusable(path: Path, error: sqlite3.Error, form: Form = REPLIES) -> ValorError:
+def _unusable(path: Path, error: sqlite3.Error, form: Form) -> ValorError:
     """An error that explains a SQLite error, with the next step."""
     reason = str(error)
     if "locked" in reason:

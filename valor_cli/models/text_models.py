@@ -12,21 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.extras import extra_folder
-from valor_cli.models.embedders.vectors import ProgressCallback, Vectors
-from valor_cli.models.protocols.classifier import Classifier
-from valor_cli.models.protocols.identity import ModelIdentity, Unavailable
-from valor_cli.models.protocols.token_encoder import TokenEncoder
+from valor_cli.models.embedders.vectors import Vectors
+from valor_cli.models.protocols import Classifier, ModelIdentity, TokenEncoder, Unavailable
 from valor_cli.models.scheduler.event_loop import run_async
 from valor_cli.models.scheduler.stop import Stop
-from valor_cli.models.settings.models import Device, EmbedderSettings, LanguageModelSettings
+from valor_cli.models.settings import EmbedderSettings, LanguageModelSettings
+from valor_cli.models.text.devices import Runtime
 
 if TYPE_CHECKING:
     from valor_cli.models.embedders.reduction import UmapReduction
     from valor_cli.models.language_models.transformers_language_model import (
         TransformersLanguageModel,
     )
-
-__all__ = ["Halting", "ProgressCallback", "TextModels"]
 
 T = TypeVar("T")
 
@@ -78,18 +75,14 @@ class TextModels:
         self,
         embedder: EmbedderSettings,
         language_model: LanguageModelSettings | None,
-        device: Device,
-        stop: Stop,
-        on_progress: ProgressCallback,
+        runtime: Runtime,
         vectors: Vectors | None = None,
     ) -> None:
         """Initialise without loading; `vectors` is given if a metric needs embeddings."""
         self.vectors = vectors
         self._embedder = embedder
         self._language_model = language_model
-        self._device = device
-        self._stop = stop
-        self._on_progress = on_progress
+        self._runtime = runtime
         self._found: dict[object, object] = {}
         self._language: TransformersLanguageModel | None = None
         self.used: list[ModelIdentity] = []
@@ -123,7 +116,7 @@ class TextModels:
 
     def halting(self) -> Halting:
         """A context in which Ctrl-C lets running work finish and stops the run."""
-        return Halting(self._stop)
+        return Halting(self._runtime.stop)
 
     @property
     def embedder(self) -> ModelIdentity:
@@ -179,9 +172,7 @@ class TextModels:
             raise ValueError("a metric asks for a language model, and the plan has none")
         self._language = self._once(
             "language model",
-            lambda: TransformersLanguageModel(
-                settings, self._device, self._stop, self._on_progress
-            ),
+            lambda: TransformersLanguageModel(settings, self._runtime),
         )
         return self._language
 
@@ -200,9 +191,7 @@ class TextModels:
 
         return self._once(
             ("classifier", model),
-            lambda: TransformersClassifier(
-                model, metric, self._device, self._stop, self._on_progress
-            ),
+            lambda: TransformersClassifier(model, metric, self._runtime),
         )
 
     def consistency(self, model: str, metric: str) -> Classifier:
@@ -215,7 +204,7 @@ class TextModels:
 
         return self._once(
             ("consistency", model),
-            lambda: ConsistencyModel(model, metric, self._device, self._stop, self._on_progress),
+            lambda: ConsistencyModel(model, metric, self._runtime),
         )
 
     def reduction(self, metric: str) -> UmapReduction:
@@ -229,7 +218,7 @@ class TextModels:
         """
         from valor_cli.models.embedders.reduction import UmapReduction
 
-        return UmapReduction(metric, self._stop, self._on_progress)
+        return UmapReduction(metric, self._runtime)
 
     def token_encoder(self, model: str | None, layer: int | None) -> TokenEncoder:
         """A token encoder.
@@ -246,9 +235,7 @@ class TextModels:
 
         return self._once(
             ("token encoder", model, layer),
-            lambda: open_token_encoder(
-                self._embedder, model, layer, self._device, self._stop, self._on_progress
-            ),
+            lambda: open_token_encoder(self._embedder, model, layer, self._runtime),
         )
 
     def _once(self, key: object, make: Callable[[], T]) -> T:

@@ -15,8 +15,7 @@ from valor_cli.data.shapes.samples.dataset import TextDataset
 from valor_cli.evaluators.model_metrics import ModelTexts
 from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes
 from valor_cli.metric import Metric
-from valor_cli.models.protocols.classifier import Classifier, Pair
-from valor_cli.models.protocols.identity import ModelIdentity
+from valor_cli.models.protocols import Classifier, ModelIdentity, Pair
 
 
 @dataclass

@@ -11,7 +11,7 @@ from valor_cli.evaluators.classifier.labels import (
     inference_labels,
     toxicity_labels,
 )
-from valor_cli.models.protocols.identity import ModelIdentity
+from valor_cli.models.protocols import ModelIdentity
 
 GENERIC = ("LABEL_0", "LABEL_1", "LABEL_2")
 

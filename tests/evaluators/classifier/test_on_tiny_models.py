@@ -18,7 +18,8 @@ from valor_cli.evaluators.model_metrics import ModelTexts
 from valor_cli.evaluators.samples.outcomes import Outcomes
 from valor_cli.metric import Metric
 from valor_cli.models.scheduler.stop import Stop
-from valor_cli.models.settings.models import EmbedderSettings
+from valor_cli.models.settings import EmbedderSettings
+from valor_cli.models.text.devices import Runtime
 from valor_cli.models.text_models import TextModels
 
 pytestmark = pytest.mark.models
@@ -28,7 +29,9 @@ DOCUMENTS = ("The cat slept. The rain was cold.", "A big dog ran. It sat.", "Sun
 
 
 def values(metric: Metric[Any], **parameters: Any) -> Outcomes:
-    models = TextModels(EmbedderSettings(), None, "cpu", Stop(), lambda stage, done, total: None)
+    models = TextModels(
+        EmbedderSettings(), None, Runtime("cpu", Stop(), lambda stage, done, total: None)
+    )
     data = samples(
         RESPONSES,
         user_input=DOCUMENTS,

@@ -15,7 +15,8 @@ from valor_cli.metric import Call
 from valor_cli.models.backends import open_embedder
 from valor_cli.models.embedders.vectors import Vectors
 from valor_cli.models.scheduler.stop import Stop
-from valor_cli.models.settings.models import EmbedderSettings
+from valor_cli.models.settings import EmbedderSettings
+from valor_cli.models.text.devices import Runtime
 from valor_cli.models.text_models import TextModels
 from valor_cli.results import Findings
 
@@ -51,7 +52,7 @@ class Models:
         embedder = open_embedder(settings, "cpu", stop)
         vectors = Vectors(embedder, stop, lambda stage, done, total: None)
         self.models = TextModels(
-            settings, None, "cpu", stop, lambda stage, done, total: None, vectors
+            settings, None, Runtime("cpu", stop, lambda stage, done, total: None), vectors
         )
 
 

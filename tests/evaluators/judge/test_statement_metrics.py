@@ -40,7 +40,7 @@ from valor_cli.evaluators.judge.metrics.ragas_score import RAGAS_SCORE
 from valor_cli.evaluators.judge.metrics.summary_coherence import SUMMARY_COHERENCE
 from valor_cli.evaluators.judge.metrics.toxicity import TOXICITY
 from valor_cli.metric import Metric
-from valor_cli.models.protocols.judge import NoAnswer, Reply, Request, Stopped
+from valor_cli.models.requests import NoAnswer, Reply, Request, Stopped
 from valor_cli.results import STATUSES
 
 DATA = samples(

@@ -15,8 +15,7 @@ from valor_cli.evaluators.model_metrics import ModelTexts, gather, measured_evid
 from valor_cli.evaluators.samples.evidence import SampleEvidence
 from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes
 from valor_cli.metric import Call, Metric
-from valor_cli.models.protocols.identity import ModelIdentity
-from valor_cli.models.protocols.language_model import Architecture, Passage
+from valor_cli.models.protocols import Architecture, ModelIdentity, Passage
 from valor_cli.results import STATUSES, Findings
 
 

@@ -13,7 +13,7 @@ from valor_cli.evaluators.likelihood.gptscore_templates import (
     Aspects,
     conversation,
 )
-from valor_cli.models.protocols.language_model import Passage
+from valor_cli.models.protocols import Passage
 
 
 def filled(aspects: Aspects) -> dict[str, str]:

@@ -19,7 +19,8 @@ from valor_cli.evaluators.likelihood.metrics.gptscore_summarization_reference im
 )
 from valor_cli.evaluators.likelihood.metrics.perplexity import PERPLEXITY
 from valor_cli.models.scheduler.stop import Stop
-from valor_cli.models.settings.models import LanguageModelSettings
+from valor_cli.models.settings import LanguageModelSettings
+from valor_cli.models.text.devices import Runtime
 
 pytestmark = pytest.mark.models
 
@@ -54,7 +55,7 @@ class Tiny:
         )
 
         settings = LanguageModelSettings(model=str(self.folder), batch_size=3)
-        return TransformersLanguageModel(settings, "cpu", Stop(), lambda *_: None)
+        return TransformersLanguageModel(settings, Runtime("cpu", Stop(), lambda *_: None))
 
     def loss(self, prompt: str, target: str) -> float:
         """What transformers says of a target after a prompt."""

@@ -17,7 +17,7 @@ from valor_cli.evaluators.text_generation.model_session import (
 )
 from valor_cli.evaluators.text_generation.options import TextOptions
 from valor_cli.metric import Call, RunTerms
-from valor_cli.models.settings.judges import NOT_DISTRIBUTED
+from valor_cli.models.settings import NOT_DISTRIBUTED
 
 JUDGE = {"backend": "litellm", "model": "openai/x"}
 

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from tests.oracles import tiny_classifiers as tiny
 from valor_cli.errors import ConfigError
 from valor_cli.models.classifiers.consistency_model import ConsistencyModel
-from valor_cli.models.protocols.classifier import Pair
-from valor_cli.models.protocols.identity import Unavailable
+from valor_cli.models.protocols import Pair, Unavailable
 from valor_cli.models.scheduler.stop import Stop
+from valor_cli.models.text.devices import Runtime
 
 pytestmark = pytest.mark.models
 
@@ -38,7 +38,7 @@ def told(stage: str, done: int, of: int) -> None:
 
 
 def opened(folder: Path | str) -> ConsistencyModel:
-    return ConsistencyModel(str(folder), "hallucination_hhem", "cpu", Stop(), told)
+    return ConsistencyModel(str(folder), "hallucination_hhem", Runtime("cpu", Stop(), told))
 
 
 @pytest.fixture(scope="module")

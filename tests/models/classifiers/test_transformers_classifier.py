@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from tests.oracles import tiny_classifiers as tiny
 from valor_cli.errors import ConfigError
 from valor_cli.models.classifiers.transformers_classifier import TransformersClassifier
-from valor_cli.models.protocols.classifier import Pair
-from valor_cli.models.protocols.identity import Unavailable
-from valor_cli.models.protocols.judge import Stopped
+from valor_cli.models.protocols import Pair, Unavailable
+from valor_cli.models.requests import Stopped
 from valor_cli.models.scheduler.stop import Stop
+from valor_cli.models.text.devices import Runtime
 
 pytestmark = pytest.mark.models
 
@@ -48,7 +48,9 @@ def told(stage: str, done: int, of: int) -> None:
 
 
 def opened(folder: Path, stop: Stop | None = None, tell: Any = told) -> TransformersClassifier:
-    return TransformersClassifier(str(folder), "toxicity_detoxify", "cpu", stop or Stop(), tell)
+    return TransformersClassifier(
+        str(folder), "toxicity_detoxify", Runtime("cpu", stop or Stop(), tell)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -340,7 +342,7 @@ def test_code_of_a_repository_is_refused(nli: Path, tmp_path: Path) -> None:
 
 def test_a_model_that_is_not_here_says_how_to_fetch_it() -> None:
     with pytest.raises(Unavailable, match="hf download nobody/nothing-of-the-kind"):
-        TransformersClassifier("nobody/nothing-of-the-kind", "m", "cpu", Stop(), told)
+        TransformersClassifier("nobody/nothing-of-the-kind", "m", Runtime("cpu", Stop(), told))
 
 
 def test_a_window_without_room_is_refused(tmp_path: Path) -> None:

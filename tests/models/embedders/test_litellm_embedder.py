@@ -32,9 +32,10 @@ from valor_cli.errors import ConfigError
 from valor_cli.models.embedders.litellm_embedder import LitellmEmbedder
 from valor_cli.models.embedders.vector_store import VectorStore
 from valor_cli.models.embedders.vectors import Vectors
-from valor_cli.models.protocols.judge import NoAnswer, Stopped
+from valor_cli.models.requests import NoAnswer, Stopped
 from valor_cli.models.scheduler.stop import Stop
-from valor_cli.models.settings.models import EmbedderSettings
+from valor_cli.models.settings import EmbedderSettings
+from valor_cli.models.text.devices import Runtime
 from valor_cli.models.text_models import Halting, TextModels
 
 KEY = "sk-proj-7Gq2pW9zLr4TnXv1BcYd8KfM"
@@ -99,7 +100,7 @@ def vectors_of(*numbers: list[Any]) -> Turn:
     ids=lambda turn: turn.kind,
 )
 def test_vectors_are_asked_for_again(turn: Turn, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("valor_cli.models.scheduler.backoff.FIRST_S", 0.01)
+    monkeypatch.setattr("valor_cli.models.scheduler.retries.FIRST_S", 0.01)
     with FaultServer([turn]) as server:
         assert embedded(embedder(server), ["a"]).tolist() == [vector_of("a")]
         assert len(server.requests) == 2
@@ -150,13 +151,13 @@ def test_one_run_asks_in_several_loops_and_a_later_one_nobody(tmp_path: Path) ->
     def models(server: FaultServer, kept: VectorStore) -> TextModels:
         stop = Stop()
         vectors = Vectors(embedder(server, stop), stop, lambda *_: None, kept)
-        return TextModels(EmbedderSettings(), None, "cpu", stop, lambda *_: None, vectors)
+        return TextModels(EmbedderSettings(), None, Runtime("cpu", stop, lambda *_: None), vectors)
 
     with FaultServer() as server:
         path = tmp_path / "vectors.sqlite3"
         for asked in (3, 0):
             before = len(server.requests)
-            with VectorStore.open(embedder(server).keeps, path) as kept:
+            with VectorStore(embedder(server).keeps, path) as kept:
                 run = models(server, kept)
                 for texts in (["a", "b"], ["b", "c"], ["a"], ["d"]):
                     assert np.array_equal(run.embed(texts), [vector_of(one) for one in texts])
@@ -182,7 +183,7 @@ def test_a_stop_is_seen_between_requests() -> None:
 
 
 def test_what_is_under_way_has_its_grace_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("valor_cli.models.scheduler.interrupts.GRACE_S", 0.05)
+    monkeypatch.setattr("valor_cli.models.scheduler.event_loop.GRACE_S", 0.05)
     stop = Stop()
     # The reply would come within the time-out: to wait for it would raise nothing.
     plan = stopping(stop, stalled(30.0))
@@ -195,7 +196,7 @@ def test_what_is_under_way_has_its_grace_and_no_more(monkeypatch: pytest.MonkeyP
 
 
 def test_ctrl_c_while_it_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("valor_cli.models.scheduler.interrupts.GRACE_S", 0.05)
+    monkeypatch.setattr("valor_cli.models.scheduler.event_loop.GRACE_S", 0.05)
     stop = Stop()
 
     def interrupted(_: Asked) -> Turn:
@@ -209,7 +210,7 @@ def test_ctrl_c_while_it_waits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_nobody_is_asked_again_once_the_run_stops(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("valor_cli.models.scheduler.backoff.FIRST_S", 60.0)
+    monkeypatch.setattr("valor_cli.models.scheduler.retries.FIRST_S", 60.0)
     stop = Stop()
 
     def plan(_: Asked) -> Turn:

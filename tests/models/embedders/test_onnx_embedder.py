@@ -16,12 +16,17 @@ import pytest
 from tests.oracles.onnx_folders import tiny
 from tests.oracles.text_rows import SYSTEMS, summaries
 from valor_cli.errors import ConfigError, MissingExtraError
+from valor_cli.models.embedders import onnx_model as onnx_graph
 from valor_cli.models.embedders.onnx_embedder import OnnxEmbedder
-from valor_cli.models.files import onnx_graph
-from valor_cli.models.files.minilm import LONGEST, SHA256, TOKENIZER, minilm_file
-from valor_cli.models.protocols.judge import Stopped
+from valor_cli.models.files.packaged import (
+    MINILM_LONGEST,
+    MINILM_SHA256,
+    MINILM_TOKENIZER,
+    minilm_file,
+)
+from valor_cli.models.requests import Stopped
 from valor_cli.models.scheduler.stop import Stop
-from valor_cli.models.settings.models import EmbedderSettings
+from valor_cli.models.settings import EmbedderSettings
 
 SENTENCES = (
     (Path(__file__).parents[3] / "README.md")
@@ -57,9 +62,13 @@ def embedder() -> OnnxEmbedder:
 
 
 def test_what_it_is(embedder: OnnxEmbedder) -> None:
-    assert (embedder.name, embedder.remote, embedder.longest) == ("minilm-int8", False, LONGEST)
+    assert (embedder.name, embedder.remote, embedder.longest) == (
+        "minilm-int8",
+        False,
+        MINILM_LONGEST,
+    )
     assert embedder.identity.shown == "minilm-int8 (sha256 8199be6f699a)"
-    assert embedder.keeps == f"onnx {SHA256} pooling=mean max_tokens=256 prompt=''"
+    assert embedder.keeps == f"onnx {MINILM_SHA256} pooling=mean max_tokens=256 prompt=''"
     found = vectors(embedder, ["a", "b"])
     assert (found.shape, found.dtype) == ((2, 384), np.float32)
     assert vectors(embedder, []).shape == (0, 384)
@@ -81,7 +90,7 @@ def test_the_slow_twin(embedder: OnnxEmbedder) -> None:
     import onnxruntime
     from tokenizers import Tokenizer
 
-    tokenizer = Tokenizer.from_file(str(TOKENIZER))
+    tokenizer = Tokenizer.from_file(str(MINILM_TOKENIZER))
     tokenizer.no_padding()
     tokenizer.enable_truncation(256)
     session = onnxruntime.InferenceSession(str(minilm_file()), providers=["CPUExecutionProvider"])
@@ -240,7 +249,7 @@ def test_a_copy_of_the_packaged_model(embedder: OnnxEmbedder, tmp_path: Path) ->
     folder = tmp_path / "copied"
     (folder / "1_Pooling").mkdir(parents=True)
     (folder / "model.onnx").symlink_to(minilm_file())
-    (folder / "tokenizer.json").symlink_to(TOKENIZER)
+    (folder / "tokenizer.json").symlink_to(MINILM_TOKENIZER)
     (folder / "sentence_bert_config.json").write_text('{"max_seq_length": 256}')
     pooling = folder / "1_Pooling" / "config.json"
     pooling.write_text('{"pooling_mode_cls_token": false, "pooling_mode_mean_tokens": true}')

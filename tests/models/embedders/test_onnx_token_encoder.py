@@ -12,11 +12,12 @@ import pytest
 from tests.oracles.onnx_folders import IDS, LOOKUP, tiny
 from tests.oracles.onnx_graphs import FLOAT, Node, Port
 from valor_cli.errors import ConfigError
-from valor_cli.models.embedders.onnx_embedder import OnnxEmbedder
-from valor_cli.models.embedders.onnx_token_encoder import LAST, STAGE, OnnxTokenEncoder
-from valor_cli.models.protocols.judge import Stopped
+from valor_cli.models.embedders.onnx_embedder import LAST, OnnxEmbedder, OnnxTokenEncoder
+from valor_cli.models.protocols import ENCODING
+from valor_cli.models.requests import Stopped
 from valor_cli.models.scheduler.stop import Stop
-from valor_cli.models.settings.models import EmbedderSettings
+from valor_cli.models.settings import EmbedderSettings
+from valor_cli.models.text.devices import Runtime
 
 TEXTS = ["one two", "", "  three \n", "one " * 600, "two", "\ud83d", "🙂 שלום"]
 
@@ -29,7 +30,9 @@ def opened(
 ) -> OnnxTokenEncoder:
     said = [] if told is None else told
     return OnnxTokenEncoder(
-        EmbedderSettings(**settings), layer, stop or Stop(), lambda *each: said.append(each)
+        EmbedderSettings(**settings),
+        layer,
+        Runtime("cpu", stop or Stop(), lambda *each: said.append(each)),
     )
 
 
@@ -84,7 +87,7 @@ def test_texts_come_in_their_order_and_progress_is_told(tmp_path: Path) -> None:
     texts = ["one " * (1 + number % 7) for number in range(600)]
     found = [len(each.ids) for each in encoder.states(texts)]
     assert found == [3 + number % 7 for number in range(600)]
-    assert told == [(STAGE, done, 600) for done in (0, 256, 512, 600)]
+    assert told == [(ENCODING, done, 600) for done in (0, 256, 512, 600)]
     assert list(encoder.states([])) == []
 
 
@@ -92,7 +95,7 @@ def test_states_are_computed_as_they_are_taken(tmp_path: Path) -> None:
     told: list[tuple[str, int, int]] = []
     encoder = opened(told=told, model=str(tiny(tmp_path)))
     next(encoder.states(["one"] * 1000))
-    assert told == [(STAGE, 0, 1000)]
+    assert told == [(ENCODING, 0, 1000)]
 
 
 def test_a_run_that_ends(tmp_path: Path) -> None:

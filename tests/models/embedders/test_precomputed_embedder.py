@@ -10,8 +10,8 @@ import pytest
 
 from valor_cli.errors import DataError
 from valor_cli.models.embedders.precomputed_embedder import PrecomputedEmbedder
-from valor_cli.models.protocols.identity import ModelIdentity, sha256_of
-from valor_cli.models.settings.models import EmbedderSettings
+from valor_cli.models.protocols import ModelIdentity, sha256_of
+from valor_cli.models.settings import EmbedderSettings
 
 
 def opened(path: Path) -> PrecomputedEmbedder:

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from tests.oracles import tiny_classifiers as tiny
 from valor_cli.errors import ConfigError
 from valor_cli.models.embedders.sentence_transformers_embedder import SentenceTransformersEmbedder
-from valor_cli.models.protocols.identity import Unavailable
-from valor_cli.models.protocols.judge import Stopped
+from valor_cli.models.protocols import Unavailable
+from valor_cli.models.requests import Stopped
 from valor_cli.models.scheduler.stop import Stop
-from valor_cli.models.settings.models import EmbedderSettings
+from valor_cli.models.settings import EmbedderSettings
 
 pytestmark = pytest.mark.models
 

@@ -17,9 +17,8 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 
 from valor_cli.errors import ConfigError, MissingExtraError
 from valor_cli.models.embedders.static_embedder import StaticEmbedder
-from valor_cli.models.protocols.embedder import Embedder
-from valor_cli.models.protocols.identity import Unavailable, sha256_of_files
-from valor_cli.models.settings.models import EmbedderSettings
+from valor_cli.models.protocols import Embedder, Unavailable, sha256_of_files
+from valor_cli.models.settings import EmbedderSettings
 
 WORDS = ("[UNK]", "red", "green", "blue")
 VECTORS = np.array([[9, 9], [3, 0], [0, 4], [1, 1]], np.float32)

@@ -16,10 +16,10 @@ from valor_cli.models.embedders.transformers_token_encoder import (
     USUAL_LAYERS,
     TransformersTokenEncoder,
 )
-from valor_cli.models.protocols.identity import Unavailable
-from valor_cli.models.protocols.judge import Stopped
-from valor_cli.models.protocols.token_encoder import TokenStates
+from valor_cli.models.protocols import TokenStates, Unavailable
+from valor_cli.models.requests import Stopped
 from valor_cli.models.scheduler.stop import Stop
+from valor_cli.models.text.devices import Runtime
 
 pytestmark = pytest.mark.models
 
@@ -34,7 +34,7 @@ def told(stage: str, done: int, of: int) -> None:
 def opened(
     folder: Path, layer: int | None = None, stop: Stop | None = None
 ) -> TransformersTokenEncoder:
-    return TransformersTokenEncoder(str(folder), layer, "cpu", stop or Stop(), told)
+    return TransformersTokenEncoder(str(folder), layer, Runtime("cpu", stop or Stop(), told))
 
 
 @pytest.fixture(scope="module")
@@ -212,4 +212,4 @@ def test_a_run_that_ends(bert: Path) -> None:
 
 def test_a_model_that_is_not_here_says_how_to_fetch_it() -> None:
     with pytest.raises(Unavailable, match="hf download roberta-large"):
-        TransformersTokenEncoder("roberta-large", None, "cpu", Stop(), told)
+        TransformersTokenEncoder("roberta-large", None, Runtime("cpu", Stop(), told))

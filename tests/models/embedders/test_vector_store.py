@@ -20,13 +20,14 @@ from hypothesis.extra import numpy as arrays
 
 from valor_cli.errors import ValorError
 from valor_cli.models.embedders import vector_store
-from valor_cli.models.embedders.vector_report import (
+from valor_cli.models.embedders.vector_store import (
+    FILE,
     ModelKept,
     VectorsRemoved,
+    VectorStore,
     clear_vectors,
     info_of_vectors,
 )
-from valor_cli.models.embedders.vector_store import FILE, VectorStore
 from valor_cli.models.store import Store
 
 ROOT = Path(__file__).parents[3]
@@ -40,7 +41,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def store(path: Path) -> Iterator[VectorStore]:
-    with VectorStore.open("model", path) as store:
+    with VectorStore("model", path) as store:
         yield store
 
 
@@ -65,7 +66,7 @@ def test_a_vector_comes_back_bit_by_bit(store: VectorStore, path: Path) -> None:
     vectors = drawn(len(texts))
     vectors[0, :4] = [0.0, -0.0, np.finfo(np.float32).tiny, np.finfo(np.float32).max]
     kept.keep(texts, vectors)
-    with VectorStore.open("model", path) as later:
+    with VectorStore("model", path) as later:
         found = later.find([*texts, "another", "a"])
     assert set(found) == set(texts)
     for text, vector in zip(texts, vectors, strict=True):
@@ -84,7 +85,7 @@ def test_a_vector_comes_back_bit_by_bit(store: VectorStore, path: Path) -> None:
 )
 def test_whatever_the_numbers(tmp_path_factory: pytest.TempPathFactory, vectors: Any) -> None:
     texts = names(len(vectors))
-    with VectorStore.open("m", tmp_path_factory.mktemp("store") / FILE) as store:
+    with VectorStore("m", tmp_path_factory.mktemp("store") / FILE) as store:
         store.keep(texts, vectors)
         found = store.find(texts)
     back = np.stack([found[text] for text in texts])
@@ -114,7 +115,7 @@ def test_no_texts_and_no_model_yet(store: VectorStore) -> None:
 
 def test_each_model_has_vectors_of_its_own(store: VectorStore, path: Path) -> None:
     store.keep(["a"], np.array([[1.0, 2.0]]))
-    with VectorStore.open("another\ud800", path) as other:
+    with VectorStore("another\ud800", path) as other:
         assert other.find(["a"]) == {}
         other.keep(["a"], np.array([[3.0, 4.0, 5.0]]))
         assert other.find(["a"])["a"].tolist() == [3.0, 4.0, 5.0]
@@ -122,7 +123,7 @@ def test_each_model_has_vectors_of_its_own(store: VectorStore, path: Path) -> No
 
 
 def test_the_first_vector_of_a_text_stays(store: VectorStore, path: Path) -> None:
-    with VectorStore.open("model", path) as other:
+    with VectorStore("model", path) as other:
         store.keep(["a"], np.array([[1.0]]))
         other.keep(["a", "b"], np.array([[2.0], [3.0]]))
     assert {text: one.tolist() for text, one in store.find(["a", "b"]).items()} == {
@@ -166,10 +167,10 @@ def test_what_is_written(store: VectorStore, path: Path) -> None:
     ],
 )
 def test_what_is_damaged_is_not_there_and_is_made_anew(path: Path, spoil: str) -> None:
-    with VectorStore.open("model", path) as store:
+    with VectorStore("model", path) as store:
         store.keep(["a"], drawn(1))
     changed(path, spoil)
-    with VectorStore.open("model", path) as store:
+    with VectorStore("model", path) as store:
         assert store.find(["a"]) == {}
         store.keep(["a"], drawn(1) * 2)
         assert store.find(["a"])["a"].tobytes() == (drawn(1) * 2).tobytes()
@@ -197,7 +198,7 @@ def test_a_run_goes_on_where_nothing_can_be_kept(
     # What was kept before is there, of what failed nothing, and it is tried once.
     assert set(store.find(["a", *names(2_000)])) == {"a"}
     first = store.failed
-    monkeypatch.setattr(store, "_clock", pytest.fail)
+    monkeypatch.setattr(store, "clock", pytest.fail)
     store.keep(["b"], drawn(1))
     assert store.failed == first
 
@@ -205,7 +206,7 @@ def test_a_run_goes_on_where_nothing_can_be_kept(
 def test_a_run_goes_on_while_the_store_is_cleared(store: VectorStore, path: Path) -> None:
     store.keep(["a"], np.array([[1.0]]))
     assert clear_vectors(path).vectors == 1
-    with VectorStore.open("another", path) as other:
+    with VectorStore("another", path) as other:
         other.keep(["b"], np.array([[2.0]]))
         assert store.find(["a", "b"]) == {}
         store.keep(["c"], np.array([[3.0]]))
@@ -216,7 +217,7 @@ def test_a_run_goes_on_while_the_store_is_cleared(store: VectorStore, path: Path
 
 def test_info_and_clear(path: Path) -> None:
     for model, day, count in (("old", 100, 3), ("new", 105, 2)):
-        with VectorStore.open(model, path, clock=lambda day=day: day * DAY) as store:  # type: ignore[misc]
+        with VectorStore(model, path, clock=lambda day=day: day * DAY) as store:  # type: ignore[misc]
             store.keep(names(count), drawn(count, 1_000))
     kept = info_of_vectors(path)
     assert kept.models == (
@@ -243,11 +244,11 @@ def foreign_database(path: Path) -> None:
 
 
 def store_of_replies(path: Path) -> None:
-    Store.open(path).close()
+    Store(path).close()
 
 
 def later_version(path: Path) -> None:
-    VectorStore.open("m", path).__exit__(None, None, None)
+    VectorStore("m", path).__exit__(None, None, None)
     changed(path, "PRAGMA user_version = 99")
 
 
@@ -267,7 +268,7 @@ def test_a_file_that_cannot_be_used_is_told_and_left_alone(
     path.parent.mkdir()
     spoil(path)
     before = path.read_bytes() if path.is_file() else None
-    for use in (lambda: VectorStore.open("m", path), lambda: info_of_vectors(path)):
+    for use in (lambda: VectorStore("m", path), lambda: info_of_vectors(path)):
         with pytest.raises(ValorError) as caught:
             use()
         assert str(caught.value).startswith(f"{path}: ")
@@ -278,21 +279,21 @@ def test_a_file_that_cannot_be_used_is_told_and_left_alone(
 
 def test_a_file_that_was_cut_gives_no_wrong_numbers(path: Path) -> None:
     texts, vectors = names(300), drawn(300, 384)
-    with VectorStore.open("m", path) as store:
+    with VectorStore("m", path) as store:
         store.keep(texts, vectors)
     content = path.read_bytes()
     for share in (0.1, 0.5, 0.9):
         path.write_bytes(content[: int(len(content) * share)])
         with (
             pytest.raises(ValorError, match=r"cache of vectors cannot be used.*\n.*move the file"),
-            VectorStore.open("m", path) as store,
+            VectorStore("m", path) as store,
         ):
             store.find(texts)
 
 
 def test_any_byte_of_the_file_may_be_wrong(path: Path) -> None:
     texts, vectors = names(40), drawn(40, 16)
-    with VectorStore.open("m", path) as store:
+    with VectorStore("m", path) as store:
         store.keep(texts, vectors)
     content = path.read_bytes()
     wanted = {text: one.tobytes() for text, one in zip(texts, vectors, strict=True)}
@@ -303,7 +304,7 @@ def test_any_byte_of_the_file_may_be_wrong(path: Path) -> None:
         spoilt[place] ^= 1 << int(random.integers(8))
         path.write_bytes(spoilt)
         try:
-            with VectorStore.open("m", path) as store:
+            with VectorStore("m", path) as store:
                 found = store.find(texts)
         except ValorError:
             continue
@@ -319,7 +320,7 @@ from pathlib import Path
 from valor_cli.models.embedders.vector_store import VectorStore
 path, who = Path(sys.argv[1]), int(sys.argv[2])
 for part in range(10):
-    with VectorStore.open("model", path) as store:
+    with VectorStore("model", path) as store:
         texts = [f"text {at}" for at in range(part * 20, part * 20 + 30)] + [f"own {who} {part}"]
         store.keep(texts, np.array([[len(text), who] for text in texts], np.float32))
         assert store.failed is None, store.failed
@@ -336,7 +337,7 @@ def test_several_processes_keep_at_once(path: Path) -> None:
         for who in range(4)
     ]
     assert [one.wait(60) for one in running] == [0] * 4
-    with VectorStore.open("model", path) as store:
+    with VectorStore("model", path) as store:
         texts = names(210) + [f"own {who} {part}" for who in range(4) for part in range(10)]
         found = store.find(texts)
     assert set(found) == set(texts)
@@ -346,7 +347,7 @@ def test_several_processes_keep_at_once(path: Path) -> None:
 
 def test_threads_with_stores_of_their_own(path: Path) -> None:
     def kept(who: int) -> str | None:
-        with VectorStore.open("model", path) as store:
+        with VectorStore("model", path) as store:
             for part in range(20):
                 store.keep([f"{who} {part}"], np.array([[float(who), float(part)]]))
             return store.failed
@@ -358,7 +359,7 @@ def test_threads_with_stores_of_their_own(path: Path) -> None:
 
 def test_the_default_place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("VALOR_CACHE_DIR", str(tmp_path / "a"))
-    with VectorStore.open("m") as store:
+    with VectorStore("m") as store:
         assert store.path == tmp_path / "a" / FILE
 
 

@@ -17,9 +17,8 @@ from valor_cli.errors import ValorError
 from valor_cli.models.embedders import vectors as module
 from valor_cli.models.embedders.vector_store import FILE, VectorStore
 from valor_cli.models.embedders.vectors import STAGE, Vectors
-from valor_cli.models.protocols.embedder import Embedder
-from valor_cli.models.protocols.identity import ModelIdentity
-from valor_cli.models.protocols.judge import NoAnswer, Stopped
+from valor_cli.models.protocols import Embedder, ModelIdentity
+from valor_cli.models.requests import NoAnswer, Stopped
 from valor_cli.models.scheduler.stop import Stop
 
 
@@ -234,14 +233,14 @@ def test_one_that_makes_no_numbers() -> None:
 
 def test_one_that_changes_meanwhile(tmp_path: Path) -> None:
     path = tmp_path / FILE
-    with VectorStore.open("counting", path) as kept:
+    with VectorStore("counting", path) as kept:
         embedded(opened(CountingEmbedder(), kept=kept), "a")
-    with VectorStore.open("counting", path) as kept:
+    with VectorStore("counting", path) as kept:
         vectors = opened(CountingEmbedder(dimensions=4), kept=kept)
         with pytest.raises(ValorError, match="vectors of 4 numbers, and made some of 3 before"):
             embedded(vectors, "a", "b")
     # As it says, the next run knows the model of today alone.
-    with VectorStore.open("counting", path) as kept:
+    with VectorStore("counting", path) as kept:
         embedder = CountingEmbedder(dimensions=4)
         assert embedded(opened(embedder, kept=kept), "a", "b").shape == (2, 4)
         assert embedder.asked == ["a"]
@@ -251,10 +250,10 @@ def test_one_that_changes_meanwhile(tmp_path: Path) -> None:
 def test_a_later_run_embeds_what_is_new(tmp_path: Path, kind: Any) -> None:
     path = tmp_path / FILE
     texts = [f"text {at}" for at in range(1_200)]
-    with VectorStore.open("counting", path) as kept:
+    with VectorStore("counting", path) as kept:
         first = embedded(opened(CountingEmbedder(kind), kept=kept), *texts[:1_000])
     embedder = CountingEmbedder(kind)
-    with VectorStore.open("counting", path) as kept:
+    with VectorStore("counting", path) as kept:
         vectors = opened(embedder, kept=kept)
         second = embedded(vectors, *texts)
     assert set(embedder.asked) == set(texts[1_000:])
@@ -267,10 +266,10 @@ def test_what_a_stopped_run_made_is_kept(tmp_path: Path, monkeypatch: pytest.Mon
     stop = Stop()
     embedder = CountingEmbedder()
     embedder.before = lambda texts: stop.now("interrupted", "interrupted")
-    with VectorStore.open("counting", tmp_path / FILE) as kept, pytest.raises(Stopped):
+    with VectorStore("counting", tmp_path / FILE) as kept, pytest.raises(Stopped):
         embedded(opened(embedder, stop=stop, kept=kept), "a", "b", "c")
     embedder = CountingEmbedder()
-    with VectorStore.open("counting", tmp_path / FILE) as kept:
+    with VectorStore("counting", tmp_path / FILE) as kept:
         embedded(opened(embedder, kept=kept), "a", "b", "c")
     assert embedder.asked == ["c"]
 
@@ -282,7 +281,7 @@ def test_what_is_to_be_warned_of(tmp_path: Path) -> None:
     assert vectors.troubles == (
         "1 text is longer than the 20 tokens that counting sees: its end is not in its vector",
     )
-    with VectorStore.open("counting", tmp_path / FILE) as kept:
+    with VectorStore("counting", tmp_path / FILE) as kept:
         kept._database.execute("PRAGMA query_only = ON")
         vectors = opened(CountingEmbedder(), kept=kept)
         assert embedded(vectors, "x" * 30, "y" * 30).shape == (2, 3)

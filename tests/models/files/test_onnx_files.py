@@ -14,9 +14,9 @@ from tests.oracles.onnx_graphs import FLOAT, INT64, Node, Port
 from valor_cli.errors import ConfigError
 from valor_cli.models.embedders.onnx_embedder import OnnxEmbedder
 from valor_cli.models.files.onnx_files import onnx_files
-from valor_cli.models.protocols.identity import Unavailable, sha256_of_files
+from valor_cli.models.protocols import Unavailable, sha256_of_files
 from valor_cli.models.scheduler.stop import Stop
-from valor_cli.models.settings.models import EmbedderSettings
+from valor_cli.models.settings import EmbedderSettings
 
 SUM = Node("ReduceSum", ("last_hidden_state", "axis"), ("sentence_embedding",), {"keepdims": 0})
 AXIS = {"axis": np.array([1], np.int64)}

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from valor_cli.models.judge.dry_run import SimulatedEmbedder, simulated_calls, tokens
-from valor_cli.models.protocols.judge import Purpose, Request, conversation
+from valor_cli.models.requests import Purpose, Request, conversation
 from valor_cli.models.scheduler.stop import Stop
-from valor_cli.models.settings.judges import JudgeSettings, PriceSettings
-from valor_cli.models.settings.models import EmbedderSettings
+from valor_cli.models.settings import EmbedderSettings, JudgeSettings, PriceSettings
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ from valor_cli.errors import ConfigError, MissingExtraError, ValorError
 from valor_cli.models.judge.litellm_judge import LitellmJudge
 from valor_cli.models.litellm import client as litellm_client
 from valor_cli.models.litellm.faults import retry_after, safe_message
-from valor_cli.models.protocols.judge import (
+from valor_cli.models.requests import (
     PermanentError,
     RateLimited,
     Reply,
@@ -47,8 +47,7 @@ from valor_cli.models.protocols.judge import (
     conversation,
 )
 from valor_cli.models.scheduler.calls import Calls, Limits, Stop
-from valor_cli.models.settings.judges import JudgeSettings
-from valor_cli.models.settings.models import EmbedderSettings
+from valor_cli.models.settings import EmbedderSettings, JudgeSettings
 
 # litellm ignores it from its import on, which pytest forgets after the test that imports it.
 pytestmark = pytest.mark.filterwarnings("ignore:Item .* is using the `ReadOnly` qualifier")
@@ -579,9 +578,9 @@ def watch(event, arguments):
             tried.append([event, str(address)])
             raise OSError("no network here")
 sys.addaudithook(watch)
-from valor_cli.models.protocols.judge import Request, conversation
+from valor_cli.models.requests import Request, conversation
 from valor_cli.models.judge.litellm_judge import LitellmJudge
-from valor_cli.models.settings.judges import JudgeSettings
+from valor_cli.models.settings import JudgeSettings
 assert "litellm" not in sys.modules
 async def main(url):
     for model in ("gpt-4o-mini", "llama-2-chat", "claude-3"):

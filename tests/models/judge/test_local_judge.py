@@ -12,9 +12,9 @@ import pytest
 
 from valor_cli.errors import ConfigError
 from valor_cli.models.judge.local_judge import LocalJudge
-from valor_cli.models.protocols.judge import Price, Request, conversation
+from valor_cli.models.requests import Price, Request, conversation
 from valor_cli.models.scheduler.calls import Calls, Limits, Stop
-from valor_cli.models.settings.judges import JudgeSettings
+from valor_cli.models.settings import JudgeSettings
 
 SCHEMA = {
     "type": "object",

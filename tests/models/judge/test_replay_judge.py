@@ -12,7 +12,7 @@ from tests.models.scheduler.test_calls import YES, ends
 from tests.oracles.model_server import FakeJudge, question
 from valor_cli.errors import DataError
 from valor_cli.models.judge.replay_judge import ReplayJudge
-from valor_cli.models.protocols.judge import (
+from valor_cli.models.requests import (
     Judge,
     NoAnswer,
     PermanentError,
@@ -25,7 +25,7 @@ from valor_cli.models.protocols.judge import (
 )
 from valor_cli.models.scheduler.calls import Calls, Limits, Stop
 from valor_cli.models.scheduler.cassette import CassetteWriter
-from valor_cli.models.settings.judges import JudgeSettings
+from valor_cli.models.settings import JudgeSettings
 
 
 def request(words: str, *purpose: str, repeat: int = 0) -> Request:

@@ -9,7 +9,7 @@ import pytest
 
 from valor_cli.errors import DataError
 from valor_cli.models.judge.scripted_judge import ScriptedJudge
-from valor_cli.models.protocols.judge import (
+from valor_cli.models.requests import (
     Judge,
     PermanentError,
     Price,
@@ -19,7 +19,7 @@ from valor_cli.models.protocols.judge import (
     Request,
     TransientError,
 )
-from valor_cli.models.settings.judges import JudgeSettings
+from valor_cli.models.settings import JudgeSettings
 
 ASKED = Request((), purpose=Purpose("faithfulness", "gpt", "s3", "verdicts"))
 

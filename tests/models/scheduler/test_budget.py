@@ -6,7 +6,7 @@ import pytest
 
 from tests.oracles.model_server import FakeJudge
 from valor_cli.errors import ConfigError
-from valor_cli.models.protocols.judge import Price, Reply, Request, conversation
+from valor_cli.models.requests import Price, Reply, Request, conversation
 from valor_cli.models.scheduler.budget import Budget, Highest, budget_of, cost_of
 
 # A dollar for a million tokens of a prompt, ten for a million of a reply.

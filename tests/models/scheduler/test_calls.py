@@ -12,7 +12,7 @@ import pytest
 from tests.oracles.model_server import FakeJudge, Kept, question
 from tests.oracles.virtual_time import run_at_once
 from valor_cli.errors import ConfigError, JudgeError, Problem, ValorError
-from valor_cli.models.protocols.judge import (
+from valor_cli.models.requests import (
     NoAnswer,
     PermanentError,
     Price,

@@ -9,7 +9,7 @@ import pytest
 
 from tests.oracles.model_server import ModelServer, question
 from tests.oracles.virtual_time import run_at_once
-from valor_cli.models.protocols.judge import Reply, Request
+from valor_cli.models.requests import Reply, Request
 from valor_cli.models.scheduler.calls import CachedReply, Calls, Limits, Stop
 
 N = 1000

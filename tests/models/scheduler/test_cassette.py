@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from valor_cli.errors import DataError
-from valor_cli.models.protocols.judge import Purpose, Reply, Request, conversation
+from valor_cli.models.requests import Purpose, Reply, Request, conversation
 from valor_cli.models.scheduler.cassette import CassetteWriter, Recorded, read_cassette
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.oracles.virtual_time import run_at_once
-from valor_cli.models.protocols.judge import Price, Stopped
+from valor_cli.models.requests import Price, Stopped
 from valor_cli.models.scheduler.breaker import Breaker
 from valor_cli.models.scheduler.budget import Budget, Highest
 from valor_cli.models.scheduler.concurrency import Limiter, Slot

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from valor_cli.errors import ConfigError
-from valor_cli.models.protocols.judge import Stopped
+from valor_cli.models.requests import Stopped
 from valor_cli.models.scheduler.stop import Stop
 from valor_cli.models.text.devices import device_of, in_batches, tokens_at_once
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from valor_cli.errors import ConfigError, Problem, did_you_mean
-from valor_cli.models.protocols.classifier import Classifier
+from valor_cli.models.protocols import Classifier
 
 SET_NAMES = "set `id2label` in the model's config.json to the names of its labels"
 

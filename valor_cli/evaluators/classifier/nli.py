@@ -24,8 +24,7 @@ from valor_cli.evaluators.model_metrics import ModelTexts
 from valor_cli.evaluators.samples.outcomes import Outcome
 from valor_cli.evaluators.samples.sampled import Sampled
 from valor_cli.kernels.vectors.summac import Floats, Support
-from valor_cli.models.protocols.classifier import Pair
-from valor_cli.models.protocols.identity import ModelIdentity
+from valor_cli.models.protocols import ModelIdentity, Pair
 from valor_cli.results import Findings, Mark
 
 NLI = "tals/albert-xlarge-vitaminc-mnli"

@@ -15,7 +15,7 @@ from valor_cli.evaluators.classifier.sentence_spans import Place, sentence_place
 from valor_cli.evaluators.missing_inputs import missing_input
 from valor_cli.evaluators.model_metrics import ModelTexts
 from valor_cli.evaluators.samples.outcomes import Outcome
-from valor_cli.models.protocols.classifier import Pair
+from valor_cli.models.protocols import Pair
 
 Source = Literal["user_input", "retrieved_contexts"]
 MinLength = Annotated[int, Interval(ge=0, le=10_000)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from valor_cli.models.settings.models import MINILM
+from valor_cli.models.settings import MINILM
 
 SEEDS_MODEL = "bge-small-en"
 """The model that H2O Sonar's defaults are for."""

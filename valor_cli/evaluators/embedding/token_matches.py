@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from valor_cli.kernels.vectors.cosines import units
 from valor_cli.kernels.vectors.greedy_matching import DocumentFrequencies, best_matches
-from valor_cli.models.protocols.token_encoder import TokenEncoder
+from valor_cli.models.protocols import TokenEncoder
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

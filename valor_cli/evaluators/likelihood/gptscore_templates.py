@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from valor_cli.models.protocols.language_model import Passage
+from valor_cli.models.protocols import Passage
 
 VERSION: Final = "gptscore-1"
 """Stands beside every value; another wording is another version."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 from annotated_types import Interval
 
 from valor_cli.kernels.text.likelihood import NegativeLogLikelihood, negative_log_likelihood
-from valor_cli.models.protocols.language_model import Passage
+from valor_cli.models.protocols import Passage
 
 if TYPE_CHECKING:
     from valor_cli.models.language_models.transformers_language_model import (

@@ -11,7 +11,7 @@ from valor_cli.evaluators.embedding.calibrated_thresholds import CALIBRATED, SEE
 from valor_cli.evaluators.embedding.metrics.semantic_similarity import CROSS_ENCODER
 from valor_cli.evaluators.text_generation.options import TextOptions
 from valor_cli.metric import Call, MissingConfig, RunTerms
-from valor_cli.models.settings.models import EmbedderSettings, model_name
+from valor_cli.models.settings import EmbedderSettings, model_name
 
 if TYPE_CHECKING:
     from valor_cli.models.session import Session

@@ -7,8 +7,13 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, model_validator
 
 from valor_cli.evaluators.inputs import Strict
-from valor_cli.models.settings.judges import Combine, JudgeSettings
-from valor_cli.models.settings.models import Device, EmbedderSettings, LanguageModelSettings
+from valor_cli.models.settings import (
+    Combine,
+    Device,
+    EmbedderSettings,
+    JudgeSettings,
+    LanguageModelSettings,
+)
 from valor_cli.paths import LocalPath
 
 

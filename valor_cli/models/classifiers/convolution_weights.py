@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from valor_cli.errors import ConfigError, Problem
 from valor_cli.extras import extra
 from valor_cli.kernels.vectors.summac import EDGES, Layers
-from valor_cli.models.protocols.identity import ModelIdentity
+from valor_cli.models.protocols import ModelIdentity
 
 CONVERT = (
     'convert it once, where torch is installed: python -c "import torch; from safetensors.torch '

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,10 +10,8 @@ from numpy.typing import NDArray
 
 from valor_cli.errors import ConfigError, Problem
 from valor_cli.models.files.hugging_face import loaded, located, tokenizer_of, transformers
-from valor_cli.models.protocols.classifier import Pair
-from valor_cli.models.scheduler.stop import Stop
-from valor_cli.models.settings.models import Device
-from valor_cli.models.text.devices import device_of
+from valor_cli.models.protocols import Pair
+from valor_cli.models.text.devices import Runtime, device_of
 from valor_cli.models.text.tokens import check_window, plain, window_of
 from valor_cli.models.text.windows import Batch, WindowedTexts
 
@@ -37,18 +35,14 @@ class TransformersClassifier:
         self,
         model: str,
         metric: str,
-        device: Device,
-        stop: Stop,
-        on_progress: Callable[[str, int, int], None],
+        runtime: Runtime,
     ) -> None:
         """Load it.
 
         Args:
             model: A folder, or an id of the hub.
             metric: Who asks, for messages.
-            device: Where it computes.
-            stop: Asked between batches.
-            on_progress: Called with the progress.
+            runtime: Of the run.
 
         Raises:
             Unavailable: It is not on this machine.
@@ -57,7 +51,7 @@ class TransformersClassifier:
         """
         auto = transformers(metric).AutoModelForSequenceClassification
         found = located(model, metric)
-        there = device_of(device)
+        there = device_of(runtime.device)
         tokenizer = tokenizer_of(found)
         self._model = loaded(auto, found, there)
         config = self._model.config
@@ -81,8 +75,7 @@ class TransformersClassifier:
             device=there,
             config=config,
             most_texts=None if _may_pad(config) else 1,
-            stop=stop,
-            on_progress=on_progress,
+            runtime=runtime,
         )
 
     def of_texts(self, texts: Sequence[str]) -> list[Floats]:

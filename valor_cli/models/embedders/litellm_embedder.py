@@ -14,18 +14,18 @@ from numpy.typing import NDArray
 from valor_cli.models.litellm import client as litellm_client
 from valor_cli.models.litellm.endpoints import Endpoint
 from valor_cli.models.litellm.faults import explained, fault
-from valor_cli.models.protocols.identity import ModelIdentity
-from valor_cli.models.protocols.judge import (
+from valor_cli.models.protocols import ModelIdentity
+from valor_cli.models.requests import (
     NoAnswer,
     PermanentError,
     RateLimited,
     Stopped,
     TransientError,
 )
-from valor_cli.models.scheduler import interrupts
-from valor_cli.models.scheduler.backoff import Backoff
+from valor_cli.models.scheduler import event_loop
+from valor_cli.models.scheduler.retries import Backoff
 from valor_cli.models.scheduler.stop import Stop
-from valor_cli.models.settings.models import EmbedderSettings
+from valor_cli.models.settings import EmbedderSettings
 
 T = TypeVar("T")
 
@@ -94,7 +94,7 @@ class LitellmEmbedder:
 
         def grace() -> None:
             # Handlers of signals run while the loop waits: only this wakes it.
-            loop.call_soon_threadsafe(lambda: loop.call_later(interrupts.GRACE_S, task.cancel))
+            loop.call_soon_threadsafe(lambda: loop.call_later(event_loop.GRACE_S, task.cancel))
 
         self._stop.callbacks.append(grace)
         try:
@@ -127,25 +127,15 @@ class LitellmEmbedder:
                 raise Stopped(self._stop.reason)
 
     async def _asked(self, texts: list[str]) -> list[list[float]]:
-        import httpx
-
         litellm = litellm_client.opened(self)
-        given: dict[str, Any] = {
-            "api_base": self._settings.api_base,
-            "api_key": self._endpoint.key(litellm),
-        }
+        key = self._endpoint.key(litellm)
         try:
-            async with asyncio.timeout(_CONNECT_S + self._settings.timeout_s):
-                response = await litellm.aembedding(
-                    model=self._endpoint.called(litellm),
-                    input=texts,
-                    timeout=httpx.Timeout(self._settings.timeout_s, connect=_CONNECT_S),
-                    num_retries=0,
-                    max_retries=0,
-                    encoding_format="float",
-                    drop_params=True,
-                    **{name: value for name, value in given.items() if value is not None},
-                )
+            response = await litellm_client.requested(
+                litellm,
+                "aembedding",
+                self._endpoint,
+                {"input": texts, "api_key": key, "encoding_format": "float"},
+            )
         except Exception as error:  # providers raise anything; `fault` tells them apart
             raise explained(fault(error), self._endpoint, litellm, texts) from None
         return _vectors(response, len(texts))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import codecs
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -11,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.errors import LISTED, DataError, Problem
-from valor_cli.models.json_lines import Faults
-from valor_cli.models.protocols.identity import ModelIdentity, sha256_of
-from valor_cli.models.settings.models import EmbedderSettings
+from valor_cli.models.json_lines import Faults, lines
+from valor_cli.models.protocols import ModelIdentity, sha256_of
+from valor_cli.models.settings import EmbedderSettings
 
 _SHOWN = 60
 
@@ -81,24 +80,12 @@ def _shown(text: str) -> str:
 def _read(path: str) -> dict[str, NDArray[np.float64]]:
     vectors: dict[str, NDArray[np.float64]] = {}
     faults = Faults(path)
-    for number, line in _lines(path):
+    for number, line in lines(path):
         said = _added(vectors, line)
         if said:
             faults.add(number, said)
     faults.check()
     return vectors
-
-
-def _lines(path: str) -> Iterator[tuple[int, bytes]]:
-    """Lines that are not blank, with their numbers."""
-    try:
-        with open(path, "rb") as file:
-            for number, line in enumerate(file, 1):
-                line = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
-                if line.strip():
-                    yield number, line
-    except OSError as error:
-        raise DataError(Problem(path, f"cannot be read: {error.strerror or error}")) from None
 
 
 def _added(vectors: dict[str, NDArray[np.float64]], line: bytes) -> str:

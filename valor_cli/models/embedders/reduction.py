@@ -7,7 +7,7 @@ umap-learn. Seeded, and on one thread: the same vectors make the same points.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from importlib.metadata import version
 from typing import NamedTuple
 
@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.extras import extra
-from valor_cli.models.protocols.judge import Stopped
-from valor_cli.models.scheduler.stop import Stop
+from valor_cli.models.requests import Stopped
+from valor_cli.models.text.devices import Runtime
 
 STAGE = "laying out sentences"
 
@@ -47,13 +47,12 @@ class UmapReduction:
         name: With its version, as results call it.
     """
 
-    def __init__(self, what: str, stop: Stop, on_progress: Callable[[str, int, int], None]) -> None:
+    def __init__(self, what: str, runtime: Runtime) -> None:
         """Import the package, which takes some seconds.
 
         Args:
             what: What needs it, for messages.
-            stop: Asked before each cloud.
-            on_progress: Called with the progress.
+            runtime: Of the run.
 
         Raises:
             MissingExtraError: umap-learn is not installed.
@@ -63,8 +62,7 @@ class UmapReduction:
             warnings.simplefilter("ignore")
             self._umap = extra("umap", "summary", what)
         self.name = f"umap-learn {version('umap-learn')}"
-        self._stop = stop
-        self._on_progress = on_progress
+        self._runtime = runtime
 
     def points(self, clouds: Iterable[Cloud], total: int) -> Iterator[Cloud]:
         """Of each cloud of vectors a cloud of points, in `dimensions_of` its size.
@@ -77,11 +75,11 @@ class UmapReduction:
             Stopped: The run ends.
         """
         for at, cloud in enumerate(clouds):
-            if self._stop.reason is not None:
-                raise Stopped(self._stop.reason)
-            self._on_progress(STAGE, at, total)
+            if self._runtime.stop.reason is not None:
+                raise Stopped(self._runtime.stop.reason)
+            self._runtime.on_progress(STAGE, at, total)
             yield self._laid_out(cloud)
-        self._on_progress(STAGE, total, total)
+        self._runtime.on_progress(STAGE, total, total)
 
     def _laid_out(self, cloud: Cloud) -> Cloud:
         count = len(cloud.trained)

@@ -16,10 +16,10 @@ from valor_cli.extras import extra, extra_folder
 from valor_cli.kernels.columns.surrogates import whole_characters
 from valor_cli.kernels.vectors.batching import batches
 from valor_cli.models.files.hugging_face import folder_of, transformers, unloadable
-from valor_cli.models.files.model_folder import readable
-from valor_cli.models.protocols.identity import ModelIdentity, sha256_of_files
+from valor_cli.models.files.model_folder import pickles_alone, readable
+from valor_cli.models.protocols import ModelIdentity, sha256_of_files
 from valor_cli.models.scheduler.stop import Stop
-from valor_cli.models.settings.models import Device, EmbedderSettings
+from valor_cli.models.settings import Device, EmbedderSettings
 from valor_cli.models.text.devices import device_of, in_batches, tokens_at_once
 from valor_cli.models.text.tokens import positions_of
 from valor_cli.models.text.windows import bytes_per_token
@@ -166,11 +166,7 @@ def _check(model: str, folder: Path) -> None:
         of = folder / part
         pickled = [path.name for form in _PICKLED for path in of.glob(form)]
         if pickled and next(of.glob("*.safetensors"), None) is None:
-            message = (
-                f"has only {', '.join(sorted(pickled))}; valor reads safetensors, never pickles"
-            )
-            hint = "convert it once: https://huggingface.co/docs/safetensors/convert-weights"
-            raise ConfigError(Problem(model, message), hint=hint)
+            raise pickles_alone(model, sorted(pickled))
 
 
 def _modules(model: str, folder: Path) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ output of the shortened model is used, so that its final normalisation applies w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,10 +22,8 @@ from valor_cli.models.files.hugging_face import (
     tokenizer_of,
     transformers,
 )
-from valor_cli.models.protocols.token_encoder import STAGE, TokenStates
-from valor_cli.models.scheduler.stop import Stop
-from valor_cli.models.settings.models import Device
-from valor_cli.models.text.devices import device_of, in_batches, tokens_at_once
+from valor_cli.models.protocols import ENCODING, TokenStates
+from valor_cli.models.text.devices import Runtime, device_of, in_batches, tokens_at_once
 from valor_cli.models.text.tokens import Ids, check_window, plain, window_of
 from valor_cli.models.text.windows import bytes_per_token, padded
 
@@ -71,9 +69,7 @@ class TransformersTokenEncoder:
         self,
         model: str,
         layer: int | None,
-        device: Device,
-        stop: Stop,
-        on_progress: Callable[[str, int, int], None],
+        runtime: Runtime,
     ) -> None:
         """Load it.
 
@@ -81,9 +77,7 @@ class TransformersTokenEncoder:
             model: A folder, or an id of the hub.
             layer: Whose hidden states, counted from the embeddings, which are 0; None: the one
                 that is usual for the model, else the last.
-            device: Where it computes.
-            stop: Asked between batches.
-            on_progress: Called with the progress.
+            runtime: Of the run.
 
         Raises:
             Unavailable: It is not on this machine.
@@ -92,7 +86,7 @@ class TransformersTokenEncoder:
         """
         transformers("bertscore")
         found = located(model, "bertscore")
-        self._device = device_of(device)
+        self._device = device_of(runtime.device)
         tokenizer = tokenizer_of(found)
         self._model = _encoder(found, self._device)
         self.identity = found.identity
@@ -104,8 +98,7 @@ class TransformersTokenEncoder:
         self._frame = self._tokens.frame(1)
         check_window(found.model, self.longest, self._frame)
         self._padding = self._model.config.pad_token_id or tokenizer.pad_token_id or 0
-        self._stop = stop
-        self._on_progress = on_progress
+        self._runtime = runtime
 
     def states(self, texts: Sequence[str]) -> Iterator[TokenStates]:
         """Token states of each text, in order; long texts are truncated.
@@ -115,13 +108,13 @@ class TransformersTokenEncoder:
         """
         done = 0
         for part in self._parts(texts):
-            self._on_progress(STAGE, done, len(texts))
+            self._runtime.on_progress(ENCODING, done, len(texts))
             distinct = {text: at for at, text in enumerate(dict.fromkeys(part))}
             found = self._states(self._ids(list(distinct)))
             for text in part:
                 yield found[distinct[text]]
             done += len(part)
-        self._on_progress(STAGE, done, len(texts))
+        self._runtime.on_progress(ENCODING, done, len(texts))
 
     def cut(self, texts: Sequence[str]) -> int:
         """Number of texts that are truncated."""
@@ -154,7 +147,7 @@ class TransformersTokenEncoder:
         for group, states in in_batches(
             batches(lengths, most_tokens=most),
             lambda group: self._computed([framed[at] for at in group]),
-            self._stop,
+            self._runtime.stop,
         ):
             for at, each in zip(group, states, strict=True):
                 special = np.zeros(lengths[at], np.bool_)

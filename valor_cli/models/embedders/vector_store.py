@@ -10,16 +10,16 @@ import hashlib
 import sqlite3
 import time
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from valor_cli.errors import printable
-from valor_cli.models.store_file import Form, open_file, store_path, unusable
+from valor_cli.models.store_file import Clock, Form, StoreFile, store_path
 
 FILE = "vectors.sqlite3"
 AT_ONCE = 500
@@ -67,31 +67,24 @@ _KEEP = (
     "INSERT OR IGNORE INTO vectors (model, text, created, type, checksum, vector) "
     "VALUES (?, ?, ?, ?, ?, ?)"
 )
+_BY_MODEL = (
+    "SELECT key, dimensions, count(*), min(created), max(created) "
+    "FROM vectors JOIN models ON models.id = vectors.model GROUP BY key ORDER BY key"
+)
+_OLD = (
+    "DELETE FROM vectors WHERE :before IS NULL OR created < :before",
+    "DELETE FROM models WHERE id NOT IN (SELECT model FROM vectors)",
+)
 
 
-class VectorStore:
-    """Cached vectors of one model; a context manager.
-
-    Several processes may use it at once. Within one it belongs to one thread at a time.
+class VectorStore(StoreFile):
+    """Cached vectors of one model.
 
     Attributes:
         failed: Why vectors are no longer kept, in words; None: they are.
     """
 
-    def __init__(
-        self, model: str, path: Path, database: sqlite3.Connection, clock: Callable[[], float]
-    ) -> None:
-        self.path = path
-        self.failed: str | None = None
-        self._model = printable(model)
-        self._database = database
-        self._clock = clock
-        self._damaged: set[bytes] = set()
-
-    @classmethod
-    def open(
-        cls, model: str, path: Path | None = None, *, clock: Callable[[], float] = time.time
-    ) -> Self:
+    def __init__(self, model: str, path: Path | None = None, *, clock: Clock = time.time) -> None:
         """Open or create the store of a model.
 
         Args:
@@ -100,26 +93,14 @@ class VectorStore:
             clock: Seconds since 1970.
 
         Raises:
-            ValorError: The file or its folder cannot be used, or is another program's. It stays
-                as it is.
+            ValorError: As `StoreFile`.
         """
-        path = store_path(FILE) if path is None else path
-        database = open_file(path, FORM)
+        super().__init__(store_path(FILE) if path is None else path, FORM, clock)
         # What is damaged may be no text at all: it is looked at as bytes.
-        database.text_factory = bytes
-        return cls(model, path, database, clock)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        """Close it."""
-        self._database.close()
+        self._database.text_factory = bytes
+        self.failed: str | None = None
+        self._model = printable(model)
+        self._damaged: set[bytes] = set()
 
     def find(self, texts: Sequence[str]) -> dict[str, Vector]:
         """The cached vectors of texts, bit by bit as stored.
@@ -130,19 +111,17 @@ class VectorStore:
         names = {_key(text): text for text in texts}
         keys = list(names)
         found: dict[str, Vector] = {}
-        try:
-            known = self._database.execute(_MODEL, (self._model,)).fetchone()
+        with self.used() as database:
+            known = database.execute(_MODEL, (self._model,)).fetchone()
             for at in range(0, len(keys) if known else 0, AT_ONCE):
                 part = keys[at : at + AT_ONCE]
                 query = _FIND.format(", ".join("?" * len(part)))
-                for key, *kept in self._database.execute(query, (known[0], *part)):
+                for key, *kept in database.execute(query, (known[0], *part)):
                     vector = _read(key, known[1], *kept)
                     if vector is None:
                         self._damaged.add(key)
                     else:
                         found[names[key]] = vector
-        except sqlite3.Error as error:
-            raise unusable(self.path, error, FORM) from error
         return found
 
     def keep(self, texts: Sequence[str], vectors: Vector) -> None:
@@ -158,7 +137,7 @@ class VectorStore:
             return
         name = "<f8" if vectors.dtype.itemsize > 4 else "<f4"
         table = np.ascontiguousarray(vectors, name)
-        now = self._clock()
+        now = self.clock()
         try:
             with self._database as database:
                 database.execute("BEGIN IMMEDIATE")
@@ -211,3 +190,78 @@ def _read(
         return None
     vector: Vector = np.frombuffer(blob, np.dtype(kind).newbyteorder("<")).astype(kind, copy=False)
     return vector if np.isfinite(vector).all() else None
+
+
+class ModelKept(Struct, frozen=True):
+    """Cached vectors of one model: cache key, dimensions, date."""
+
+    model: str
+    dimensions: int
+    vectors: int
+    oldest: float
+    newest: float
+
+
+class VectorsInfo(Struct, frozen=True):
+    """Summary of a store.
+
+    Attributes:
+        path: Its file.
+        bytes: Of the file and what belongs to it.
+        models: By key.
+    """
+
+    path: Path
+    bytes: int = 0
+    models: tuple[ModelKept, ...] = ()
+
+    @property
+    def vectors(self) -> int:
+        """Number of cached vectors."""
+        return sum(one.vectors for one in self.models)
+
+    @property
+    def oldest(self) -> float | None:
+        """Time of the oldest entry, in seconds since 1970; None if empty."""
+        return min((one.oldest for one in self.models), default=None)
+
+    @property
+    def newest(self) -> float | None:
+        """Time of the newest entry, in seconds since 1970; None if empty."""
+        return max((one.newest for one in self.models), default=None)
+
+
+class VectorsRemoved(Struct, frozen=True):
+    """What was deleted: vectors, bytes."""
+
+    vectors: int = 0
+    bytes: int = 0
+
+
+def info_of_vectors(path: Path) -> VectorsInfo:
+    """Summarise a store.
+
+    Raises:
+        ValorError: The store cannot be used.
+    """
+    with StoreFile(path, FORM) as store, store.used() as database:
+        models = tuple(ModelKept(*row) for row in database.execute(_BY_MODEL))
+        return VectorsInfo(path, store.bytes, models)
+
+
+def clear_vectors(
+    path: Path, older_than_days: float | None = None, *, clock: Clock = time.time
+) -> VectorsRemoved:
+    """Delete vectors.
+
+    Args:
+        path: Of the store.
+        older_than_days: Only those that were made earlier; None: all.
+        clock: Seconds since 1970.
+
+    Raises:
+        ValorError: The store cannot be used.
+    """
+    with StoreFile(path, FORM, clock) as store:
+        vectors, _, released = store.delete(_OLD, older_than_days)
+        return VectorsRemoved(vectors, released) if vectors else VectorsRemoved()

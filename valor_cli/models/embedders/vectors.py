@@ -6,16 +6,16 @@ texts ─▶ known already? ─▶ cached by an earlier run? ─▶ embedder, th
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.errors import Problem, ValorError
-from valor_cli.models.protocols.embedder import Embedder
-from valor_cli.models.protocols.judge import NoAnswer, Stopped
-from valor_cli.models.scheduler.stop import Stop
+from valor_cli.models.protocols import Embedder
+from valor_cli.models.requests import NoAnswer, Stopped
+from valor_cli.models.scheduler.stop import ProgressCallback, Stop
 
 if TYPE_CHECKING:
     from valor_cli.models.embedders.vector_store import VectorStore
@@ -24,9 +24,6 @@ AT_ONCE = 512
 """Texts between two looks at whether the run ends, and between two transactions."""
 
 STAGE = "embedding texts"
-
-ProgressCallback = Callable[[str, int, int], None]
-"""Called with a stage, how much of it is done, and how much there is."""
 
 
 class Vectors:

@@ -1,4 +1,4 @@
-"""Cache GGUF models as safetensors, which load faster.
+"""Cache GGUF models as safetensors, which load faster; show and clear that cache.
 
 Transformers takes about twenty seconds to read a GGUF file, half a second for its safetensors. The
 weights are those of the file in 32 bits, so the folder is about five times its size.
@@ -8,9 +8,13 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+import time
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from valor_cli.errors import ValorError
 from valor_cli.models.files.hugging_face import Located
@@ -74,3 +78,59 @@ def _write(model: Any, tokenizer: Any, folder: Path) -> None:
         tokenizer.save_pretrained(folder)
     except SafetensorError as error:
         raise OSError(str(error)) from error
+
+
+_DAY_S = 86_400
+
+
+class Converted(Struct, frozen=True):
+    """Number and size of cached models, including incomplete ones."""
+
+    path: Path
+    models: int = 0
+    bytes: int = 0
+
+
+def converted_models() -> Converted:
+    """The cached models.
+
+    Raises:
+        ValorError: There is no home folder.
+    """
+    home = store_path().parent / FOLDER
+    return _counted(home, _folders(home))
+
+
+def clear_converted(
+    older_than_days: float | None = None, *, clock: Callable[[], float] = time.time
+) -> Converted:
+    """Delete cached models and return what was deleted.
+
+    Args:
+        older_than_days: Only those that were made earlier; None: all.
+        clock: Seconds since 1970.
+
+    Raises:
+        ValorError: There is no home folder.
+    """
+    home = store_path().parent / FOLDER
+    before = None if older_than_days is None else clock() - older_than_days * _DAY_S
+    old = [one for one in _folders(home) if before is None or one.stat().st_mtime < before]
+    removed = _counted(home, old)
+    for folder in old:
+        shutil.rmtree(folder, ignore_errors=True)  # another process may just make or remove it
+    return removed
+
+
+def _folders(home: Path) -> list[Path]:
+    return sorted(each for each in home.iterdir() if each.is_dir()) if home.is_dir() else []
+
+
+def _counted(home: Path, folders: list[Path]) -> Converted:
+    return Converted(home, len(folders), sum(size for each in folders for size in _sizes(each)))
+
+
+def _sizes(folder: Path) -> Iterator[int]:
+    for file in folder.iterdir():
+        with suppress(FileNotFoundError):
+            yield file.stat().st_size

@@ -24,14 +24,14 @@ from valor_cli.models.files.model_folder import (
     has_tokenizer,
     readable,
 )
-from valor_cli.models.files.smollm2 import smollm2_file
-from valor_cli.models.protocols.identity import (
+from valor_cli.models.files.packaged import smollm2_file
+from valor_cli.models.protocols import (
     ModelIdentity,
     Unavailable,
     sha256_of,
     sha256_of_files,
 )
-from valor_cli.models.settings.models import SMOLLM2, model_name
+from valor_cli.models.settings import SMOLLM2, model_name
 
 T = TypeVar("T")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -83,9 +83,14 @@ def check_folder(model: str, folder: Path) -> None:
         pickled = sorted(path.name for form in _PICKLED for path in folder.glob(form))
         if not pickled or (folder / _INDEX).is_file():
             raise
-        message = f"has only {', '.join(pickled[:3])}; valor reads safetensors, never pickles"
-        hint = "convert it once: https://huggingface.co/docs/safetensors/convert-weights"
-        raise ConfigError(Problem(model, message), hint=hint) from None
+        raise pickles_alone(model, pickled[:3]) from None
+
+
+def pickles_alone(model: str, names: Sequence[str]) -> ConfigError:
+    """The error for a model whose weights could only be unpickled."""
+    message = f"has only {', '.join(names)}; valor reads safetensors, never pickles"
+    hint = "convert it once: https://huggingface.co/docs/safetensors/convert-weights"
+    return ConfigError(Problem(model, message), hint=hint)
 
 
 def _check_config(model: str, path: Path) -> None:

@@ -15,10 +15,17 @@ import msgspec
 from msgspec import Struct
 
 from valor_cli.errors import ConfigError, Problem
-from valor_cli.models.files import minilm
 from valor_cli.models.files.model_folder import readable
-from valor_cli.models.protocols.identity import Unavailable, sha256_of_files
-from valor_cli.models.settings.models import MINILM
+from valor_cli.models.files.packaged import (
+    MINILM_LAYERS,
+    MINILM_LONGEST,
+    MINILM_POSITIONS,
+    MINILM_SHA256,
+    MINILM_TOKENIZER,
+    minilm_file,
+)
+from valor_cli.models.protocols import Unavailable, sha256_of_files
+from valor_cli.models.settings import MINILM
 
 _LONGEST = 512
 """Tokens that are seen where no file says how many."""
@@ -83,12 +90,12 @@ def onnx_files(model: str | None) -> OnnxFiles:
     if model is None or model == MINILM:
         return OnnxFiles(
             MINILM,
-            minilm.minilm_file(),
-            minilm.TOKENIZER,
-            minilm.SHA256,
-            longest=minilm.LONGEST,
-            positions=minilm.POSITIONS,
-            layers=minilm.LAYERS,
+            minilm_file(),
+            MINILM_TOKENIZER,
+            MINILM_SHA256,
+            longest=MINILM_LONGEST,
+            positions=MINILM_POSITIONS,
+            layers=MINILM_LAYERS,
             padding=0,
         )
     with readable(model):

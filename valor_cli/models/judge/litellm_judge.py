@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from valor_cli.errors import ConfigError, Problem
-from valor_cli.models.judge.prices import litellm_model_info, price_of
 from valor_cli.models.litellm import client as litellm_client
-from valor_cli.models.litellm.endpoints import Endpoint
+from valor_cli.models.litellm.endpoints import Endpoint, litellm_model_info, price_of
 from valor_cli.models.litellm.faults import Fault, explained, fault
-from valor_cli.models.protocols.judge import Price, Reply, Request, TransientError
-from valor_cli.models.settings.judges import JudgeSettings
+from valor_cli.models.requests import Price, Reply, Request, TransientError
+from valor_cli.models.settings import JudgeSettings
 
 Form = Literal["json_schema", "json_object", "none"]
 _FORMS: tuple[Form, ...] = ("json_schema", "json_object", "none")
@@ -129,35 +127,22 @@ class LitellmJudge:
         yield from _FORMS[_FORMS.index(self._form) :]
 
     async def _asked(self, litellm: Any, request: Request, form: Form, key: str | None) -> Any:
-        import httpx
-
         settings = self._settings
-        arguments: dict[str, Any] = {
-            "model": self._endpoint.called(litellm),
+        arguments = {
             "messages": [message._asdict() for message in request.messages],
             "temperature": settings.temperature,
             "seed": settings.seed,
             "max_tokens": settings.max_tokens,
-            "api_base": settings.api_base,
             "api_key": key,
             "response_format": _response_format(request, form),
             "tools": [dict(tool) for tool in request.tools] or None,
-        }
-        if request.tools:
             # Else it imports a package of yet another protocol to look for tools of its own.
-            arguments["_skip_mcp_handler"] = True
-        given = {name: value for name, value in arguments.items() if value is not None}
-        # A server that sends a byte now and then never meets the time-out of a read.
-        async with asyncio.timeout(settings.connect_timeout_s + settings.timeout_s):
-            return await litellm.acompletion(
-                **given,
-                **settings.parameters,
-                timeout=httpx.Timeout(settings.timeout_s, connect=settings.connect_timeout_s),
-                num_retries=0,
-                max_retries=0,
-                stream=False,
-                drop_params=True,
-            )
+            "_skip_mcp_handler": True if request.tools else None,
+            "stream": False,
+        }
+        return await litellm_client.requested(
+            litellm, "acompletion", self._endpoint, arguments, settings.parameters
+        )
 
     async def close(self) -> None:
         """Close its connections, unless others of the run still use them."""

@@ -14,8 +14,8 @@ from valor_cli.errors import ConfigError, Problem
 from valor_cli.extras import extra
 from valor_cli.models.judge.litellm_judge import LitellmJudge
 from valor_cli.models.litellm import client as litellm_client
-from valor_cli.models.protocols.judge import Price, Reply, Request
-from valor_cli.models.settings.judges import JudgeSettings, PriceSettings
+from valor_cli.models.requests import Price, Reply, Request
+from valor_cli.models.settings import JudgeSettings, PriceSettings
 
 WANTED = "backend: local"
 _MAGIC = b"GGUF"

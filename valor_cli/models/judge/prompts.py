@@ -22,7 +22,7 @@ from valor_cli.models.judge.delimiters import (
     renamed,
     texts_of,
 )
-from valor_cli.models.protocols.judge import Message, conversation
+from valor_cli.models.requests import Message, conversation
 from valor_cli.results import PromptUsed
 
 __all__ = [

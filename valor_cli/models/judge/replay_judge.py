@@ -9,9 +9,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from valor_cli.errors import DataError, Problem
-from valor_cli.models.protocols.judge import PermanentError, Price, Reply, Request
+from valor_cli.models.requests import PermanentError, Price, Reply, Request
 from valor_cli.models.scheduler.cassette import Recorded, read_cassette
-from valor_cli.models.settings.judges import JudgeSettings
+from valor_cli.models.settings import JudgeSettings
 
 KEY_SHOWN = 12
 HINT = (

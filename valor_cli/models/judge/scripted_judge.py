@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from valor_cli.errors import DataError, Problem
 from valor_cli.models.json_lines import CLAIM, COUNT_OR_NULL, Faults, Form, fault_of, objects
-from valor_cli.models.protocols.judge import (
+from valor_cli.models.requests import (
     PermanentError,
     Price,
     RateLimited,
@@ -18,7 +18,7 @@ from valor_cli.models.protocols.judge import (
     Request,
     TransientError,
 )
-from valor_cli.models.settings.judges import JudgeSettings
+from valor_cli.models.settings import JudgeSettings
 
 FAILURES: Mapping[str, type[RateLimited | TransientError | PermanentError]] = {
     "busy": RateLimited,

@@ -5,7 +5,7 @@ passages ─tokenizer─▶ sequences ─windows─▶ rows ─batches of simila
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,10 +24,9 @@ from valor_cli.models.files.hugging_face import (
     transformers,
 )
 from valor_cli.models.language_models.next_token import Ids, NextToken, Row
-from valor_cli.models.protocols.language_model import Architecture, Passage
-from valor_cli.models.scheduler.stop import Stop
-from valor_cli.models.settings.models import Device, LanguageModelSettings
-from valor_cli.models.text.devices import device_of, in_batches, tokens_at_once
+from valor_cli.models.protocols import Architecture, Passage
+from valor_cli.models.settings import LanguageModelSettings
+from valor_cli.models.text.devices import Runtime, device_of, in_batches, tokens_at_once
 
 WHAT = "language_model"
 STAGE = "scoring texts"
@@ -66,17 +65,13 @@ class TransformersLanguageModel:
     def __init__(
         self,
         settings: LanguageModelSettings,
-        device: Device,
-        stop: Stop,
-        on_progress: Callable[[str, int, int], None],
+        runtime: Runtime,
     ) -> None:
         """Load the model.
 
         Args:
             settings: Which.
-            device: To compute on.
-            stop: Asked between batches.
-            on_progress: Called with the progress.
+            runtime: Of the run.
 
         Raises:
             Unavailable: It is not on this machine.
@@ -87,9 +82,8 @@ class TransformersLanguageModel:
         self.identity = found.identity
         self.cut = 0
         self._name = settings.model
-        self._stop = stop
-        self._on_progress = on_progress
-        where = device_of(device)
+        self._runtime = runtime
+        where = device_of(runtime.device)
         model, self._tokenizer = _opened(found, self.identity.sha256 or "", where)
         self.architecture: Architecture = (
             "encoder_decoder" if model.config.is_encoder_decoder else "causal"
@@ -148,14 +142,16 @@ class TransformersLanguageModel:
         )
         done = 0
         if rows:
-            self._on_progress(STAGE, 0, len(rows))
-        for group, scores in in_batches(groups, lambda of: self._scores(rows, of), self._stop):
+            self._runtime.on_progress(STAGE, 0, len(rows))
+        for group, scores in in_batches(
+            groups, lambda of: self._scores(rows, of), self._runtime.stop
+        ):
             for place, values in zip(group, scores, strict=True):
                 at, window = places[place]
                 first = sequences[at].first
                 found[at][window.scored - first : window.end - first] = values
             done += len(group)
-            self._on_progress(STAGE, done, len(rows))
+            self._runtime.on_progress(STAGE, done, len(rows))
         return found
 
     def _scores(self, rows: Sequence[Row], of: Sequence[int]) -> list[NDArray[np.float64]]:

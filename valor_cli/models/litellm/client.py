@@ -10,12 +10,14 @@ import logging
 import os
 import re
 import warnings
+from collections.abc import Mapping
 from contextlib import suppress
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import Any
 
 from valor_cli.errors import MissingExtraError, Problem
 from valor_cli.extras import extra
+from valor_cli.models.litellm.endpoints import Endpoint
 
 WANTED = "backend: litellm"
 _INSTALL = "pip install --upgrade 'valor-cli[judge]'"
@@ -168,3 +170,40 @@ async def closed(user: object) -> None:
 
 def _forget(litellm: Any) -> None:
     litellm.in_memory_llm_clients_cache.flush_cache()
+
+
+async def requested(
+    litellm: Any,
+    call: str,
+    endpoint: Endpoint,
+    arguments: Mapping[str, Any],
+    parameters: Mapping[str, Any] = MappingProxyType({}),
+) -> Any:
+    """The response to one request, sent once.
+
+    Args:
+        litellm: The package.
+        call: Its function.
+        endpoint: Whom it goes to.
+        arguments: Of the function; those that are None are left out.
+        parameters: Further ones, as they are.
+
+    Raises:
+        Exception: Whatever the provider's client raises; `fault` tells them apart.
+    """
+    import httpx
+
+    given = {name: value for name, value in arguments.items() if value is not None}
+    if endpoint.api_base is not None:
+        given["api_base"] = endpoint.api_base
+    # A server that sends a byte now and then never meets the time-out of a read.
+    async with asyncio.timeout(endpoint.connect_timeout_s + endpoint.timeout_s):
+        return await getattr(litellm, call)(
+            model=endpoint.called(litellm),
+            timeout=httpx.Timeout(endpoint.timeout_s, connect=endpoint.connect_timeout_s),
+            num_retries=0,
+            max_retries=0,
+            drop_params=True,
+            **given,
+            **parameters,
+        )

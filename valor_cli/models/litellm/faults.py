@@ -14,7 +14,7 @@ from msgspec import Struct
 from valor_cli.errors import ConfigError, MissingExtraError, Problem, ValorError, printable
 from valor_cli.kernels.secrets.credentials import find_credentials
 from valor_cli.models.litellm.endpoints import Endpoint
-from valor_cli.models.protocols.judge import PermanentError, RateLimited, TransientError
+from valor_cli.models.requests import PermanentError, RateLimited, TransientError
 
 _LONGEST = 200
 _ECHO = 24

@@ -19,7 +19,7 @@ from collections import deque
 from typing import NamedTuple
 
 from valor_cli.errors import ConfigError, Problem
-from valor_cli.models.protocols.judge import Judge, Price, Reply, Request
+from valor_cli.models.requests import Judge, Price, Reply, Request
 
 TOKENS_PER_BYTE = 1 / 2.5
 """Of a prompt, until replies tell; English has 1/4, most other scripts less than 1/2.5."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from msgspec import Struct
 
 from valor_cli.errors import ValorError
-from valor_cli.models.protocols.judge import Judge, NoAnswer, Reply, Request, Stopped
+from valor_cli.models.requests import Judge, NoAnswer, Reply, Request, Stopped
 from valor_cli.models.scheduler.budget import budget_of, cost_of
 from valor_cli.models.scheduler.retries import Limits, Retries
 from valor_cli.models.scheduler.stop import Stop

@@ -35,7 +35,7 @@ from valor_cli.models.json_lines import (
     fault_of,
     objects,
 )
-from valor_cli.models.protocols.judge import NoAnswer, Purpose, Reply, Request
+from valor_cli.models.requests import NoAnswer, Purpose, Reply, Request
 
 PARTIAL = ".partial"
 """What ends the name of a recording that is under way, or whose run died."""

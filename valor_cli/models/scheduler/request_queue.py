@@ -11,7 +11,7 @@ import asyncio
 import heapq
 from typing import NamedTuple, TypeVar
 
-from valor_cli.models.protocols.judge import Stopped
+from valor_cli.models.requests import Stopped
 from valor_cli.models.scheduler.breaker import Breaker
 from valor_cli.models.scheduler.budget import Budget, Highest
 from valor_cli.models.scheduler.concurrency import Limiter, Slot

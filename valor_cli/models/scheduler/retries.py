@@ -1,10 +1,11 @@
-"""Retry a judge request within its limits."""
+"""Retry a judge request within its limits, with exponential backoff."""
 
 from __future__ import annotations
 
 import asyncio
 import itertools
 import math
+import random
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TypeAlias
@@ -12,7 +13,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from valor_cli.errors import JudgeError, Problem, ValorError
-from valor_cli.models.protocols.judge import (
+from valor_cli.models.requests import (
     Judge,
     NoAnswer,
     PermanentError,
@@ -21,12 +22,39 @@ from valor_cli.models.protocols.judge import (
     Request,
     TransientError,
 )
-from valor_cli.models.scheduler.backoff import Backoff
 from valor_cli.models.scheduler.breaker import Breaker
 from valor_cli.models.scheduler.budget import Budget, Highest, cost_of
 from valor_cli.models.scheduler.concurrency import Limiter, Slot
 from valor_cli.models.scheduler.request_queue import RequestQueue
 from valor_cli.models.scheduler.stop import Stop
+
+FIRST_S = 0.5
+LONGEST_S = 30.0
+
+LONGEST_SAID_S = 120.0
+"""The longest `Retry-After` that is waited for; a server that means hours is asked again sooner,
+and each refusal counts."""
+
+
+class Backoff:
+    """Exponential backoff with jitter, or the delay that the server asked for."""
+
+    def __init__(self, seed: int = 0) -> None:
+        self._random = random.Random(seed)  # noqa: S311  # it spreads requests, it keeps no secret
+
+    def wait(self, failed: int, after_s: float | None = None) -> float:
+        """Seconds to wait after a number of failed attempts.
+
+        Args:
+            failed: From 1; 0 counts as 1.
+            after_s: What the server asked for. 0 says nothing: to come back at once is what
+                failed just now.
+        """
+        if after_s is not None and after_s > 0:
+            return min(after_s, LONGEST_SAID_S)
+        # 2**30 s is far past the longest; more would overflow a float in the end.
+        whole = min(LONGEST_S, FIRST_S * 2.0 ** min(max(failed, 1) - 1, 30))
+        return self._random.uniform(whole / 4, whole)
 
 
 class Limits(Struct, frozen=True):

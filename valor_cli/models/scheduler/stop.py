@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+ProgressCallback = Callable[[str, int, int], None]
+"""Called with a stage, how much of it is done, and how much there is."""
+
 
 @dataclass(slots=True)
 class Stop:

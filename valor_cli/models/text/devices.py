@@ -6,16 +6,32 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
+from msgspec import Struct
+
 from valor_cli.errors import ConfigError, Problem
-from valor_cli.models.protocols.judge import Stopped
-from valor_cli.models.scheduler.stop import Stop
-from valor_cli.models.settings.models import Device
+from valor_cli.models.requests import Stopped
+from valor_cli.models.scheduler.stop import ProgressCallback, Stop
+from valor_cli.models.settings import Device
 
 T = TypeVar("T")
 
 _OF_CPU = 1 << 30
 """Bytes that a batch may take where there is no accelerator."""
 _LEAST_TOKENS = 512
+
+
+class Runtime(Struct, frozen=True):
+    """Where the models of a run compute, and whom they tell.
+
+    Attributes:
+        device: As the config has it.
+        stop: Asked between batches.
+        on_progress: Called with the progress.
+    """
+
+    device: Device
+    stop: Stop
+    on_progress: ProgressCallback
 
 
 def device_of(wanted: Device) -> Any:

@@ -10,9 +10,8 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from valor_cli.kernels.vectors.batching import batches
-from valor_cli.models.protocols.classifier import Pair
-from valor_cli.models.scheduler.stop import Stop
-from valor_cli.models.text.devices import in_batches, tokens_at_once
+from valor_cli.models.protocols import Pair
+from valor_cli.models.text.devices import Runtime, in_batches, tokens_at_once
 from valor_cli.models.text.tokens import Frame, Ids, TextTokens
 
 Floats = NDArray[np.float64]
@@ -47,8 +46,7 @@ class WindowedTexts(Struct, frozen=True):
         device: Where it computes.
         config: Of the model, whose sizes say what memory a token takes.
         most_texts: In a batch; None: any number.
-        stop: Asked between batches.
-        on_progress: Called with the progress.
+        runtime: Of the run.
     """
 
     tokens: TextTokens
@@ -60,8 +58,7 @@ class WindowedTexts(Struct, frozen=True):
     device: Any
     config: Any
     most_texts: int | None
-    stop: Stop
-    on_progress: Callable[[str, int, int], None]
+    runtime: Runtime
 
     def of_texts(self, texts: Sequence[str]) -> list[Floats]:
         """(windows, labels) probabilities of each text. Distinct texts are computed once.
@@ -117,15 +114,15 @@ class WindowedTexts(Struct, frozen=True):
         groups = batches(lengths, most_tokens=most, most_texts=self.most_texts)
         table: Floats | None = None
         done = 0
-        self.on_progress(STAGE, 0, len(shown))
+        self.runtime.on_progress(STAGE, 0, len(shown))
         for group, found in in_batches(
-            groups, lambda group: self._of_group(shown, frame, group), self.stop
+            groups, lambda group: self._of_group(shown, frame, group), self.runtime.stop
         ):
             if table is None:
                 table = np.empty((len(shown), found.shape[1]))
             table[group] = found
             done += len(group)
-            self.on_progress(STAGE, done, len(shown))
+            self.runtime.on_progress(STAGE, done, len(shown))
         return np.empty((0, 0)) if table is None else table
 
     def _of_group(self, shown: Sequence[tuple[Ids, ...]], frame: Frame, group: list[int]) -> Floats:

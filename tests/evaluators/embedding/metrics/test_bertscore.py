@@ -21,8 +21,7 @@ from valor_cli.errors import DataError
 from valor_cli.evaluators.embedding.metrics.bertscore import BERTSCORE, baselines_in
 from valor_cli.evaluators.samples.outcomes import Outcome
 from valor_cli.metric import Call, MissingConfig
-from valor_cli.models.protocols.identity import ModelIdentity
-from valor_cli.models.protocols.token_encoder import TokenStates
+from valor_cli.models.protocols import ModelIdentity, TokenStates
 
 PLACES = {
     "[CLS]": (0.0, 0.0, 2.0),

@@ -19,7 +19,8 @@ from valor_cli.evaluators.model_metrics import ModelTexts
 from valor_cli.evaluators.samples.outcomes import Outcome
 from valor_cli.models.embedders.reduction import Cloud, UmapReduction, dimensions_of
 from valor_cli.models.scheduler.stop import Stop
-from valor_cli.models.settings.models import EmbedderSettings
+from valor_cli.models.settings import EmbedderSettings
+from valor_cli.models.text.devices import Runtime
 from valor_cli.models.text_models import TextModels
 from valor_cli.results import Mark
 
@@ -202,7 +203,7 @@ def test_without_umap_nothing_is_embedded(monkeypatch: pytest.MonkeyPatch) -> No
     def absent(name: str) -> Any:
         raise ModuleNotFoundError(name=name)
 
-    models = TextModels(EmbedderSettings(), None, "cpu", Stop(), lambda *_: None)
+    models = TextModels(EmbedderSettings(), None, Runtime("cpu", Stop(), lambda *_: None))
     monkeypatch.setattr("valor_cli.extras.importlib.import_module", absent)
     texts = ModelTexts(samples([TEXT], user_input=[TEXT]), models)
     with pytest.raises(
@@ -227,7 +228,7 @@ def test_umap_makes_the_same_points_twice_whatever_comes_before() -> None:
         for n, m in ((4, 1), (5, 0), (6, 3), (7, 2), (16, 4), (60, 5))
     ]
     told: list[tuple[str, int, int]] = []
-    reduction = UmapReduction("completeness", Stop(), lambda *one: told.append(one))
+    reduction = UmapReduction("completeness", Runtime("cpu", Stop(), lambda *one: told.append(one)))
     first = list(reduction.points(clouds, len(clouds)))
     assert told[-1] == ("laying out sentences", 6, 6)
     again = list(reduction.points(reversed(clouds), len(clouds)))[::-1]
@@ -244,7 +245,7 @@ def test_umap_makes_the_same_points_twice_whatever_comes_before() -> None:
 def test_completeness_with_umap() -> None:
     class Models(ScriptedModels):
         def reduction(self, metric: str) -> Any:
-            return UmapReduction(metric, Stop(), lambda *_: None)
+            return UmapReduction(metric, Runtime("cpu", Stop(), lambda *_: None))
 
     said = LONG.split(". ")
     summaries = [LONG, f"{said[0]}.", f"{said[0]}. {said[20]}.", "Quite another thing. And more."]

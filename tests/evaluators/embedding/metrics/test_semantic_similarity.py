@@ -21,7 +21,7 @@ from valor_cli.evaluators.embedding.metrics.semantic_similarity import (
     SEMANTIC_SIMILARITY,
 )
 from valor_cli.metric import Call
-from valor_cli.models.protocols.classifier import Pair
+from valor_cli.models.protocols import Pair
 
 
 class _Rater(HashedClassifier):

@@ -15,7 +15,7 @@ from valor_cli.evaluators.judge.metrics.sexism import SEXISM
 from valor_cli.evaluators.samples.outcomes import Outcome
 from valor_cli.evaluators.verdicts import unreadable, verdict
 from valor_cli.metric import Metric
-from valor_cli.models.settings.judges import Combine
+from valor_cli.models.settings import Combine
 from valor_cli.results import JudgeCalls, Verdict
 
 

@@ -20,7 +20,7 @@ from valor_cli.evaluators.judge.evidence.reply_readings import Judged, verdict
 from valor_cli.evaluators.judge.evidence.sample import Missing, Sample
 from valor_cli.evaluators.samples.outcomes import Outcome
 from valor_cli.models.judge.prompts import Prompt, from_words
-from valor_cli.models.protocols.judge import Message, NoAnswer, Purpose, Reply, Stopped
+from valor_cli.models.requests import Message, NoAnswer, Purpose, Reply, Stopped
 from valor_cli.results import JudgeCalls
 
 PROMPT = from_words("mine", "Is {response} kind?")

@@ -19,7 +19,7 @@ from valor_cli.evaluators.judge.metrics.nv_context_relevance import NV_CONTEXT_R
 from valor_cli.evaluators.judge.metrics.nv_response_groundedness import NV_RESPONSE_GROUNDEDNESS
 from valor_cli.metric import Metric
 from valor_cli.models.judge.prompts import UntrustedText
-from valor_cli.models.protocols.judge import NoAnswer, Reply, Stopped
+from valor_cli.models.requests import NoAnswer, Reply, Stopped
 from valor_cli.results import Verdict
 
 ONE = samples(

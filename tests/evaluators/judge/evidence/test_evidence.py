@@ -16,7 +16,7 @@ from valor_cli.evaluators.judge.metrics.contact_information import CONTACT_INFOR
 from valor_cli.evaluators.judge.metrics.faithfulness import FAITHFULNESS
 from valor_cli.evaluators.model_metrics import measured_evidence
 from valor_cli.evaluators.samples.outcomes import Outcomes
-from valor_cli.models.protocols.judge import NoAnswer, Stopped
+from valor_cli.models.requests import NoAnswer, Stopped
 from valor_cli.results import STATUSES
 
 ABSENT, PRESENT = '{"verdict": "absent"}', '{"verdict": "present"}'

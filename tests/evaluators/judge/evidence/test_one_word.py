@@ -14,7 +14,7 @@ from valor_cli.evaluators.judge.metrics.language_mismatch import LANGUAGE_MISMAT
 from valor_cli.evaluators.judge.metrics.sexism import SEXISM
 from valor_cli.evaluators.judge.metrics.summarization_judge import SUMMARIZATION_JUDGE
 from valor_cli.metric import Metric
-from valor_cli.models.protocols.judge import NoAnswer, Reply, Stopped
+from valor_cli.models.requests import NoAnswer, Reply, Stopped
 from valor_cli.results import STATUSES, Verdict
 
 METRICS = (

@@ -25,7 +25,7 @@ from valor_cli import catalogue
 from valor_cli.config import load_config
 from valor_cli.errors import ConfigError
 from valor_cli.evaluators.judge.metrics.custom_judge import CUSTOM_JUDGE
-from valor_cli.models.protocols.judge import Reply
+from valor_cli.models.requests import Reply
 from valor_cli.results import Verdict
 
 ONE = samples(["Ada mends it."], user_input=["Who mends it?"])

@@ -12,7 +12,7 @@ from tests.oracles.reply_kinds import enclosed, without_marks
 from tests.oracles.text_samples import samples
 from valor_cli import catalogue
 from valor_cli.evaluators.judge.metrics.fact_check import FACT_CHECK
-from valor_cli.models.protocols.judge import Reply
+from valor_cli.models.requests import Reply
 from valor_cli.results import Verdict
 
 ONE = samples(["Water boils at 100 °C."], user_input=["When does water boil?"])

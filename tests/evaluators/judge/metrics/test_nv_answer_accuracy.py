@@ -6,7 +6,7 @@ from tests.oracles.judges import judged
 from tests.oracles.reply_kinds import enclosed, without_marks
 from tests.oracles.text_samples import samples
 from valor_cli.evaluators.judge.metrics.nv_answer_accuracy import NV_ANSWER_ACCURACY
-from valor_cli.models.protocols.judge import NoAnswer
+from valor_cli.models.requests import NoAnswer
 
 ONE = samples(["In 1879."], user_input=["When was she born?"], references=[["1879, in Ulm."]])
 TWO = samples(

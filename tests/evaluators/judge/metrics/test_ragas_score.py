@@ -23,7 +23,7 @@ from valor_cli.evaluators.judge.metrics.context_recall import CONTEXT_RECALL
 from valor_cli.evaluators.judge.metrics.faithfulness import FAITHFULNESS
 from valor_cli.evaluators.judge.metrics.ragas_score import RAGAS_SCORE
 from valor_cli.metric import Metric
-from valor_cli.models.protocols.judge import NoAnswer, Stopped
+from valor_cli.models.requests import NoAnswer, Stopped
 
 DATA = samples(
     ["an answer"],

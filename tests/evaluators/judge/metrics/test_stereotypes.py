@@ -11,7 +11,7 @@ from tests.oracles.text_samples import samples
 from valor_cli.evaluators.judge.metrics.stereotypes import STEREOTYPES
 from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes
 from valor_cli.evaluators.samples.sampled import Sampled
-from valor_cli.models.protocols.judge import Reply
+from valor_cli.models.requests import Reply
 from valor_cli.results import Verdict
 
 ONE = samples(["She cooks."], user_input=["What does a nurse do at home?"])

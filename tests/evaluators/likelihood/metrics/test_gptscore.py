@@ -20,7 +20,7 @@ from valor_cli.evaluators.likelihood.metrics.gptscore_summarization_reference im
 )
 from valor_cli.evaluators.likelihood.metrics.gptscore_translation import GPTSCORE_TRANSLATION
 from valor_cli.metric import Metric
-from valor_cli.models.protocols.language_model import Passage
+from valor_cli.models.protocols import Passage
 
 ALL = (
     GPTSCORE_SUMMARIZATION_REFERENCE,

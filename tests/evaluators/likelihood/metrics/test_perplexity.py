@@ -17,7 +17,7 @@ from valor_cli.errors import ConfigError
 from valor_cli.evaluators.likelihood.metrics.perplexity import PERPLEXITY
 from valor_cli.evaluators.model_metrics import ModelTexts
 from valor_cli.metric import Call
-from valor_cli.models.protocols.language_model import Passage
+from valor_cli.models.protocols import Passage
 
 HALF, QUARTER, EIGHTH = math.log(1 / 2), math.log(1 / 4), math.log(1 / 8)
 

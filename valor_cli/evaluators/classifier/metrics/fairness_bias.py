@@ -11,7 +11,7 @@ from valor_cli.evaluators.model_metrics import ModelTexts
 from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes
 from valor_cli.evaluators.samples.sampled import mean_of_samples
 from valor_cli.metric import Metric, Output
-from valor_cli.models.settings.models import ModelName
+from valor_cli.models.settings import ModelName
 
 
 def fairness_bias(

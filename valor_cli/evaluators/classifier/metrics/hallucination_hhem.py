@@ -13,8 +13,8 @@ from valor_cli.evaluators.model_metrics import ModelTexts
 from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes
 from valor_cli.evaluators.samples.sampled import mean_of_samples
 from valor_cli.metric import Metric
-from valor_cli.models.protocols.classifier import Pair
-from valor_cli.models.settings.models import ModelName
+from valor_cli.models.protocols import Pair
+from valor_cli.models.settings import ModelName
 
 Aggregate = Literal["max", "joined"]
 

@@ -20,7 +20,7 @@ from valor_cli.kernels.text.sentences import SPLITTER
 from valor_cli.kernels.vectors.summac import Layers
 from valor_cli.metric import ByParameters, Metric, MissingConfig
 from valor_cli.models.classifiers.convolution_weights import CONVERT, convolution_weights
-from valor_cli.models.settings.models import ModelName
+from valor_cli.models.settings import ModelName
 from valor_cli.paths import LocalPath
 
 NONE_NAMED = "needs the file of its trained weights, and the config names none"

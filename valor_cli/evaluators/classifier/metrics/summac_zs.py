@@ -17,7 +17,7 @@ from valor_cli.evaluators.model_metrics import ModelTexts
 from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes
 from valor_cli.kernels.text.sentences import SPLITTER
 from valor_cli.metric import ByParameters, Metric, Output
-from valor_cli.models.settings.models import ModelName
+from valor_cli.models.settings import ModelName
 
 Contrast = Literal["paired", "separate"]
 

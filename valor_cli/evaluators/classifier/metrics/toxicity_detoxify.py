@@ -15,7 +15,7 @@ from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes
 from valor_cli.evaluators.samples.sampled import mean_of_samples
 from valor_cli.kernels.text.sentences import SPLITTER
 from valor_cli.metric import Metric, Output
-from valor_cli.models.settings.models import ModelName
+from valor_cli.models.settings import ModelName
 
 OUTPUTS = tuple(Output(name, "lower") for name in TOXICITY)
 

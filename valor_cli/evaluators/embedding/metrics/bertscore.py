@@ -28,8 +28,8 @@ from valor_cli.evaluators.samples.outcomes import Floats, Outcome, Outcomes
 from valor_cli.evaluators.samples.sampled import Sampled
 from valor_cli.kernels.vectors.greedy_matching import harmonic_mean, weighted_mean
 from valor_cli.metric import ByParameters, Metric, MissingConfig, ModelKind, Output
-from valor_cli.models.protocols.token_encoder import TokenEncoder
-from valor_cli.models.settings.models import ModelName
+from valor_cli.models.protocols import TokenEncoder
+from valor_cli.models.settings import ModelName
 from valor_cli.paths import LocalPath
 from valor_cli.results import Findings
 

@@ -13,9 +13,9 @@ from valor_cli.evaluators.model_metrics import ModelTexts
 from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes
 from valor_cli.evaluators.samples.sampled import mean_of_samples
 from valor_cli.metric import ByParameters, Metric, ModelKind, Output
-from valor_cli.models.protocols.classifier import Classifier
-from valor_cli.models.protocols.classifier import Pair as Asked
-from valor_cli.models.settings.models import ModelName
+from valor_cli.models.protocols import Classifier
+from valor_cli.models.protocols import Pair as Asked
+from valor_cli.models.settings import ModelName
 
 CROSS_ENCODER = "cross-encoder/stsb-roberta-base"
 """Asked where the config names no other; the STS benchmark taught it to rate pairs from 0 to 1."""

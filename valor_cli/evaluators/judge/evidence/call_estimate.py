@@ -16,7 +16,7 @@ from valor_cli.evaluators.judge.evidence.conversation import Conversation
 from valor_cli.evaluators.judge.evidence.sample import Sample
 from valor_cli.metric import Metric
 from valor_cli.models.judge.prompts import Prompt, from_words
-from valor_cli.models.protocols.judge import Reply, Request
+from valor_cli.models.requests import Reply, Request
 from valor_cli.models.scheduler.calls import CachedReply
 
 

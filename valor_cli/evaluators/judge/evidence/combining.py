@@ -10,7 +10,7 @@ from typing import Any
 from valor_cli.evaluators.samples.outcomes import Outcome
 from valor_cli.evaluators.verdicts import RATES, is_verdict
 from valor_cli.metric import Metric, Output
-from valor_cli.models.settings.judges import Combine
+from valor_cli.models.settings import Combine
 from valor_cli.results import JudgeCalls, Verdict
 
 SAID = ("class", "word")

@@ -16,7 +16,7 @@ from valor_cli.evaluators.judge.evidence.reply_readings import Reading, Unfit
 from valor_cli.evaluators.judge.evidence.sample import Sample
 from valor_cli.evaluators.samples.outcomes import Outcome
 from valor_cli.models.judge.prompts import Field, Prompt
-from valor_cli.models.protocols.judge import Message, NoAnswer, Purpose, Reply, Request
+from valor_cli.models.requests import Message, NoAnswer, Purpose, Reply, Request
 from valor_cli.results import JudgeCalls
 
 if TYPE_CHECKING:

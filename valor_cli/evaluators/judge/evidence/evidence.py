@@ -22,9 +22,9 @@ from valor_cli.evaluators.samples.evidence import SampleEvidence
 from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes, missing
 from valor_cli.evaluators.verdicts import is_verdict, unreadable
 from valor_cli.metric import Call, Metric, Wing
-from valor_cli.models.protocols.identity import Unavailable
-from valor_cli.models.protocols.judge import NoAnswer, Stopped
-from valor_cli.models.settings.judges import Combine
+from valor_cli.models.protocols import Unavailable
+from valor_cli.models.requests import NoAnswer, Stopped
+from valor_cli.models.settings import Combine
 
 if TYPE_CHECKING:
     from valor_cli.models.panel import Member

@@ -21,7 +21,7 @@ from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes
 from valor_cli.evaluators.samples.sampled import mean_of_samples
 from valor_cli.kernels.text.likelihood import NegativeLogLikelihood
 from valor_cli.metric import Metric, Output
-from valor_cli.models.protocols.language_model import Passage
+from valor_cli.models.protocols import Passage
 
 PAPER = "Fu et al., GPTScore: Evaluate as You Desire, NAACL 2024"
 PROGRAM = "github.com/jinlanfu/GPTScore"

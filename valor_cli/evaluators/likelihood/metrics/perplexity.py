@@ -25,7 +25,7 @@ from valor_cli.evaluators.samples.sampled import Sampled
 from valor_cli.kernels.columns.grouping import quotient
 from valor_cli.kernels.text.likelihood import NegativeLogLikelihood, negative_log_likelihood
 from valor_cli.metric import ByParameters, Metric, ModelKind, Output
-from valor_cli.models.protocols.language_model import Passage
+from valor_cli.models.protocols import Passage
 from valor_cli.results import Findings, MetricValue, Scalar
 
 if TYPE_CHECKING:

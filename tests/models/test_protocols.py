@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from valor_cli.errors import ConfigError
-from valor_cli.models.protocols.identity import ModelIdentity, sha256_of, sha256_of_files
+from valor_cli.models.protocols import ModelIdentity, sha256_of, sha256_of_files
 
 
 def test_what_people_and_results_are_shown() -> None:

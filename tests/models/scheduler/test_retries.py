@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from valor_cli.models.scheduler.backoff import Backoff
+from valor_cli.models.scheduler.retries import Backoff
 
 
 @pytest.mark.parametrize(

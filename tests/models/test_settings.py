@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from valor_cli.models.settings.models import EmbedderSettings, LanguageModelSettings, model_name
+from valor_cli.models.settings import EmbedderSettings, LanguageModelSettings, model_name
 
 
 def settings(folder: Path | None = None, **said: Any) -> EmbedderSettings:

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from valor_cli.models.judge import prices
-from valor_cli.models.judge.prices import price_of
-from valor_cli.models.protocols.judge import Price
-from valor_cli.models.settings.judges import JudgeSettings
+from valor_cli.models.litellm import endpoints as prices
+from valor_cli.models.litellm.endpoints import price_of
+from valor_cli.models.requests import Price
+from valor_cli.models.settings import JudgeSettings
 
 NEAR = "http://127.0.0.1:8000/v1"
 
@@ -64,8 +64,8 @@ def test_prices(settings: dict[str, Any], price: Price | None) -> None:
 def test_the_list_of_the_package_is_read_without_importing_it() -> None:
     program = """
 import sys
-from valor_cli.models.judge.prices import litellm_model_info, price_of
-from valor_cli.models.settings.judges import JudgeSettings
+from valor_cli.models.litellm.endpoints import litellm_model_info, price_of
+from valor_cli.models.settings import JudgeSettings
 price = price_of(JudgeSettings(model="openai/gpt-4o-mini"))
 assert price.input > 0 and price.output > price.input, price
 assert litellm_model_info("openai/gpt-4o-mini")["supports_response_schema"]

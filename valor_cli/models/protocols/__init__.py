@@ -1,1 +1,0 @@
-"""What judges, embedders, language models and classifiers can do."""

@@ -1,1 +1,0 @@
-"""The settings of models in a config."""
