@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from valor_cli.kernels.columns.grouping import equal_keys
 from valor_cli.kernels.text.word_tokens import SPACE, spaced
 
 Ints = NDArray[np.int64]
@@ -74,12 +75,12 @@ def ascii_lines(text: str) -> LineWords:
 
 def _numbered(characters: NDArray[np.uint8], starts: Ints, lengths: Ints) -> Ints:
     """A number for each word, equal words equal numbers."""
-    numbers = _equal(_eight(characters, starts, lengths))
+    numbers = equal_keys(_eight(characters, starts, lengths))
     longer, known = np.flatnonzero(lengths > _AT_ONCE), _AT_ONCE
     while len(longer) and known < _LONGEST:
-        more = _equal(_eight(characters, starts[longer] + known, lengths[longer] - known))
+        more = equal_keys(_eight(characters, starts[longer] + known, lengths[longer] - known))
         both = numbers[longer] * (int(more.max()) + 1) + more
-        numbers[longer] = int(numbers.max()) + 1 + _equal(both)
+        numbers[longer] = int(numbers.max()) + 1 + equal_keys(both)
         known += _AT_ONCE
         longer = longer[lengths[longer] > known]
     texts: dict[bytes, int] = {}
@@ -94,8 +95,3 @@ def _eight(characters: NDArray[np.uint8], starts: Ints, lengths: Ints) -> NDArra
     """The first eight characters of each word as a number."""
     windows = np.ndarray((len(characters) - _AT_ONCE + 1,), "<u8", characters.data, 0, (1,))
     return windows[starts] & _MASKS[np.minimum(lengths, _AT_ONCE)]
-
-
-def _equal(keys: NDArray[np.uint64] | Ints) -> Ints:
-    """Numbers from 0 in the place of keys."""
-    return np.unique(keys, return_inverse=True)[1].astype(np.int64, copy=False)
