@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+from typing import Final
+
 import numpy as np
 
 from valor_cli.kernels.columns.grouping import equal_keys
 from valor_cli.kernels.text.token_codes import Coded, Ints
 
-_LARGEST = 1 << 62
+_LARGEST: Final = 1 << 62
+_AT_ONCE: Final = 1 << 16
+"""Words of hypotheses that are looked at together."""
 
 
 def gram_counts(texts: Coded, order: int) -> Ints:
@@ -24,6 +29,19 @@ def shared_grams(hypotheses: Coded, references: Coded, paired: Ints, order: int)
         paired: (r,) the hypothesis of each reference; ascending.
         order: The n of n-grams; 1 or more.
     """
+    # Grams are equal within a pair alone, and a small table stays in the cache.
+    cuts = np.arange(0, len(hypotheses.codes) + 1, _AT_ONCE)
+    firsts = np.unique(hypotheses.starts[:-1].searchsorted(cuts))
+    firsts = np.append(firsts[firsts < len(hypotheses.lengths)], len(hypotheses.lengths))
+    found = [np.empty(0, np.int64)]
+    for low, high in pairwise(firsts.tolist()):
+        first, last = paired.searchsorted([low, high]).tolist()
+        own, right = hypotheses.part(low, high), references.part(first, last)
+        found.append(_shared(own, right, paired[first:last] - low, order))
+    return np.concatenate(found)
+
+
+def _shared(hypotheses: Coded, references: Coded, paired: Ints, order: int) -> Ints:
     own, own_text = _windows(hypotheses, order)
     right, right_text = _windows(references, order)
     grams = np.concatenate([own, right])

@@ -41,6 +41,13 @@ class Coded(NamedTuple):
         codes, starts = self.codes.tolist(), self.starts.tolist()
         return [codes[start:end] for start, end in pairwise(starts)]
 
+    def part(self, low: int, high: int) -> Coded:
+        """The texts from `low` to below `high`."""
+        starts = self.starts[low : high + 1]
+        first, last = int(starts[0]), int(starts[-1])
+        lines = self.lines[(self.lines >= first) & (self.lines < last)]
+        return Coded(self.codes[first:last], starts - first, lines - first)
+
     def line_counts(self) -> Ints:
         """(n,) number of lines with words in each text."""
         return np.diff(np.searchsorted(self.lines, self.starts))
