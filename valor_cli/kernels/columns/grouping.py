@@ -148,9 +148,10 @@ def equal_keys(keys: NDArray[np.integer]) -> NDArray[np.int64]:
     By a hash table, in a fifth of the time of `np.unique` with its inverse.
     """
     found = np.empty(len(keys), np.int64)
-    rest, left = np.arange(len(keys)), keys.astype(np.uint64)
+    rest = np.arange(len(keys), dtype=np.int32 if len(keys) < 1 << 31 else np.int64)
+    left = whole = keys.astype(np.uint64)
     shift = 63 - len(keys).bit_length()
-    table = np.empty(1 << (64 - shift), np.int64)
+    table = np.empty(1 << (64 - shift), rest.dtype)
     factor = 0x9E3779B97F4A7C15
     for _ in range(_ROUNDS):
         if len(rest) < _FEW:
@@ -158,7 +159,7 @@ def equal_keys(keys: NDArray[np.integer]) -> NDArray[np.int64]:
         slots = (left * np.uint64(factor) >> np.uint64(shift)).astype(np.int64)
         table[slots] = rest
         place = table[slots]
-        same = keys[place] == keys[rest]
+        same = whole[place] == left
         found[rest[same]] = place[same]
         rest, left = rest[~same], left[~same]
         factor = factor * 0xD1342543DE82EF95 + 2 & (1 << 64) - 1

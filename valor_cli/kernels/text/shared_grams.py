@@ -11,7 +11,7 @@ from valor_cli.kernels.columns.grouping import equal_keys
 from valor_cli.kernels.text.token_codes import Coded, Ints
 
 _LARGEST: Final = 1 << 62
-_AT_ONCE: Final = 1 << 16
+_AT_ONCE: Final = 1 << 15
 """Words of hypotheses that are looked at together."""
 
 
