@@ -1,14 +1,17 @@
-"""Count the word n-grams that text pairs share."""
+"""Count the word n-grams that text pairs share, and the rates that follow."""
 
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from valor_cli.kernels.columns.grouping import equal_keys
+from valor_cli.kernels.columns.grouping import equal_keys, quotient
 from valor_cli.kernels.text.token_codes import Coded, Ints
+
+Floats = NDArray[np.float64]
 
 _LARGEST: Final = 1 << 62
 _AT_ONCE: Final = 1 << 15
@@ -70,3 +73,22 @@ def _windows(texts: Coded, order: int) -> tuple[Ints, Ints]:
     inside = text[:last] == text[order - 1 :]
     windows = np.lib.stride_tricks.sliding_window_view(texts.codes, order)
     return windows[inside], text[:last][inside]
+
+
+class OverlapRates(NamedTuple):
+    """Rates of text pairs: (p,) each, from 0 to 1."""
+
+    f1: Floats
+    precision: Floats
+    recall: Floats
+
+
+def overlap_rates(hits: Ints, hypothesis: Ints, reference: Ints) -> OverlapRates:
+    """Precision, recall and F1; 0 where a side is empty, as in rouge-score.
+
+    Args:
+        hits: (p,) what both sides have.
+        hypothesis, reference: (p,) what each side has.
+    """
+    precision, recall = quotient(hits, hypothesis, 0), quotient(hits, reference, 0)
+    return OverlapRates(quotient(2 * precision * recall, precision + recall, 0), precision, recall)
