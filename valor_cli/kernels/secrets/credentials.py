@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import zip_longest
 from typing import NamedTuple
 
@@ -144,6 +145,15 @@ _ANY_HINT = re.compile("|".join(dict.fromkeys(f"(?:{form.hint})" for form in FOR
 _ASSIGNED = re.compile(VALUE)
 
 
+_LONGEST = 64
+"""Characters of a word whose search is remembered."""
+
+
+@lru_cache(maxsize=1 << 14)
+def _is_hinted(word: str) -> bool:
+    return _ANY_HINT.search(word) is not None or _ASSIGNED.search(word) is not None
+
+
 def find_credentials(text: str) -> list[Span]:
     """Spans of credentials in a text.
 
@@ -156,8 +166,9 @@ def find_credentials(text: str) -> list[Span]:
     """
     spans = list(pem_blocks(text)) if "BEGIN " in text or "PuTTY-User" in text else []
     text = without_escapes(text)
-    # Ordinary words are short, so that most texts are done with here.
-    words = " ".join([word for word in text.split() if len(word) >= _SHORTEST])
+    # Ordinary words are short, and occur again, so that most texts are done with here.
+    long = [word for word in text.split() if len(word) >= _SHORTEST]
+    words = " ".join([word for word in long if len(word) > _LONGEST or _is_hinted(word)])
     if _ANY_HINT.search(words):
         for hint, form in _HINTS:
             if hint.search(words):
