@@ -16,25 +16,19 @@ from typing import Any, get_args
 import pytest
 
 from valor_cli.kernels.secrets import (
-    assigned_secrets,
     credential_formats,
     credentials,
-    email_addresses,
     encodings,
     payment_cards,
-    pem_blocks,
     personal_data,
     phone_numbers,
 )
 from valor_cli.kernels.secrets.personal_entities import Entity
 
 MODULES = (
-    assigned_secrets,
     credentials,
-    email_addresses,
     encodings,
     payment_cards,
-    pem_blocks,
     personal_data,
     phone_numbers,
 )
@@ -52,7 +46,7 @@ def every_pattern() -> list[re.Pattern[str]]:
     found = [one for module in MODULES for one in patterns_of(module)]
     for form in credential_formats.FORMS:
         found += [form.pattern, re.compile(form.hint), *([form.before] if form.before else [])]
-    found += [one.name for one in assigned_secrets._ASSIGNMENTS]
+    found += [one.name for one in credentials._ASSIGNMENTS]
     return found
 
 

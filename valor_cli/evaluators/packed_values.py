@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Any, Final, Generic, TypeVar, overload
 
 import numpy as np
@@ -124,6 +125,11 @@ class ValueColumn(Sequence[T], Generic[T]):
         return self.empty if low == high else self.made(_decode()(self.content[low:high].data))
 
     def __iter__(self) -> Iterator[T]:
+        if not len(self.content):
+            return repeat(self.empty, len(self))
+        return self._decoded()
+
+    def _decoded(self) -> Iterator[T]:
         decode, view, low = _decode(), self.content.data, 0
         for high in self.ends[1:].tolist():
             yield self.empty if low == high else self.made(decode(view[low:high]))

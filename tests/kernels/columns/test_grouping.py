@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from valor_cli.kernels.columns import grouping as columns
 from valor_cli.kernels.columns.grouping import (
+    equal_keys,
     grouped,
     nulls,
     positions_of,
@@ -119,3 +120,18 @@ def test_reaching_equals_counting_one_by_one() -> None:
     assert reaching(values, group, levels, 5).tolist() == [
         [int(((values >= level) & (group == one)).sum()) for one in range(5)] for level in levels
     ]
+
+
+@pytest.mark.parametrize("count", [0, 1, 5, 1023, 1024, 50_000])
+@pytest.mark.parametrize("distinct", [1, 40, 10**6, 2**62])
+def test_equal_keys(count: int, distinct: int) -> None:
+    keys = np.random.default_rng(count).integers(-distinct, distinct, count)
+    places = equal_keys(keys)
+    assert np.array_equal(keys[places], keys)
+    assert len(np.unique(places)) == len(np.unique(keys))
+
+
+def test_equal_keys_that_never_have_a_slot_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(columns, "_ROUNDS", 1)
+    keys = np.repeat(np.arange(5000), 2)
+    assert np.array_equal(keys[equal_keys(keys)], keys)

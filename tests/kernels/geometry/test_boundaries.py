@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.oracles.label_map_problems import random_maps
 from tests.oracles.segmentation import boundary, boundary_pixels, drawn
-from valor_cli.kernels.geometry.boundaries import BoundaryCounts, count_boundaries
+from valor_cli.kernels.geometry.label_maps import BoundaryCounts, count_boundaries
 
 
 def listed(counts: BoundaryCounts) -> list[list[int]]:

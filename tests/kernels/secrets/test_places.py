@@ -14,13 +14,21 @@ from valor_cli.kernels.secrets import places as module
 from valor_cli.kernels.secrets.credential_formats import FORMS, Form
 from valor_cli.kernels.secrets.credentials import find_credentials
 from valor_cli.kernels.secrets.personal_data import find_personal_data
-from valor_cli.kernels.secrets.places import secret_spans
+from valor_cli.kernels.secrets.places import secret_spans, spans_of_all
 
 SAFETY = Path(__file__).parents[2] / "real_data" / "safety"
 
 
 def spans(text: str) -> list[tuple[int, int, str]]:
     return [tuple(one) for one in secret_spans(text)]
+
+
+def is_suspect(text: str) -> bool:
+    # Neighbours, on which it must not depend.
+    before, found, behind = module._suspects(["1 AP 2", text, "x" * 20]).tolist()
+    assert before
+    assert behind
+    return bool(found)
 
 
 def test_places() -> None:
@@ -59,7 +67,7 @@ def test_no_form_passes_the_quick_look(form: Form, data: st.DataObject) -> None:
     text = data.draw(st.from_regex(form.pattern))
     if form.before is not None:
         text = data.draw(st.from_regex(form.before)).rstrip("\n") + text
-    assert not find_credentials(text) or module._is_suspect(text)
+    assert not find_credentials(text) or is_suspect(text)
 
 
 def test_what_is_known_to_be_secret_is_suspect() -> None:
@@ -69,7 +77,7 @@ def test_what_is_known_to_be_secret_is_suspect() -> None:
     texts += [b64decode(json.loads(line)["text_b64"]).decode() for line in secrets]
     found = [text for text in texts if find_personal_data(text) or find_credentials(text)]
     assert len(found) > 50
-    assert all(module._is_suspect(text) for text in found)
+    assert all(is_suspect(text) for text in found)
 
 
 @pytest.mark.parametrize("between", [" ", "\n", ", ", ":", "-", ",", " 0x", "\\x"])
@@ -82,10 +90,28 @@ def test_bytes_apart_are_looked_at(between: str) -> None:
 
 
 def test_ordinary_numbers_are_done_with_at_once() -> None:
-    assert not module._is_suspect("In 2012, 30 of 1,200 (2.5 %) came; a girl of 16 won 6-4.")
+    assert not is_suspect("In 2012, 30 of 1,200 (2.5 %) came; a girl of 16 won 6-4.")
 
 
 def test_an_escaped_line_end_is_no_letter() -> None:
     token = "gh" + "p_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
     text = json.dumps({"told": f"key:\n{token}\tSSN\n536-90-4399"})
     assert [text[start:end] for start, end, _ in secret_spans(text)] == [token, "536-90-4399"]
+
+
+def test_many_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = [
+        "",
+        "only words",
+        "ada@example.org",
+        "half \ud800",
+        "ünïcödé 12",
+        "my SSN is 536904399",
+    ]
+    texts += ["AP", "x" * 15, "a eyJhIjoxfQ.MQ b", "0", ""]
+    for at_once in (1, 12, 1 << 18):
+        monkeypatch.setattr(module, "_AT_ONCE", at_once)
+        found = [[one.kind for one in spans] for spans in spans_of_all(texts)]
+        kinds = {2: ["EMAIL_ADDRESS"], 5: ["US_SSN"], 8: ["JWT"]}
+        assert found == [kinds.get(at, []) for at in range(len(texts))]
+    assert list(spans_of_all([])) == []

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
 from tests.oracles.text_rows import e2e
-from valor_cli.kernels.text.mteval import mteval_words
+from valor_cli.kernels.text.bleu import mteval_words
 
 PIECES = st.sampled_from(
     [*"ab9 .,-'\"`&;:!?()[]{}<>/\\~@^_+*$%#=|\n\t", "é", "中", "…", "&quot;", "&amp;lt;"]

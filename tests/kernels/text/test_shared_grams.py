@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import Counter
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from valor_cli.kernels.text import shared_grams as module
 from valor_cli.kernels.text.shared_grams import gram_counts, shared_grams
 from valor_cli.kernels.text.token_codes import Coded, WordCodes
 
@@ -36,12 +38,17 @@ def test_each_gram_counts_as_often_as_both_have_it() -> None:
     assert gram_counts(right, 2).tolist() == [3, 4, 0]
 
 
-@given(TEXTS, st.data(), st.integers(1, 4))
-def test_as_counted_one_pair_at_a_time(texts: list[str], data: st.DataObject, order: int) -> None:
+@given(TEXTS, st.data(), st.integers(1, 4), st.sampled_from([1, 5, 1 << 16]))
+def test_as_counted_one_pair_at_a_time(
+    texts: list[str], data: st.DataObject, order: int, at_once: int
+) -> None:
     references = data.draw(TEXTS) if texts else []
     paired = sorted(data.draw(st.integers(0, len(texts) - 1)) for _ in references)
     own, right = coded(texts, references)
-    assert shared_grams(own, right, np.array(paired, np.int64), order).tolist() == [
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_AT_ONCE", at_once)
+        found = shared_grams(own, right, np.array(paired, np.int64), order)
+    assert found.tolist() == [
         one_by_one(texts[at], reference, order)
         for at, reference in zip(paired, references, strict=True)
     ]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from nltk.tokenize import NLTKWordTokenizer
 
 from tests.oracles.text_rows import e2e
-from valor_cli.kernels.text.treebank import treebank_words
+from valor_cli.kernels.text.bleu import treebank_words
 
 # Without marks that combine and controls: there NLTK's `regex` engine and `re` see other words.
 PIECES = st.sampled_from(

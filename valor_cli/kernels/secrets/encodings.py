@@ -37,6 +37,8 @@ _PARTED_HEX = re.compile(
     r"(?:(?:[ :\-\n]|,[ ]?)[0-9A-Fa-f]{2}(?![0-9A-Za-z_])){7,}+"
     r"|(?:\\x[0-9A-Fa-f]{2}){8,}+|0x[0-9A-Fa-f]{2}(?:[ ,]{1,2}0x[0-9A-Fa-f]{2}){7,}+"
 )
+_GAPPED = re.compile(r"[ :\-\n,][ ]?(?:[0-9A-Fa-f]{2}[ :\-\n,][ ]?){2}")
+"""In each of several bytes that are parted by one character; it begins with one that is rarer."""
 _NO_HEX = re.compile(r"0x|[^0-9A-Fa-f]")
 _STANDARD = str.maketrans("-_", "+/")
 
@@ -91,10 +93,9 @@ def _nested(text: str, encodings: Sequence[Encoding], depth: int) -> Iterator[En
 
 def _outermost(text: str, encodings: Sequence[Encoding]) -> list[Encoded]:
     found: list[Encoded] = []
-    if max(map(len, text.split()), default=0) >= SHORTEST:
-        for lines in _wrapped(text):
-            found += _decoded(lines, encodings)
-    if "base16" in encodings:
+    for lines in _wrapped(text):
+        found += _decoded(lines, encodings)
+    if "base16" in encodings and ("0x" in text or "\\x" in text or _GAPPED.search(text)):
         for run in _PARTED_HEX.finditer(text):
             said = _base16(_NO_HEX.sub("", run[0]))
             if said is not None:
@@ -105,20 +106,32 @@ def _outermost(text: str, encodings: Sequence[Encoding]) -> list[Encoded]:
 def _wrapped(text: str) -> Iterator[list[_Run]]:
     """Runs of characters, with the lines that go on with them."""
     at = 0
-    while (first := _LINE.search(text, at)) is not None:
-        lines = [_Run(first.start(), first.end(), first[0].rstrip("="))]
-        width = len(lines[0].characters)
-        last = first
-        while not last[last.lastindex or 0]:
-            following = _NEXT_LINE.match(text, last.end())
-            if following is None or len(following[1]) > width:
-                break
-            last = following
-            lines.append(_Run(last.start(1), last.end(), last[1]))
-            if len(last[1]) < width:
-                break
-        yield lines
-        at = last.end()
+    for start, end in _long_words(text):
+        at = max(at, start)
+        while (first := _LINE.search(text, at, end)) is not None:
+            lines = [_Run(first.start(), first.end(), first[0].rstrip("="))]
+            width = len(lines[0].characters)
+            last = first
+            while not last[last.lastindex or 0]:
+                following = _NEXT_LINE.match(text, last.end())
+                if following is None or len(following[1]) > width:
+                    break
+                last = following
+                lines.append(_Run(last.start(1), last.end(), last[1]))
+                if len(last[1]) < width:
+                    break
+            yield lines
+            at = last.end()
+
+
+def _long_words(text: str) -> Iterator[tuple[int, int]]:
+    """(start, end) of each word that may hold a run."""
+    end = 0
+    for word in text.split():
+        if len(word) >= SHORTEST:
+            start = text.index(word, end)
+            end = start + len(word)
+            yield start, end
 
 
 def _decoded(lines: list[_Run], encodings: Sequence[Encoding]) -> Iterator[Encoded]:

@@ -1,12 +1,21 @@
-"""Count the word n-grams that text pairs share."""
+"""Count the word n-grams that text pairs share, and the rates that follow."""
 
 from __future__ import annotations
 
-import numpy as np
+from itertools import pairwise
+from typing import Final, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from valor_cli.kernels.columns.grouping import equal_keys, quotient
 from valor_cli.kernels.text.token_codes import Coded, Ints
 
-_LARGEST = 1 << 62
+Floats = NDArray[np.float64]
+
+_LARGEST: Final = 1 << 62
+_AT_ONCE: Final = 1 << 15
+"""Words of hypotheses that are looked at together."""
 
 
 def gram_counts(texts: Coded, order: int) -> Ints:
@@ -23,18 +32,36 @@ def shared_grams(hypotheses: Coded, references: Coded, paired: Ints, order: int)
         paired: (r,) the hypothesis of each reference; ascending.
         order: The n of n-grams; 1 or more.
     """
+    # Grams are equal within a pair alone, and a small table stays in the cache.
+    cuts = np.arange(0, len(hypotheses.codes) + 1, _AT_ONCE)
+    firsts = np.unique(hypotheses.starts[:-1].searchsorted(cuts))
+    firsts = np.append(firsts[firsts < len(hypotheses.lengths)], len(hypotheses.lengths))
+    found = [np.empty(0, np.int64)]
+    for low, high in pairwise(firsts.tolist()):
+        first, last = paired.searchsorted([low, high]).tolist()
+        own, right = hypotheses.part(low, high), references.part(first, last)
+        found.append(_shared(own, right, paired[first:last] - low, order))
+    return np.concatenate(found)
+
+
+def _shared(hypotheses: Coded, references: Coded, paired: Ints, order: int) -> Ints:
     own, own_text = _windows(hypotheses, order)
     right, right_text = _windows(references, order)
-    own_grams, right_grams, distinct = _numbered(own, right, len(paired) + len(hypotheses.lengths))
-    keys, counts = np.unique(own_text * distinct + own_grams, return_counts=True)
-    wanted, most = np.unique(right_text * distinct + right_grams, return_counts=True)
-    reference, gram = np.divmod(wanted, distinct)
-    looked_up = paired[reference] * distinct + gram
-    at = np.searchsorted(keys, looked_up)
-    at[at == len(keys)] = 0
-    found = keys[at] == looked_up if len(keys) else np.zeros(len(at), np.bool_)
-    shared = np.minimum(counts[at[found]], most[found])
-    return np.bincount(reference[found], shared, len(paired)).astype(np.int64)
+    grams = np.concatenate([own, right])
+    number = np.concatenate([own_text, paired[right_text]])
+    above, words = len(hypotheses.lengths), int(grams.max(initial=0)) + 1
+    for column in grams.T:
+        if above * words >= _LARGEST:
+            number, above = equal_keys(number), len(number)
+        number = number * words + column
+        above *= words
+    number = equal_keys(number)
+    counts = np.bincount(number[: len(own)], minlength=len(number))
+    wanted = number[len(own) :]
+    once = equal_keys(right_text * len(number) + wanted)
+    most = np.bincount(once, minlength=len(wanted))
+    shared = np.minimum(counts[wanted], most)
+    return np.bincount(right_text, shared, len(paired)).astype(np.int64)
 
 
 def _windows(texts: Coded, order: int) -> tuple[Ints, Ints]:
@@ -48,19 +75,20 @@ def _windows(texts: Coded, order: int) -> tuple[Ints, Ints]:
     return windows[inside], text[:last][inside]
 
 
-def _numbered(own: Ints, right: Ints, texts: int) -> tuple[Ints, Ints, int]:
-    """A number for each n-gram, equal ones equal, and how many numbers there may be.
+class OverlapRates(NamedTuple):
+    """Rates of text pairs: (p,) each, from 0 to 1."""
 
-    That times `texts` is less than 2 ** 62.
+    f1: Floats
+    precision: Floats
+    recall: Floats
+
+
+def overlap_rates(hits: Ints, hypothesis: Ints, reference: Ints) -> OverlapRates:
+    """Precision, recall and F1; 0 where a side is empty, as in rouge-score.
+
+    Args:
+        hits: (p,) what both sides have.
+        hypothesis, reference: (p,) what each side has.
     """
-    grams = np.concatenate([own, right])
-    numbers = grams[:, 0]
-    words = int(grams.max(initial=0)) + 1
-    distinct = words
-    for column in grams.T[1:]:
-        numbers = numbers * words + column
-        distinct *= words
-        if distinct * max(words, texts) >= _LARGEST:
-            numbers = np.unique(numbers, return_inverse=True)[1]
-            distinct = int(numbers.max(initial=0)) + 1
-    return numbers[: len(own)], numbers[len(own) :], distinct
+    precision, recall = quotient(hits, hypothesis, 0), quotient(hits, reference, 0)
+    return OverlapRates(quotient(2 * precision * recall, precision + recall, 0), precision, recall)

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from tests.oracles.text_samples import samples
 from valor_cli.data.shapes.samples.dataset import shown_text
-from valor_cli.kernels.secrets import places as secret_places
+from valor_cli.kernels.secrets import credentials
 from valor_cli.kernels.secrets.spans import Span
 from valor_cli.results import LONG_TEXTS, SHORT_TEXT, TEXT, Mark, MetricExample, ShownText
 
@@ -74,8 +74,10 @@ def test_a_text_is_searched_for_secrets_once(monkeypatch: pytest.MonkeyPatch) ->
         searched.append(text)
         return [Span(0, 4, "KEY")]
 
-    monkeypatch.setattr(secret_places, "secret_spans", found)
-    data = samples(["key1 of a sample that many metrics show"])
+    # Its search begins when there may be a key.
+    monkeypatch.setattr(credentials, "find_credentials", found)
+    data = samples(["AKey of a sample that many metrics show"])
+    assert data.sample_texts()["response"] == ["•••• of a sample that many metrics show"]
     shown = data.illustrate([MetricExample("x", "s000"), MetricExample("y", "s000")])
     assert [one.texts[0].text[:7] for one in shown] == ["•••• of"] * 2
     assert searched == [data.response[0]]

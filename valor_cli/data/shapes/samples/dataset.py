@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
-from itertools import compress, islice
+from itertools import compress, islice, tee
 from typing import Any, Final
 
 import numpy as np
@@ -39,8 +38,6 @@ REPLIES, REPLY_LENGTH = 3, 600
 """Replies of judges that reports show of a sample, the last ones, and characters of each."""
 
 
-# Many metrics show the same worst samples, and ten megabytes take seconds.
-@lru_cache(maxsize=256)
 def secret_characters(text: str) -> tuple[tuple[int, int], ...]:
     """Spans of personal data and credentials, including encoded ones."""
     # Their many patterns are made when they are needed.
@@ -170,14 +167,22 @@ class TextDataset(Struct, frozen=True):
 
     def _safe(self, column: Texts) -> Iterator[str | None]:
         """Texts as reports show them: cut, without secrets."""
-        for number, text in zip(self.number.tolist(), column, strict=True):
-            length = TEXT if number < LONG_TEXTS else SHORT_TEXT
-            if text is None:
-                yield None
-                continue
-            near = text[: length + NEAR]
-            secret = [Span(start, end, "") for start, end in self.secrets(near)]
-            yield (masked(near, secret) if secret else near)[:length]
+        lengths = np.where(self.number < LONG_TEXTS, TEXT, SHORT_TEXT).tolist()
+        near, looked_at = tee(
+            None if text is None else text[: length + NEAR]
+            for text, length in zip(column, lengths, strict=True)
+        )
+        secrets = self._secrets_of_all(text or "" for text in looked_at)
+        for text, length, places in zip(near, lengths, secrets, strict=True):
+            secret = [Span(start, end, "") for start, end in places]
+            yield text and (masked(text, secret) if secret else text)[:length]
+
+    def _secrets_of_all(self, texts: Iterable[str]) -> Iterator[Iterable[tuple[int, int]]]:
+        if self.secrets is not secret_characters:
+            return map(self.secrets, texts)
+        from valor_cli.kernels.secrets.places import spans_of_all
+
+        return (((start, end) for start, end, _ in spans) for spans in spans_of_all(texts))
 
     def illustrate(self, examples: Sequence[MetricExample]) -> list[Illustration]:
         """The texts of each example with marks, then judge replies."""

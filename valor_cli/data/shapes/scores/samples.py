@@ -20,8 +20,7 @@ from valor_cli.data.tape import Ints
 from valor_cli.data.values import Problems, describe
 from valor_cli.kernels.columns.grouping import spread
 from valor_cli.kernels.columns.texts import begins, order_of
-from valor_cli.kernels.ranking.label_sets import set_numbers
-from valor_cli.kernels.ranking.scores import DenseScores, Scores, SparseScores
+from valor_cli.kernels.ranking.scores import DenseScores, Scores, SparseScores, set_numbers
 
 
 class Named(Struct, frozen=True):

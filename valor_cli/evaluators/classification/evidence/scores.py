@@ -19,9 +19,8 @@ from valor_cli.evaluators.classification.evidence.tallies import (
 from valor_cli.evaluators.memo import Memo
 from valor_cli.kernels.columns.grouping import summed
 from valor_cli.kernels.columns.texts import order_of
-from valor_cli.kernels.ranking.label_sets import sets_of_one
 from valor_cli.kernels.ranking.resamples import LANES, Lanes, lanes_of, tally_lanes
-from valor_cli.kernels.ranking.scores import Scores, joined_scores
+from valor_cli.kernels.ranking.scores import Scores, joined_scores, sets_of_one
 from valor_cli.kernels.ranking.sparse_scores import SparseScores, joined_sparse
 from valor_cli.metric import Call
 from valor_cli.results import Scalar

@@ -12,7 +12,7 @@ from valor_cli.errors import LISTED, DataError, Problem, printable
 from valor_cli.evaluators.classification.load.joining import check_keys, join
 from valor_cli.evaluators.classification.load.labels import Naming, truth_of
 from valor_cli.evaluators.classification.load.rows import Frame, some_ids
-from valor_cli.kernels.ranking.label_sets import set_numbers
+from valor_cli.kernels.ranking.scores import set_numbers
 from valor_cli.kernels.ranking.sparse_scores import SparseScores, joined_sparse
 
 Ints = NDArray[np.int64]

@@ -19,7 +19,7 @@ from valor_cli.evaluators.model_metrics import ModelTexts
 from valor_cli.evaluators.samples.outcomes import Ints, Outcome, Outcomes
 from valor_cli.evaluators.samples.sampled import mean_of_samples
 from valor_cli.kernels.text.sentences import SPLITTER
-from valor_cli.kernels.vectors.segment_distances import (
+from valor_cli.kernels.vectors.cosines import (
     distances,
     median_distance,
     nearest_within,

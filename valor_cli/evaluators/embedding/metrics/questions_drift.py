@@ -19,7 +19,7 @@ from valor_cli.evaluators.missing_inputs import missing_input
 from valor_cli.evaluators.model_metrics import ModelTexts
 from valor_cli.evaluators.samples.outcomes import Ints, Outcome, Outcomes
 from valor_cli.evaluators.samples.sampled import Sampled
-from valor_cli.kernels.vectors.centroid_drift import (
+from valor_cli.kernels.vectors.cosines import (
     centroid,
     centroid_drift,
     distances_from,

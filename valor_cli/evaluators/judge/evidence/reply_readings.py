@@ -32,8 +32,9 @@ from valor_cli.kernels.replies.ratings import (
     fraction_of,
     rating_in_words,
     rating_of,
+    word_in_reply,
+    word_of,
 )
-from valor_cli.kernels.replies.words import word_in_reply, word_of
 
 T = TypeVar("T")
 

@@ -31,8 +31,7 @@ from valor_cli.evaluators.overlap.sacrebleu_settings import (
 )
 from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes, Texts
 from valor_cli.evaluators.samples.sampled import Sampled
-from valor_cli.kernels.text.bleu import NgramMatches
-from valor_cli.kernels.text.mteval import mteval_words
+from valor_cli.kernels.text.bleu import NgramMatches, mteval_words
 from valor_cli.metric import Metric, Output
 from valor_cli.results import Findings
 

@@ -23,10 +23,8 @@ from valor_cli.evaluators.overlap.answer_overlap import (
 from valor_cli.evaluators.overlap.reference_texts import comparable, incomparable_outcomes
 from valor_cli.evaluators.samples.outcomes import Outcomes, Texts
 from valor_cli.evaluators.samples.sampled import Sampled
-from valor_cli.kernels.ranking.f_measure import overlap_rates
-from valor_cli.kernels.text.common_subsequence import common_lengths
-from valor_cli.kernels.text.line_subsequences import union_words
-from valor_cli.kernels.text.shared_grams import gram_counts, shared_grams
+from valor_cli.kernels.text.common_subsequence import common_lengths, union_words
+from valor_cli.kernels.text.shared_grams import gram_counts, overlap_rates, shared_grams
 from valor_cli.kernels.text.token_codes import Coded, Ints, as_characters
 from valor_cli.metric import Metric, Output
 from valor_cli.results import STATUSES, Findings

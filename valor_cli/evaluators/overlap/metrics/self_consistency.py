@@ -26,8 +26,8 @@ from valor_cli.evaluators.overlap.answer_overlap import (
 )
 from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes, Texts, missing
 from valor_cli.evaluators.samples.sampled import Sampled
-from valor_cli.kernels.ranking.f_measure import Floats, overlap_rates
 from valor_cli.kernels.text.common_subsequence import common_lengths
+from valor_cli.kernels.text.shared_grams import Floats, overlap_rates
 from valor_cli.kernels.text.token_codes import Ints
 from valor_cli.metric import Metric, Output
 from valor_cli.results import STATUSES, Findings

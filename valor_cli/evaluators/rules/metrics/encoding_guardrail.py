@@ -175,7 +175,7 @@ def _secrets(text: str) -> list[Span]:
     # Their many patterns are made when they are needed.
     from valor_cli.kernels.secrets.places import secret_spans
 
-    return secret_spans(text)
+    return list(secret_spans(text))
 
 
 def _told_run(field: _Field, run: Encoded, secrets: Sequence[Span]) -> Mapping[str, Any]:

@@ -22,8 +22,14 @@ from valor_cli.evaluators.segmentation.evidence.confusions import (
 )
 from valor_cli.kernels import engine
 from valor_cli.kernels.columns.grouping import grouped
-from valor_cli.kernels.geometry.boundaries import BoundaryCounts, count_boundaries
-from valor_cli.kernels.geometry.label_maps import UNKNOWN, LabelPairCounts, RawPair, count_pixels
+from valor_cli.kernels.geometry.label_maps import (
+    UNKNOWN,
+    BoundaryCounts,
+    LabelPairCounts,
+    RawPair,
+    count_boundaries,
+    count_pixels,
+)
 from valor_cli.kernels.threads import in_order, usable_threads
 from valor_cli.paths import is_url
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from valor_cli.kernels.ranking.f_measure import overlap_rates
+from valor_cli.kernels.text.shared_grams import overlap_rates
 
 
 def test_rates_are_zero_where_a_side_has_nothing() -> None:
