@@ -56,7 +56,8 @@ class Checks:
     def note(self, path: TreePath, message: str, *, key: bool = False) -> None:
         """Record a problem with the value at a path, or with its key."""
         if path not in self._refused:
-            self.problems.note(self._document.position(path, key=key), message_path(path), message)
+            words = message_path(path, self._document.tree)
+            self.problems.note(self._document.position(path, key=key), words, message)
 
     def wrong(self, path: TreePath, expected: str, value: Any, *, kind: bool = True) -> None:
         """Record that another type or range was expected."""
@@ -112,7 +113,7 @@ class Checks:
             own = len(inner) == 1
             message = unknown_key(
                 str(inner[-1]),
-                owner if own else dotted(message_path(inside[:-1])),
+                owner if own else dotted(message_path(inside[:-1], self._document.tree)),
                 keys_of(model, inner[:-1]),
                 word if own else "key",
             )
