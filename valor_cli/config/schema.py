@@ -127,13 +127,14 @@ def _of_task(vocabulary: Vocabulary, task: str, named: _Named) -> Schema:
     keys = [{"enum": list(slices)}, {"const": AUTO}, metadata, with_values]
     own = task in vocabulary.own_tasks()
     entries = [{"enum": alone}, _one_of(bodies), *([_OWN] if own else [])]
-    gated: list[Schema] = [{"enum": list(bodies)}]
-    gated += [{"pattern": r"^own\.", "type": "string"}] if own else []
+    gated: Schema = {"enum": list(bodies)}
+    if own:
+        gated = {"anyOf": [gated, {"type": "string", "pattern": r"^own\."}]}
     properties = {
         "data": named[vocabulary.inputs(task)],
         "metrics": {"items": {"anyOf": entries}},
         "slices": {"items": {"anyOf": keys}},
-        "gates": {"items": {"properties": {"metric": gated[0] if not own else {"anyOf": gated}}}},
+        "gates": {"items": {"properties": {"metric": gated}}},
     }
     condition = {"properties": {"task": {"const": task}}, "required": ["task"]}
     return {"if": condition, "then": {"properties": properties}}

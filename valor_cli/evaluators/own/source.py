@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 import traceback
 from collections.abc import Callable
@@ -136,7 +137,7 @@ def module_of(source: Source) -> ModuleType:
         if source.code is None:
             return _imported(source)
         module = ModuleType(source.module)
-        module.__file__ = source.file
+        module.__file__ = os.path.abspath(source.file)
         # Dataclasses and type hints look their module up there.
         sys.modules[source.module] = module
         try:
