@@ -126,11 +126,11 @@ class Checks:
             self.note(path, "required, but missing")
         elif own := [fault.message for fault in faults if not fault.expected]:
             for message in dict.fromkeys(own):
-                self.note(path, self._safe(path, message))
+                self.note(path, self.safe(path, message))
         else:
             self.wrong(path, alternatives(faults), faults[0].value, kind=faults[0].of_kind)
 
-    def _safe(self, path: TreePath, message: str) -> str:
+    def safe(self, path: TreePath, message: str) -> str:
         """A model's own message, unless it repeats a piece of the environment's values."""
         for known, secrets in self._document.secrets.items():
             if known[: len(path)] != path:

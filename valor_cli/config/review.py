@@ -232,7 +232,8 @@ class _Review:
             found = self._vocabulary.own_metric(written, self._folder, name)
         except ConfigError as error:
             problem = error.problems[0]
-            self._checks.note((*place, problem.place or OWN), problem.message)
+            at: TreePath = (*place, problem.place or OWN)
+            self._checks.note(at, self._checks.safe(at, problem.message))
             return None
         known = self.own.setdefault(found.name, found)
         if known != found:
