@@ -20,6 +20,8 @@ if TYPE_CHECKING:
         MissingExtraError,
         ValorError,
     )
+    from valor_cli.evaluators.own.declaration import sample_metric
+    from valor_cli.evaluators.own.sample import Sample
     from valor_cli.results import ComparedRuns, MetricResult, RunResult
 
 __version__ = "0.1.0"
@@ -32,17 +34,21 @@ __all__ = [
     "MetricResult",
     "MissingExtraError",
     "RunResult",
+    "Sample",
     "ValorError",
     "__version__",
     "compare",
     "evaluate",
     "read_run",
     "rows",
+    "sample_metric",
 ]
 
 _ROOMS = {
     "api": ("compare", "evaluate", "read_run", "rows"),
     "errors": ("ConfigError", "DataError", "JudgeError", "MissingExtraError", "ValorError"),
+    "evaluators.own.declaration": ("sample_metric",),
+    "evaluators.own.sample": ("Sample",),
     "results": ("ComparedRuns", "MetricResult", "RunResult"),
 }
 

@@ -54,6 +54,7 @@ def evaluate(
     scheduler: str | None = None,
     offline: bool = False,
     resume: bool = False,
+    plugins: bool = True,
     progress: Progress = lambda stage, done, total: None,
 ) -> RunResult:
     """Evaluate predictions against ground truth, as `valor evaluate` does.
@@ -78,6 +79,7 @@ def evaluate(
         engine, scheduler: "dask", and the address of a cluster's scheduler.
         offline: Use only models and files on this machine.
         resume: Resume a run that was stopped; nothing is paid for twice.
+        plugins: Whether code that the config names may run; if not, it is a `ConfigError`.
         progress: Called with a stage, how much of it is done, and of how much (0: unknown).
 
     Raises:
@@ -94,7 +96,7 @@ def evaluate(
             values |= {f"data.{name}": _path(name, rows, folder) for name, rows in data.items()}
         changes = [f"{path}={_written(value)}" for path, value in values.items()]
         source = config if isinstance(config, Mapping) else Path(config)
-        plan = pipeline.make_plan(load_config(source, catalogue, changes))
+        plan = pipeline.make_plan(load_config(source, catalogue, changes, plugins=plugins))
         if isinstance(baseline, str | os.PathLike):
             before, lost = pipeline.read_baseline(plan.config, os.fspath(baseline))
         else:

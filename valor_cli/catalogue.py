@@ -9,6 +9,7 @@ import re
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
@@ -179,11 +180,15 @@ def _shown_names(task_name: str) -> Mapping[str, Measure]:
 
 @cache
 def parameters(task_name: str, metric_name: str) -> type[BaseModel]:
+    """A strict model of a metric's parameters, as `parameters_of`."""
+    return parameters_of(metric(task_name, metric_name))
+
+
+def parameters_of(found: Metric[Any]) -> type[BaseModel]:
     """A strict model of a metric's parameters, derived from its function's signature.
 
     The model also has the metric's threshold.
     """
-    found = metric(task_name, metric_name)
     fields: dict[str, Any] = {
         parameter.name: (parameter.kind, parameter.default) for parameter in found.parameters
     }
@@ -193,7 +198,19 @@ def parameters(task_name: str, metric_name: str) -> type[BaseModel]:
     with warnings.catch_warnings():
         # A parameter may be called as what pydantic's models have had for long, such as "schema".
         warnings.simplefilter("ignore", UserWarning)
-        return create_model(metric_name, __base__=_Parameters, __doc__=found.description, **fields)
+        return create_model(found.name, __base__=_Parameters, __doc__=found.description, **fields)
+
+
+def own_tasks() -> Sequence[str]:
+    """The tasks whose configs may name functions of the user's as metrics."""
+    return ("text_generation",)
+
+
+def own_metric(written: str, folder: Path, name: str | None = None) -> Metric[Any]:
+    """The metric of a function of the user's; see `load_metric`."""
+    from valor_cli.evaluators.own import load_metric
+
+    return load_metric(written, folder, name)
 
 
 class _Parameters(BaseModel):

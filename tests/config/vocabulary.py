@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from valor_cli.config import RunConfig, load_config
 from valor_cli.errors import ConfigError
-from valor_cli.metric import Measure
+from valor_cli.metric import Measure, Metric
 
 
 class Strict(BaseModel):
@@ -99,6 +99,15 @@ class Words:
 
     def outputs(self, task: str, metric: str) -> Sequence[str]:
         return ("value", "recall") if metric == "average_precision" else ("value",)
+
+    def own_tasks(self) -> Sequence[str]:
+        return ()
+
+    def own_metric(self, written: str, folder: Path, name: str | None = None) -> Metric[Any]:
+        raise NotImplementedError
+
+    def parameters_of(self, found: Metric[Any]) -> type[BaseModel]:
+        raise NotImplementedError
 
     def slice_values(self, task: str) -> Mapping[str, Sequence[str]]:
         return {"area": ("all", "small", "large")} if task == "boxes" else {}

@@ -74,7 +74,9 @@ def run(desk: Path, command: list[str]) -> subprocess.CompletedProcess[str]:
     "page",
     [
         # The first steps are run at once, the others by `make test-slow`.
-        page if page.startswith("docs/start/") else pytest.param(page, marks=pytest.mark.slow)
+        page
+        if page.startswith(("docs/start/", "docs/own-metrics"))
+        else pytest.param(page, marks=pytest.mark.slow)
         for page in PAGES
         if page != OF_COMMANDS
     ],

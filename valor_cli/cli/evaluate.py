@@ -104,6 +104,10 @@ def evaluate(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would be done, and exit.")
     ] = False,
+    no_plugins: Annotated[
+        bool,
+        typer.Option("--no-plugins", help="Refuse configs that name code to run (own metrics)."),
+    ] = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Errors only.")] = False,
     verbose: Annotated[
         bool, typer.Option("-v", "--verbose", help="Also the COCO table and timings.")
@@ -133,7 +137,7 @@ def evaluate(
             from valor_cli import catalogue
             from valor_cli.config import load_config
 
-            config = load_config(source, catalogue, set_ or ())
+            config = load_config(source, catalogue, set_ or (), plugins=not no_plugins)
             folder = _folder(config, out, several=len(sources) > 1)
             _take(folder, str(config.path), taken)
             wanted = _formats(config, formats, folder)

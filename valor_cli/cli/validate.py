@@ -19,8 +19,14 @@ def validate(
         list[str] | None,
         typer.Option("--set", metavar="PATH=VALUE", help="Override a value of the config."),
     ] = None,
+    no_plugins: Annotated[
+        bool,
+        typer.Option("--no-plugins", help="Refuse configs that name code to run (own metrics)."),
+    ] = False,
 ) -> None:
     """Check configs and their inputs, without evaluating.
+
+    Own metrics are imported, which runs the code of their files, but called for no sample.
 
     \b
     Example:
@@ -32,10 +38,11 @@ def validate(
     failed = False
     for path in configs:
         try:
-            config = load_config(Path(path), catalogue, set_ or ())
+            config = load_config(Path(path), catalogue, set_ or (), plugins=not no_plugins)
             for missing in pipeline.check(pipeline.make_plan(config)):
                 typer.echo(without_secrets(f"warning: {path}: {printable(missing)}"), err=True)
-            say(f"{path}: ok")
+            loaded = ", ".join(one.name for one in config.own)
+            say(f"{path}: ok" + (f"; loaded {loaded}" if loaded else ""))
         except ValorError as error:
             failed = True
             print_error(error)

@@ -42,7 +42,11 @@ __all__ = [
 
 
 def load_config(
-    config: str | Path | Mapping[str, Any], vocabulary: Vocabulary, overrides: Sequence[str] = ()
+    config: str | Path | Mapping[str, Any],
+    vocabulary: Vocabulary,
+    overrides: Sequence[str] = (),
+    *,
+    plugins: bool = True,
 ) -> RunConfig:
     """Read and check a config.
 
@@ -52,13 +56,16 @@ def load_config(
         vocabulary: The tasks and metrics there are.
         overrides: `a.b=value` each, from `--set`. Values are YAML; relative paths in them are
             relative to the YAML's folder too.
+        plugins: Whether code that the config names may be loaded; else it is a problem.
 
     Raises:
         ConfigError: With every problem found, sorted by line.
     """
     if isinstance(config, Mapping):
-        return reviewed(read_mapping(config, overrides, os.environ), vocabulary)
-    return reviewed(read_document(Path(config), overrides, os.environ), vocabulary)
+        document = read_mapping(config, overrides, os.environ)
+    else:
+        document = read_document(Path(config), overrides, os.environ)
+    return reviewed(document, vocabulary, plugins=plugins)
 
 
 def json_schema(vocabulary: Vocabulary) -> dict[str, Any]:

@@ -56,7 +56,8 @@ class Checks:
     def note(self, path: TreePath, message: str, *, key: bool = False) -> None:
         """Record a problem with the value at a path, or with its key."""
         if path not in self._refused:
-            self.problems.note(self._document.position(path, key=key), message_path(path), message)
+            words = message_path(path, self._document.tree)
+            self.problems.note(self._document.position(path, key=key), words, message)
 
     def wrong(self, path: TreePath, expected: str, value: Any, *, kind: bool = True) -> None:
         """Record that another type or range was expected."""
@@ -112,7 +113,7 @@ class Checks:
             own = len(inner) == 1
             message = unknown_key(
                 str(inner[-1]),
-                owner if own else dotted(message_path(inside[:-1])),
+                owner if own else dotted(message_path(inside[:-1], self._document.tree)),
                 keys_of(model, inner[:-1]),
                 word if own else "key",
             )
@@ -125,11 +126,11 @@ class Checks:
             self.note(path, "required, but missing")
         elif own := [fault.message for fault in faults if not fault.expected]:
             for message in dict.fromkeys(own):
-                self.note(path, self._safe(path, message))
+                self.note(path, self.safe(path, message))
         else:
             self.wrong(path, alternatives(faults), faults[0].value, kind=faults[0].of_kind)
 
-    def _safe(self, path: TreePath, message: str) -> str:
+    def safe(self, path: TreePath, message: str) -> str:
         """A model's own message, unless it repeats a piece of the environment's values."""
         for known, secrets in self._document.secrets.items():
             if known[: len(path)] != path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import (
     BaseModel,
@@ -21,6 +21,9 @@ from valor_cli.config.document import YamlDocument
 from valor_cli.config.problems import TreePath
 from valor_cli.paths import from_folder, is_url
 from valor_cli.results import Scalar
+
+if TYPE_CHECKING:
+    from valor_cli.metric import Metric
 
 
 class _Strict(BaseModel):
@@ -232,10 +235,22 @@ class Report(_Strict):
         return formats
 
 
-def message_path(path: TreePath) -> TreePath:
+OWN = "python"
+"""The key of an entry of `metrics:` that names a function of the user's."""
+
+
+def message_path(path: TreePath, tree: Mapping[str, Any]) -> TreePath:
     """A path as shown in messages: after the index of a metric its name is omitted."""
-    of_metric = len(path) > 2 and path[0] == "metrics" and isinstance(path[1], int)
-    return (*path[:2], *path[3:]) if of_metric else path
+    if len(path) < 3 or path[0] != "metrics" or not isinstance(path[1], int):
+        return path
+    return path if is_own(tree, path[1]) else (*path[:2], *path[3:])
+
+
+def is_own(tree: Mapping[str, Any], index: int) -> bool:
+    """Whether an entry of `metrics:` names a function of the user's."""
+    entries = tree.get("metrics")
+    entry = entries[index] if isinstance(entries, list) and index < len(entries) else None
+    return isinstance(entry, dict) and OWN in entry
 
 
 class RunConfig(_Strict):
@@ -266,6 +281,12 @@ class RunConfig(_Strict):
     path: Path
     sha256: str
     _document: YamlDocument = PrivateAttr()
+    _own: tuple[Metric[Any], ...] = PrivateAttr(default=())
+
+    @property
+    def own(self) -> tuple[Metric[Any], ...]:
+        """The metrics that are functions of the user's, loaded."""
+        return self._own
 
     @property
     def slice_search(self) -> SliceSearch | None:
@@ -287,7 +308,7 @@ class RunConfig(_Strict):
         if parts[0] == "metrics" and len(parts) > 2:
             items: dict[object, Any] = dict(enumerate(self._document.tree.get("metrics") or ()))
             written = items.get(parts[1])
-            if isinstance(written, dict):
+            if isinstance(written, dict) and OWN not in written:
                 path = parts if parts[2] in written else (*parts[:2], *written, *parts[2:])
-                words = message_path(path)
+                words = message_path(path, self._document.tree)
         return self._document.place(path, words=words)

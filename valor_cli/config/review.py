@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from pydantic import BaseModel
 
@@ -12,6 +13,7 @@ from valor_cli.config.document import YamlDocument
 from valor_cli.config.messages import unknown_key
 from valor_cli.config.models import (
     AUTO,
+    OWN,
     Gate,
     Interval,
     MetricRequest,
@@ -23,29 +25,32 @@ from valor_cli.config.models import (
 from valor_cli.config.problems import TreePath, quoted
 from valor_cli.config.short_forms import GATES, gate_of, told_of_peer
 from valor_cli.config.vocabulary import FILTER_KEYS, METADATA, Vocabulary, is_metadata
-from valor_cli.errors import did_you_mean
+from valor_cli.errors import ConfigError, did_you_mean
 from valor_cli.results import THRESHOLD, Scalar
 
 if TYPE_CHECKING:
-    from valor_cli.metric import Measure
+    from valor_cli.metric import Measure, Metric
 
 M = TypeVar("M", bound=BaseModel)
 
 KEYS = tuple(
     name for name in RunConfig.model_fields if name not in ("path", "sha256", "options", "notes")
 )
+OWN_SPACE: Final = "own."
+"""What names of own metrics begin with."""
+
 LISTED_NAMES = 12
 """Names a message lists in full; of more it says which command lists them."""
 
 
-def reviewed(document: YamlDocument, vocabulary: Vocabulary) -> RunConfig:
+def reviewed(document: YamlDocument, vocabulary: Vocabulary, *, plugins: bool = True) -> RunConfig:
     """The checked config of a document, or a `ConfigError` with all problems."""
     checks = Checks(document)
     known = (*KEYS, *_option_names(document.tree, vocabulary))
     for key in document.tree:
         if key not in known:
             checks.note((key,), unknown_key(key, "the config", known), key=True)
-    review = _Review(checks, document.tree, vocabulary)
+    review = _Review(checks, document.tree, vocabulary, document.path.parent, plugins=plugins)
     parts: dict[str, Any] = {
         "task": review.task,
         "data": review.data(),
@@ -63,6 +68,7 @@ def reviewed(document: YamlDocument, vocabulary: Vocabulary) -> RunConfig:
     parts["notes"] = tuple(review.notes)
     config = RunConfig(path=document.path, sha256=document.sha256, **parts)
     config._document = document
+    config._own = tuple(review.own.values())
     return config
 
 
@@ -82,8 +88,20 @@ def _option_names(tree: Mapping[str, Any], vocabulary: Vocabulary) -> list[str]:
 class _Review:
     """The sections of a config, one method each. What depends on an unknown task is not checked."""
 
-    def __init__(self, checks: Checks, tree: Mapping[str, Any], vocabulary: Vocabulary) -> None:
+    def __init__(
+        self,
+        checks: Checks,
+        tree: Mapping[str, Any],
+        vocabulary: Vocabulary,
+        folder: Path,
+        *,
+        plugins: bool,
+    ) -> None:
         self._checks = checks
+        self._folder = folder
+        self._plugins = plugins
+        self.own: dict[str, Metric[Any]] = {}
+        self._faulty_own = False
         self._tree = tree
         self._vocabulary = vocabulary
         self.task = self._known_task()
@@ -155,6 +173,8 @@ class _Review:
     def _metric(self, index: int, item: Any) -> MetricRequest | None:
         path: TreePath = ("metrics", index)
         form = "a metric's name, or a mapping of one name to its parameters"
+        if isinstance(item, dict) and OWN in item:
+            return self._own_metric(index, item)
         if isinstance(item, dict) and len(item) != 1:
             keys = ", ".join(quoted(key) for key in list(item)[:5]) or "none"
             hint = "; indent the parameters below the name" if item else ""
@@ -174,6 +194,11 @@ class _Review:
         canonical, body = measure.metric, {**measure.parameters, **body}
         model = self._vocabulary.parameters(self.task, canonical)
         parameters = self._checks.model(model, inside, body, name, word="parameter")
+        return self._request(canonical, parameters, index, body)
+
+    def _request(
+        self, canonical: str, parameters: BaseModel | None, index: int, body: Mapping[str, Any]
+    ) -> MetricRequest | None:
         if parameters is None:
             return None
         values = {field: getattr(parameters, field) for field in type(parameters).model_fields}
@@ -187,10 +212,71 @@ class _Review:
             given=tuple(name for name in values if name in body),
         )
 
+    def _own_metric(self, index: int, item: Mapping[str, Any]) -> MetricRequest | None:
+        """An entry that names a function of the user's: `{python: metrics.py:politeness}`."""
+        found = self._own_request(index, item)
+        self._faulty_own |= found is None
+        return found
+
+    def _own_request(self, index: int, item: Mapping[str, Any]) -> MetricRequest | None:
+        place: TreePath = ("metrics", index)
+        path: TreePath = (*place, OWN)
+        written, name = item[OWN], item.get("name")
+        if not self._checks.expect(path, written, str, "FILE.py:FUNCTION"):
+            return None
+        if not self._checks.expect((*place, "name"), name, str | None, "a name"):
+            return None
+        if self.task is None or not self._may_load(path):
+            return None
+        try:
+            found = self._vocabulary.own_metric(written, self._folder, name)
+        except ConfigError as error:
+            problem = error.problems[0]
+            at: TreePath = (*place, problem.place or OWN)
+            self._checks.note(at, self._checks.safe(at, problem.message))
+            return None
+        known = self.own.setdefault(found.name, found)
+        if known != found:
+            message = f"another function is called {found.name} already; give this one a name:"
+            self._checks.note(path, message)
+            return None
+        body = {key: value for key, value in item.items() if key not in (OWN, "name")}
+        model = self._vocabulary.parameters_of(found)
+        parameters = self._checks.model(model, place, body, found.name, word="parameter")
+        return self._request(found.name, parameters, index, body)
+
+    def _may_load(self, path: TreePath) -> bool:
+        """Whether code may be loaded; records a problem if not."""
+        tasks = self._vocabulary.own_tasks()
+        if self.task not in tasks:
+            message = f"functions as metrics are for {', '.join(tasks) or 'no task'} only"
+            self._checks.note(path, message)
+        elif not self._plugins:
+            self._checks.note(path, "names code to run, which --no-plugins refuses")
+        return self.task in tasks and self._plugins
+
+    def _own_measure(self, path: TreePath, name: str) -> Measure | None:
+        """What "own.NAME", or "own.NAME.OUTPUT", stands for."""
+        from valor_cli.metric import Measure
+
+        if name in self.own:
+            return Measure(name)
+        of, _, output = name.rpartition(".")
+        if of in self.own and any(one.name == output for one in self.own[of].outputs):
+            return Measure(of, output)
+        # Of an entry that is at fault the problem is known.
+        if not self._faulty_own:
+            listed = f"this config has {', '.join(self.own) or 'no own metrics'}; `metrics:` lists "
+            listed += "them by their functions, as {python: metrics.py:FUNCTION}"
+            self._checks.unknown(path, "metric", name, self.own, listed=listed)
+        return None
+
     def _measure(self, path: TreePath, name: str, given: Collection[str] = ()) -> Measure | None:
         """What a name stands for, with a problem noted where that is nothing."""
         if self.task is None:
             return None
+        if name.startswith(OWN_SPACE):
+            return self._own_measure(path, name)
         found = self._vocabulary.measure(self.task, name, given)
         if found is None:
             names = self._metric_names
@@ -327,6 +413,11 @@ class _Review:
             self._checks.wrong(path, f"a gate such as {' or '.join(GATES)}", text)
         return found
 
+    def _outputs(self, task: str, metric: str) -> Sequence[str]:
+        if metric in self.own:
+            return [output.name for output in self.own[metric].outputs]
+        return self._vocabulary.outputs(task, metric)
+
     def _gate_names(self, path: TreePath, gate: Mapping[str, Any]) -> dict[str, Any]:
         """What a gate's metric and slice are in full; they are checked, and so is its output."""
         metric, output, part = gate.get("metric"), gate.get("output"), gate.get("slice")
@@ -349,7 +440,7 @@ class _Review:
             return named
         if isinstance(output, str):
             place = (*path, "output")
-            known = self._vocabulary.outputs(self.task, measure.metric)
+            known = self._outputs(self.task, measure.metric)
             if output not in known:
                 owner = self._checks.written((*path, "metric"), metric)
                 listed = f"{owner} has {', '.join(known) or 'none'}"

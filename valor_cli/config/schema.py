@@ -17,6 +17,20 @@ _Named: TypeAlias = Mapping[object, Schema]
 
 _SCALAR: Schema = {"type": ["string", "number", "boolean", "null"]}
 _METADATA = r"^metadata\..+$"
+_OWN: Schema = {
+    "type": "object",
+    "required": ["python"],
+    "properties": {
+        "python": {
+            "type": "string",
+            "pattern": r"^.+:[^:]+$",
+            "description": "A function of yours: FILE.py:FUNCTION or package.module:FUNCTION.",
+        },
+        "name": {"type": "string", "description": "The metric is own.NAME."},
+        "threshold": {"type": ["number", "null"]},
+    },
+    "description": "A function of yours as a metric; further keys are its parameters.",
+}
 _ENVIRONMENT: Schema = {
     "type": "string",
     "pattern": r"^\$\{[A-Za-z_][A-Za-z0-9_]*(:-[^}]*)?\}$",
@@ -111,11 +125,16 @@ def _of_task(vocabulary: Vocabulary, task: str, named: _Named) -> Schema:
     search = {AUTO: {"anyOf": [named[SliceSearch], {"type": "null"}]}}
     with_values = _one_of({**values, **search}, patternProperties={_METADATA: _some(_SCALAR)})
     keys = [{"enum": list(slices)}, {"const": AUTO}, metadata, with_values]
+    own = task in vocabulary.own_tasks()
+    entries = [{"enum": alone}, _one_of(bodies), *([_OWN] if own else [])]
+    gated: Schema = {"enum": list(bodies)}
+    if own:
+        gated = {"anyOf": [gated, {"type": "string", "pattern": r"^own\."}]}
     properties = {
         "data": named[vocabulary.inputs(task)],
-        "metrics": {"items": {"anyOf": [{"enum": alone}, _one_of(bodies)]}},
+        "metrics": {"items": {"anyOf": entries}},
         "slices": {"items": {"anyOf": keys}},
-        "gates": {"items": {"properties": {"metric": {"enum": list(bodies)}}}},
+        "gates": {"items": {"properties": {"metric": gated}}},
     }
     condition = {"properties": {"task": {"const": task}}, "required": ["task"]}
     return {"if": condition, "then": {"properties": properties}}

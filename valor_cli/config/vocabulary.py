@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pydantic import BaseModel
 
 if TYPE_CHECKING:
-    from valor_cli.metric import Measure
+    from valor_cli.metric import Measure, Metric
 
 FILTER_KEYS = ("label", "image_id", "sample_id")
 """What to filter by, beside `metadata.NAME`."""
@@ -44,6 +45,19 @@ class Vocabulary(Protocol):
 
     def parameters(self, task: str, metric: str) -> type[BaseModel]:
         """The strict model of a metric's parameters and threshold, by its canonical name."""
+
+    def own_tasks(self) -> Sequence[str]:
+        """The tasks whose configs may name functions of the user's as metrics."""
+
+    def own_metric(self, written: str, folder: Path, name: str | None = None) -> Metric[Any]:
+        """The metric of a function of the user's: its code is loaded, from `folder`.
+
+        Raises:
+            ConfigError: It cannot be.
+        """
+
+    def parameters_of(self, found: Metric[Any]) -> type[BaseModel]:
+        """The strict model of the parameters and threshold of such a metric."""
 
     def outputs(self, task: str, metric: str) -> Sequence[str]:
         """The outputs of a metric, by its canonical name."""

@@ -297,7 +297,8 @@ def _of_config(result: RunResult, out: Path) -> EmbeddedImages:
     try:
         if sha256(path.read_bytes()).hexdigest() != result.run.config_sha256:
             return EmbeddedImages()
-        config = load_config(path, catalogue)
+        # A report runs no code of a config; what names some has no images.
+        config = load_config(path, catalogue, plugins=False)
         if getattr(config.data, "images", None) is None:
             return EmbeddedImages()
         if config.report.images == "folder":

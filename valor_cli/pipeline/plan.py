@@ -64,6 +64,8 @@ def settled(plan: Plan) -> Plan:
 
 
 def _planned(config: RunConfig, task: Task[Any]) -> Plan:
+    if config.own:
+        task = _with_own(task, config.own)
     metrics = {metric.name: metric for metric in task.metrics}
     calls = [
         Call(
@@ -90,6 +92,15 @@ def _planned(config: RunConfig, task: Task[Any]) -> Plan:
         calls = [call for call, _ in tuned]
         told |= dict.fromkeys(warning for _, warning in tuned if warning is not None)
     return Plan(config, task, _wings(task, calls, config), tuple(told))
+
+
+def _with_own(task: Task[Any], own: Sequence[Metric[Any]]) -> Task[Any]:
+    """The task with the functions of the user's as a wing."""
+    # Runs without any do not import it.
+    from valor_cli.evaluators.own import own_wing
+
+    primary = [(metric.name, output.name) for metric in own for output in metric.outputs[:1]]
+    return replace(task, wings=(*task.wings, own_wing(own)), primary=(*task.primary, *primary))
 
 
 def _for_gates(

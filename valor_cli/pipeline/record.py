@@ -6,6 +6,7 @@ import json
 import platform
 import re
 import sys
+from collections.abc import Mapping
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from valor_cli import __version__
+from valor_cli.config import RunConfig
 from valor_cli.metric import Loaded
 from valor_cli.pipeline.plan import Plan
 from valor_cli.results import RunInfo, UsageResult
@@ -105,8 +107,19 @@ def _text(file: Path) -> str:
 def run_identity(plan: Plan, loaded: Loaded[Any], limit: int | None) -> str:
     """SHA-256 of a run's metrics and input bytes."""
     config = plan.config.model_dump(mode="json", exclude=_NO_PART)
-    said = [config, [file.sha256 for file in loaded.files], limit]
+    said: list[Any] = [config, [file.sha256 for file in loaded.files], limit]
+    if own := own_sources(plan.config):
+        said.append(own)
     return sha256(json.dumps(said, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def own_sources(config: RunConfig) -> Mapping[str, str]:
+    """By name of an own metric, its function and the SHA-256 of the file."""
+    if not config.own:
+        return {}
+    from valor_cli.evaluators.own import sources_of
+
+    return sources_of(config.own)
 
 
 def usage_of(session: Session | None, plan: Plan, loaded: Loaded[Any]) -> list[UsageResult]:

@@ -26,7 +26,7 @@ from valor_cli.pipeline.offline import refuse_urls
 from valor_cli.pipeline.piece_size import input_paths, piece_size
 from valor_cli.pipeline.plan import Plan, is_optional, settled, without
 from valor_cli.pipeline.problems import problems_of
-from valor_cli.pipeline.record import record_of, run_identity
+from valor_cli.pipeline.record import own_sources, record_of, run_identity
 from valor_cli.pipeline.rows import Computation
 from valor_cli.pipeline.slices.membership import memberships
 from valor_cli.pipeline.slices.slices import Slice, metadata_names, resolve_slices
@@ -254,7 +254,11 @@ def evaluate(
                 evidence=evidence,
             )
     before = None if baseline is None else baseline.metrics
-    settings = {**loaded.settings, **({} if session is None else session.settings)}
+    settings = {
+        **loaded.settings,
+        **({} if session is None else session.settings),
+        **own_sources(config),
+    }
     warnings = [
         *(() if session is None else session.missing_models),
         *loaded.warnings,

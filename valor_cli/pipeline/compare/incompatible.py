@@ -10,6 +10,9 @@ from valor_cli.results import RunResult, Scalar
 _ASKED = ("embedder", "judge")
 """Settings that name the judge or model used."""
 
+_OWN = "own."
+"""What settings that name the code of an own metric begin with."""
+
 _OF_ANSWERS = "response"
 """The text that differs by model; all others are the same for all models."""
 
@@ -75,7 +78,9 @@ def _settings(
     first: Mapping[str, Scalar], second: Mapping[str, Scalar], sides: tuple[str, str]
 ) -> Iterator[str]:
     # Who was asked in one of the runs alone has no part in values that are in both.
-    alone = {name for name in _ASKED if (name in first) != (name in second)}
+    alone = {
+        name for name in first.keys() ^ second.keys() if name in _ASKED or name.startswith(_OWN)
+    }
     before, now = (
         {name: value for name, value in settings.items() if name not in alone}
         for settings in (first, second)

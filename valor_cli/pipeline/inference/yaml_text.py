@@ -29,6 +29,8 @@ def yaml_text(config: Mapping[str, Any], path: str) -> str:
     folder = os.path.dirname(os.path.abspath(path))
     task = catalogue.task(config["task"])
     shown = {**config, "data": _moved(config["data"], folder)}
+    if "metrics" in config:
+        shown["metrics"] = [_moved_metric(one, folder) for one in config["metrics"]]
     parts = [f"# Run it:   valor evaluate {path}", _dumped({"task": shown.pop("task")})]
     parts.append(_dumped({"data": shown.pop("data")}))
     if "metrics" not in shown:
@@ -42,6 +44,15 @@ def yaml_text(config: Mapping[str, Any], path: str) -> str:
 
 def _dumped(part: Mapping[str, Any]) -> str:
     return yaml.safe_dump(dict(part), sort_keys=False, allow_unicode=True, width=100)
+
+
+def _moved_metric(metric: Any, folder: str) -> Any:
+    """An entry of `metrics:`, the file of an own one as seen from a folder."""
+    function = metric.get("python") if isinstance(metric, Mapping) else None
+    if not isinstance(function, str):
+        return metric
+    file, _, name = function.rpartition(":")
+    return {**metric, "python": f"{_moved(file, folder)}:{name}"} if file[-3:] == ".py" else metric
 
 
 def _moved(value: Any, folder: str) -> Any:
