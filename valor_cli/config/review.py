@@ -192,7 +192,7 @@ class _Review:
         if measure is None or self.task is None:
             return None
         canonical, body = measure.metric, {**measure.parameters, **body}
-        model = self._vocabulary.parameters(self.task, canonical)
+        model = self._parameters(self.task, canonical)
         parameters = self._checks.model(model, inside, body, name, word="parameter")
         return self._request(canonical, parameters, index, body)
 
@@ -412,6 +412,11 @@ class _Review:
         if found is None:
             self._checks.wrong(path, f"a gate such as {' or '.join(GATES)}", text)
         return found
+
+    def _parameters(self, task: str, metric: str) -> type[BaseModel]:
+        if metric in self.own:
+            return self._vocabulary.parameters_of(self.own[metric])
+        return self._vocabulary.parameters(task, metric)
 
     def _outputs(self, task: str, metric: str) -> Sequence[str]:
         if metric in self.own:

@@ -136,10 +136,13 @@ def test_parameters_a_name_and_a_threshold() -> None:
 
 
 def test_one_function_with_several_parameters() -> None:
-    entries = [{"python": "metrics.py:politeness", "word": word} for word in ("please", "wait")]
-    result = evaluate(config(*entries))
-    found = {row.parameters["word"]: row.value for row in result.metrics}
-    assert found == {"please": 0.5, "wait": pytest.approx(1 / 3)}
+    entry = {"python": "metrics.py:politeness"}
+    for other in ({**entry, "word": "wait"}, {"own.politeness": {"word": "wait"}}):
+        result = evaluate(config(entry, other))
+        found = {row.parameters["word"]: row.value for row in result.metrics}
+        assert found == {"please": 0.5, "wait": pytest.approx(1 / 3)}
+    with pytest.raises(ConfigError, match="the same metric with the same parameters"):
+        evaluate(config(entry, "own.politeness"))
 
 
 def test_the_code_is_recorded() -> None:
