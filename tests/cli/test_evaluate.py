@@ -48,7 +48,6 @@ def test_the_shipped_config(valor: Valor, tmp_path: Path) -> None:
         "objects.bin",
         "report.html",
         "report.md",
-        "report_files",
         "resamples.jsonl",
         "results.json",
         "samples.jsonl",
