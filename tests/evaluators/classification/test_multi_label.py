@@ -172,7 +172,7 @@ def test_the_default_metrics_decide_every_label_at_one_half() -> None:
     assert [name for name, _ in found.primary][:2] == ["subset_accuracy", "f1"]
     assert {one.metric for one in found.metrics} == {
         *("subset_accuracy", "hamming_loss", "precision", "recall", "f1", "counts"),
-        *("roc_auc", "mean_roc_auc"),
+        *("roc_auc", "mean_roc_auc", "label_set_scores"),
     }
     (row,) = [one for one in found.metrics if one.metric == "f1" and one.label is None]
     assert row.parameters["hardmax"] is False

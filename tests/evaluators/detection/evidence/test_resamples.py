@@ -85,7 +85,11 @@ def calls_of(metrics: Sequence[Metric[Any]]) -> list[Call]:
 
 def test_metrics_of_every_wing_are_resampled() -> None:
     names = {one.name for one in RESAMPLED}
-    assert set(OBJECT_DETECTION.defaults) - names == {"pr_curve"}
+    assert set(OBJECT_DETECTION.defaults) - names == {
+        "pr_curve",
+        "confusion_matrix",
+        "error_breakdown",
+    }
     assert {"lvis", "coco_keypoints", "best_f1", "image_scores"} <= names
 
 
