@@ -36,6 +36,10 @@ def calibrate(
     resume: Annotated[
         bool, typer.Option("--resume", help="Resume a calibration that was stopped.")
     ] = False,
+    no_plugins: Annotated[
+        bool,
+        typer.Option("--no-plugins", help="Refuse configs that name code to run (own metrics)."),
+    ] = False,
     format_: Annotated[
         Literal["text", "json"], typer.Option("--format", help="How to print.")
     ] = "text",
@@ -61,7 +65,9 @@ def calibrate(
     from valor_cli.reports.sections.judge_tables import calibrated, calibrated_json
 
     talk = Messages(quiet=False, verbose=False)
-    plan = pipeline.make_plan(load_config(Path(config), catalogue, set_ or ()))
+    plan = pipeline.make_plan(
+        load_config(Path(config), catalogue, set_ or (), plugins=not no_plugins)
+    )
     with talk.progress() as progress:
         found = calibration_of(
             plan,

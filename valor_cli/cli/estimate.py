@@ -20,6 +20,10 @@ def estimate(
     limit: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Use the first N samples only.")
     ] = None,
+    no_plugins: Annotated[
+        bool,
+        typer.Option("--no-plugins", help="Refuse configs that name code to run (own metrics)."),
+    ] = False,
     format_: Annotated[
         Literal["text", "json"], typer.Option("--format", help="How to print.")
     ] = "text",
@@ -41,7 +45,9 @@ def estimate(
     from valor_cli.reports.sections.judge_tables import estimated, estimated_json
 
     talk = Messages(quiet=False, verbose=False)
-    plan = pipeline.make_plan(load_config(Path(config), catalogue, set_ or ()))
+    plan = pipeline.make_plan(
+        load_config(Path(config), catalogue, set_ or (), plugins=not no_plugins)
+    )
     with talk.progress() as progress:
         found = estimate_of(plan, limit=limit, progress=progress)
     for warning in dict.fromkeys(found.warnings):

@@ -583,6 +583,8 @@ def test_code_is_refused_on_request(folder: Path) -> None:
     for arguments in (
         ("evaluate", "run.yaml", "--no-plugins"),
         ("validate", "run.yaml", "--no-plugins"),
+        ("estimate", "run.yaml", "--no-plugins"),
+        ("calibrate", "run.yaml", "--no-plugins"),
         ("evaluate", "answers.jsonl", "--metric", entry, "--no-plugins"),
     ):
         done = program.run(*arguments, cwd=folder)
