@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from valor_cli.cli.output import Messages
-from valor_cli.errors import ConfigError, DataError, Problem
+from valor_cli.errors import ConfigError, Problem
 
 _YAML: Final = (".yaml", ".yml")
 _DATASET: Final = re.compile(r"^(?:train|val|test|names|nc)\s*:", re.M)
@@ -82,12 +83,8 @@ def write_new(path: str, text: str) -> None:
         ConfigError: It is there already.
         DataError: It cannot be written.
     """
-    try:
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
-        with Path(path).open("x", encoding="utf-8") as file:
-            file.write(text)
-    except FileExistsError:
-        raise ConfigError(Problem(path, "exists already"), hint="name another file") from None
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise DataError(Problem(path, f"cannot be written: {reason}")) from None
+    if os.path.lexists(path):
+        raise ConfigError(Problem(path, "exists already"), hint="name another file")
+    from valor_cli.reports.writer import write_file
+
+    write_file(Path(path), text.encode())

@@ -86,6 +86,15 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
                 "predictions": {"a": "a/predictions.csv", "b": "b/predictions.csv"},
             },
         ),
+        # Models are called as in any other run: a pattern by what stands before it.
+        (
+            ["truth.csv", "found*.csv", "b/predictions.csv"],
+            "object_detection",
+            {
+                "ground_truth": "truth.csv",
+                "predictions": {"found": "found*.csv", "b": "b/predictions.csv"},
+            },
+        ),
         (
             ["coco.json", "boxes.json"],
             "object_detection",

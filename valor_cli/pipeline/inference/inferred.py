@@ -13,7 +13,8 @@ from msgspec import Struct
 from valor_cli import catalogue
 from valor_cli.data.formats.class_names import read_names
 from valor_cli.errors import ConfigError, Problem
-from valor_cli.paths import is_url
+from valor_cli.evaluators.inputs import model_paths
+from valor_cli.paths import bare, is_url
 from valor_cli.pipeline.inference.seen import FORMATS, Seen, Shape, look_at
 
 SHAPES: Final[Mapping[str, Shape]] = {
@@ -94,7 +95,7 @@ def infer(
     """
     wanted = None if task is None else SHAPES[catalogue.task(task).name]
     inputs = [look_at(path, wanted) for path in paths]
-    shape = _shape(inputs, task)
+    shape = _shape(inputs)
     if shape == "texts":
         # A column of one file may name the models.
         data: dict[str, Any] = {"samples": paths[0] if len(paths) == 1 else _by_model(inputs)}
@@ -123,7 +124,7 @@ def infer(
     return Inferred(config, _told(named, inputs, shape, data))
 
 
-def _shape(inputs: Sequence[Seen], task: str | None) -> Shape:
+def _shape(inputs: Sequence[Seen]) -> Shape:
     """What all inputs hold."""
     unknown = [one for one in inputs if one.shape is None]
     if unknown:
@@ -185,11 +186,16 @@ def _by_model(inputs: Sequence[Seen]) -> str | dict[str, str]:
         path = inputs[0].path
         return path if names[0] == _stem(path) else {names[0]: path}
     if len(set(names)) < len(names):
-        names = _apart([_without_ending(one.path).split("/") for one in inputs])
+        names = _apart([_parts(one.path) for one in inputs])
     if len(set(names)) < len(names):
         twice = next(one for at, one in enumerate(names) if one in names[:at])
         raise ConfigError(Problem(twice, "named twice"), hint="name each input once")
     return dict(zip(names, (one.path for one in inputs), strict=True))
+
+
+def _parts(path: str) -> list[str]:
+    """The folders of a path, and its name without endings."""
+    return [*os.path.dirname(bare(path).rstrip("/")).split("/"), _stem(path)]
 
 
 def _apart(paths: Sequence[Sequence[str]]) -> list[str]:
@@ -201,20 +207,16 @@ def _apart(paths: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _model(path: str) -> str:
-    """The name of a model by its file, or by the folder of one whose name says nothing."""
-    stem = _stem(path)
-    above = os.path.basename(os.path.dirname(os.path.abspath(path))) if not is_url(path) else ""
-    return above if stem in _UNTELLING and above else stem
+    """The name of a model as runs name it, or its folder's where that says nothing."""
+    (name,) = model_paths(path)
+    if name not in _UNTELLING or is_url(path):
+        return name
+    return os.path.basename(os.path.dirname(os.path.abspath(path))) or name
 
 
 def _stem(path: str) -> str:
-    return os.path.basename(_without_ending(path)) or path
-
-
-def _without_ending(path: str) -> str:
-    path = path.rstrip("/")
-    name = os.path.basename(path)
-    return path.removesuffix(name) + name.split(".")[0] if name.split(".")[0] else path
+    """The name of a file or folder without its endings."""
+    return os.path.basename(bare(path).rstrip("/")).split(".")[0]
 
 
 def _beside(truth: Seen, shape: Shape) -> dict[str, Any]:

@@ -141,7 +141,8 @@ def _folder(path: str, folder: str, wanted: Shape | None) -> Seen:
             basis,
             written=form if form == "masks" else "",
         )
-    found = "yolo" if dataset_file(path) is not None else format_of_objects(folder)
+    is_dataset = dataset_file(path) is not None
+    found = "yolo" if is_dataset else format_of_objects(folder)
     if found in ("voc", "cvat"):
         return _xml(path, os.path.join(folder, files_under(folder, ".xml")[0]), found)
     if found == "yolo":
@@ -149,7 +150,7 @@ def _folder(path: str, folder: str, wanted: Shape | None) -> Seen:
         # A class, a box or corners in pairs, and a score.
         scored = any(length % 2 == 0 for length in lengths)
         outlined = any(length > _BOX_AND_SCORE for length in lengths)
-        basis = "data.yaml" if dataset_file(path) is not None else ".txt files"
+        basis = "data.yaml" if is_dataset else ".txt files"
         return _annotated(path, found, basis, "outline" if outlined else "box", scored=scored)
     scored = found == "dota" and all(
         map(is_result, map(os.path.basename, files_under(folder, ".txt")))
@@ -181,8 +182,9 @@ def _is_of_pngs(folder: str) -> bool:
 
 def _xml(path: str, file: str, format: str) -> Seen:  # noqa: A002
     """Annotations of one file, or a folder of them."""
-    outline: Outline = "outline" if b"<polygon" in head_of(file) else "box"
-    scored = any(mark in head_of(file) for mark in (b"<score>", b"<confidence>"))
+    head = head_of(file)
+    outline: Outline = "outline" if b"<polygon" in head else "box"
+    scored = any(mark in head for mark in (b"<score>", b"<confidence>"))
     return _annotated(path, format, "XML", outline, scored=scored)
 
 
