@@ -1,8 +1,8 @@
 """Draw the images of the sample data for object detection: scenes in place of photos.
 
 `python docs/sample_scenes.py` writes sample_data/object_detection/images. Each box of the ground
-truth holds a drawing of its label. Where a detector is sure of something that nobody annotated, it
-stands there, too, paler: as in photos, where such detections are mostly of what is far away.
+truth holds a drawing of its label. What a detector reports with a high score and nobody annotated
+is drawn as well, in paler colours, like the distant objects that such detections mostly are.
 """
 
 from __future__ import annotations

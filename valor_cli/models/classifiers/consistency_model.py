@@ -280,12 +280,12 @@ def _unwrapped(found: Located, settings: Mapping[str, Any]) -> Any:
         # No time is spent on numbers that are replaced at once.
         with torch.device("meta"):
             model = T5ForTokenClassification(config)
-        lacking, foreign = model.load_state_dict(weights, strict=False, assign=True)
+        missing, unexpected = model.load_state_dict(weights, strict=False, assign=True)
     except Exception as error:  # whatever is in the folder, its loaders may raise it
         raise unloadable(found.model, error) from None
-    if lacking or foreign:
-        said = "is missing weights" if lacking else "has weights of another model"
-        told = ", ".join(sorted(lacking or foreign)[:3])
+    if missing or unexpected:
+        said = "is missing weights" if missing else "has weights of another model"
+        told = ", ".join(sorted(missing or unexpected)[:3])
         raise ConfigError(Problem(found.model, f"{said} ({told}): it is not HHEM-2.1-Open"))
     return model.eval()
 

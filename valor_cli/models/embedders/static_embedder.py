@@ -108,8 +108,8 @@ class Table(Struct, frozen=True):
         vectors: (rows, dimensions).
         rows: (tokens,) the row of each token; None: its own number.
         weights: (tokens,) how much each token counts; None: all alike.
-        unknown: The token in place of those that the vocabulary lacks, which counts nothing; None:
-            there is none, or it counts as all do.
+        unknown: The token for words that are not in the vocabulary, which is not counted; None:
+            there is none, or it is counted as all others are.
         unit: Whether vectors of texts have length 1.
         longest: Tokens of a text that are seen; None: all.
         sha256: Of all files that were read.
