@@ -77,6 +77,8 @@ def test_one_report_is_printed(valor: Valor, folder: Path) -> None:
         (["nightly", "--out", ""], "expected a folder"),
         (["nightly", "--metric", "exact_mach"], "did you mean 'exact_match'"),
         (["nightly", "--model", "n"], "no run has 'n'"),
+        (["nightly", "--explore", "night-0", "night-2"], "--explore: html shows samples"),
+        (["nightly", "--out", "x", "--explore", "night-0", "nigt-2"], "did you mean 'night-2'"),
     ],
 )
 def test_what_cannot_be_shown(valor: Valor, folder: Path, arguments: list[str], told: str) -> None:
@@ -85,6 +87,37 @@ def test_what_cannot_be_shown(valor: Valor, folder: Path, arguments: list[str], 
     assert told in done.stderr
     assert "Traceback" not in done.stderr
     assert list(folder.iterdir()) == [folder / "nightly"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "shown", "told"),
+    [
+        ([], ["night-1", "night-2"], ", the run before the first bad one and that"),
+        (["--explore", "night-0", "night-2"], ["night-0", "night-2"], ""),
+        (["--explore", "nightly/night-2", "night-1"], ["night-2", "night-1"], ""),
+    ],
+)
+def test_samples_of_two_runs(
+    valor: Valor, folder: Path, asked: list[str], shown: list[str], told: str
+) -> None:
+    done = valor("history", "nightly", "--out", "out", *asked, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    page = (folder / "out" / "history.html").read_text()
+    assert f"{' and '.join(shown)}{told}<" in page
+    models = re.search(r'"models":\[([^]]*)\]', page)
+    assert models is not None
+    assert re.findall(r'"(night-.) ', models[1]) == shown
+
+
+def test_a_name_of_two_runs(valor: Valor, folder: Path) -> None:
+    written(folder / "again", night(4, 3))
+    runs = ["nightly", "again", "--out", "out", "--explore"]
+    done = valor("history", *runs, "night-0", "night-2", cwd=folder)
+    assert done.returncode == 2
+    assert "--explore: 2 runs are called 'night-0'" in done.stderr
+    done = valor("history", *runs, "nightly/night-0", "again/night-0", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "1 and 4<" in (folder / "out" / "history.html").read_text()
 
 
 def test_runs_of_two_tasks(valor: Valor, folder: Path) -> None:

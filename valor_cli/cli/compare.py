@@ -172,18 +172,12 @@ def _rendered(
         from valor_cli.reports.render.markdown import to_markdown
 
         return to_markdown(document).encode()
-    from valor_cli.pipeline.images import compared_images
-    from valor_cli.reports.explorer.data import explorer_of_runs
-    from valor_cli.reports.render.html import to_html
-    from valor_cli.reports.writer import Page
+    from valor_cli.cli.explored import explored_page
 
     names = "AB" if len(runs) > 1 else [""]
-    named = [(name, *run) for name, run in zip(names, runs, strict=True)]
-    images = compared_images(named, out)
-    explored = explorer_of_runs([(name, result) for name, result, _ in named], images)
-    linked = bool(images.links or images.overlay_links)
-    page = to_html(document, explored, linked=linked)
-    return Page(page.encode(), explored.files if explored else {})
+    return explored_page(
+        document, [(name, *run) for name, run in zip(names, runs, strict=True)], out
+    )
 
 
 def _formats(asked: str | None, out: str | None) -> tuple[str, ...]:

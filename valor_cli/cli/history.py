@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -14,7 +15,7 @@ from valor_cli.errors import ConfigError, Problem, UnknownNameError, did_you_mea
 
 if TYPE_CHECKING:
     from valor_cli.reports.writer import Page
-    from valor_cli.results.history import History
+    from valor_cli.results.history import History, HistoryRun
 
 FILES = {"json": "history.json", "markdown": "history.md", "html": "history.html"}
 """The file each format is written to."""
@@ -53,6 +54,14 @@ def history(
         Literal["started", "given"],
         typer.Option(help="Order runs by when they started, or as they are given."),
     ] = "started",
+    explore: Annotated[
+        tuple[str, str] | None,
+        typer.Option(
+            metavar="A B",
+            help="Show samples of these two runs, by path or folder name, not of the first bad "
+            "run and the one before.",
+        ),
+    ] = None,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Errors only.")] = False,
 ) -> None:
     """Follow the values of many runs of one config, and find the first bad run.
@@ -68,16 +77,20 @@ def history(
       valor evaluate configs/object_detection.yaml --out nightly/tuesday
       valor history nightly --out reports/history
       valor history nightly --metric coco.AP --last 30 --format markdown
+      valor history nightly --explore monday tuesday --out reports/history
 
     \b
     Exit codes: 0 done, 2 a run cannot be read, or the runs are of several tasks.
     """
     names = _formats(formats, out)
+    if explore is not None and "html" not in names:
+        raise ConfigError(Problem("--explore", "html shows samples"), hint="add --out DIR")
     found = _history(runs, metric or (), model or (), last, as_given=order == "given", quiet=quiet)
+    shown = explored_runs(found, explore)
     if out is None or out == "-":
         _print(found, names[0])
         return
-    written = _write(found, out, [name for name in names if name != TERMINAL])
+    written = _write(found, shown, out, [name for name in names if name != TERMINAL])
     if not quiet:
         _summary(found, [str(path) for path in written])
 
@@ -133,7 +146,7 @@ def _print(history: History, name: str) -> None:
     if name == TERMINAL:
         _summary(history, ())
     else:
-        content = _rendered(history, name, None)
+        content = _rendered(history, (), name, None)
         say(content if isinstance(content, bytes) else b"")
 
 
@@ -145,37 +158,61 @@ def _summary(history: History, files: Sequence[str]) -> None:
         to_terminal(terminal.to_terminal(history_report(history), files))
 
 
-def _write(history: History, out: str, names: Sequence[str]) -> list[Path]:
+def _write(
+    history: History, shown: Sequence[HistoryRun], out: str, names: Sequence[str]
+) -> list[Path]:
     from valor_cli.reports.writer import write_files
 
-    contents = {FILES[name]: _rendered(history, name, out) for name in names}
+    contents = {FILES[name]: _rendered(history, shown, name, out) for name in names}
     # Those of an earlier history would pass for this one's.
     return write_files(Path(out), contents, [one for one in FILES.values() if one not in contents])
 
 
-def _rendered(history: History, name: str, out: str | None) -> bytes | Page:
+def _rendered(
+    history: History, shown: Sequence[HistoryRun], name: str, out: str | None
+) -> bytes | Page:
     if name == "json":
         from valor_cli.results.document import history_json
 
         return history_json(history)
-    from valor_cli.reports.sections.history import history_report
+    from valor_cli.reports.sections.history import history_report, run_names
 
-    document = history_report(history, out)
+    document = history_report(history, out, shown)
     if name == "markdown":
         from valor_cli.reports.render.markdown import to_markdown
 
         return to_markdown(document).encode()
-    from valor_cli.reports.explorer.data import explorer_of_runs
-    from valor_cli.reports.render.html import to_html
+    from valor_cli.cli.explored import explored_page
     from valor_cli.reports.run_files import read_run
-    from valor_cli.reports.writer import Page
 
-    two = [(named, read_run(path)) for named, path in _two_runs(history)]
-    explored = explorer_of_runs(two) if two else None
-    return Page(to_html(document, explored).encode(), explored.files if explored else {})
+    named = run_names(shown)
+    runs = [(name, read_run(run.path), run.path) for name, run in zip(named, shown, strict=True)]
+    return explored_page(document, runs, Path(out or ""))
 
 
-def _two_runs(history: History) -> list[tuple[str, str]]:
-    """The first bad run and the one before it; the last two where none is bad."""
-    at = history.first_bad or len(history.runs) - 1
-    return [(f"{run.run + 1}", run.path) for run in history.runs[max(at - 1, 0) : at + 1]]
+def explored_runs(history: History, asked: tuple[str, str] | None) -> Sequence[HistoryRun]:
+    """Two runs: those asked for, else the first bad one and the one before, else the last two.
+
+    Raises:
+        UnknownNameError: No run, or more than one, has such a name or path.
+    """
+    if asked is None:
+        at = history.first_bad or len(history.runs) - 1
+        return history.runs[max(at - 1, 0) : at + 1]
+    from valor_cli.reports.sections.history import run_name
+
+    names = [run_name(run) for run in history.runs]
+    found = []
+    for one in asked:
+        runs = [
+            run
+            for run, name in zip(history.runs, names, strict=True)
+            if one == name or os.path.abspath(one) == os.path.abspath(run.path)
+        ]
+        if len(runs) != 1:
+            what = f"{len(runs)} runs are called '{one}'" if runs else f"no run is called '{one}'"
+            hint = "name its path" if runs else f"runs: {', '.join(names)}"
+            message = what + ("" if runs else did_you_mean(one, names))
+            raise UnknownNameError(Problem("--explore", message), hint=hint)
+        found += runs
+    return found

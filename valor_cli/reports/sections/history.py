@@ -55,12 +55,15 @@ class ShownRun(Struct, frozen=True):
     link: str
 
 
-def history_report(history: History, out: str | None = None) -> Document:
+def history_report(
+    history: History, out: str | None = None, explored: Sequence[HistoryRun] = ()
+) -> Document:
     """The first bad run, every value with its trend, the labels that got worse, and the runs.
 
     Args:
         history: The runs.
         out: The folder of the report, from which it links to those of the runs; None: no links.
+        explored: The runs whose samples the page shows.
     """
     runs = shown_runs(history.runs, out)
     ticks = [run.tick for run in runs]
@@ -81,7 +84,7 @@ def history_report(history: History, out: str | None = None) -> Document:
         Section("Values", "values", values, plain=True),
         drawn_trends(models, ticks),
         _labels(history, runs),
-        Section("Samples", "samples", (Samples(),)) if len(runs) > 1 else None,
+        _samples(history, explored),
         _runs(history.runs, runs),
         _warnings(history.warnings),
         Section("Notes", "notes", notes, plain=True) if notes else None,
@@ -100,13 +103,35 @@ def history_report(history: History, out: str | None = None) -> Document:
     )
 
 
+def _samples(history: History, runs: Sequence[HistoryRun]) -> Section | None:
+    """Which two runs' samples are side by side, and why these."""
+    if len(runs) < 2:
+        return None
+    before, after = (run.run for run in runs)
+    why = ""
+    if (before, after) == (after - 1, history.first_bad):
+        why = ", the run before the first bad one and that"
+    told = " and ".join(run_names(runs))
+    return Section("Samples", "samples", (Samples(),), f"{told}{why}")
+
+
+def run_name(run: HistoryRun) -> str:
+    """The name of its folder."""
+    return clean(os.path.basename(os.path.abspath(_folder(run.path))), 40)
+
+
+def run_names(runs: Sequence[HistoryRun]) -> list[str]:
+    """Names of their folders; where two have one name their numbers, from 1."""
+    names = [run_name(run) for run in runs]
+    return names if len(set(names)) == len(names) else [f"{run.run + 1}" for run in runs]
+
+
 def shown_runs(runs: Sequence[HistoryRun], out: str | None) -> list[ShownRun]:
     """The runs in words, with links from the folder `out`."""
     times = [run.started_at[:16].replace("T", " ") for run in runs]
     found = []
     for run, when, tick in zip(runs, times, _ticks(times), strict=True):
-        folder = _folder(run.path)
-        name = clean(os.path.basename(os.path.abspath(folder)), 40)
+        folder, name = _folder(run.path), run_name(run)
         commit = clean(run.commit[:COMMIT]) if run.commit else ""
         link = "" if out is None else _link(folder, out)
         found.append(ShownRun((clean(tick, 24), commit or name), clean(when), commit, name, link))
