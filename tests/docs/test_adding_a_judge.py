@@ -55,7 +55,7 @@ def server() -> Iterator[str]:
     """The address of one that nobody has asked yet."""
     Ollama.calls = []
     with ThreadingHTTPServer(("127.0.0.1", 0), Ollama) as server:
-        threading.Thread(target=server.serve_forever).start()
+        threading.Thread(target=server.serve_forever, args=(0.01,)).start()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
 

@@ -38,7 +38,7 @@ def site() -> Iterator[str]:
     """The address of the site on this machine."""
     assert (SITE / "index.html").is_file(), "the site is not built; run: make site"
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(SITE))) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         yield f"http://127.0.0.1:{server.server_address[1]}"
         server.shutdown()
 

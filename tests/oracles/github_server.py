@@ -114,7 +114,7 @@ def github() -> Iterator[GitHub]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Answers)
     state.url = f"http://127.0.0.1:{server.server_address[1]}"
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:
         yield state
