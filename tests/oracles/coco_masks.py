@@ -87,3 +87,15 @@ def pixels_of(rle: dict) -> NDArray:
         # It knows numpy before 2.
         warnings.simplefilter("ignore", DeprecationWarning)
         return coco.decode(rle).astype(bool)
+
+
+def bitmaps(masks: Masks) -> list[NDArray[np.bool_]]:
+    """(height, width) bitmaps of masks."""
+    starts = masks.starts.tolist()
+    sizes = masks.size.tolist()
+    pixels: list[NDArray[np.bool_]] = []
+    for row, (height, width) in enumerate(sizes):
+        counts = masks.counts[starts[row] : starts[row + 1]]
+        line = np.repeat(np.arange(len(counts)) % 2 == 1, counts)
+        pixels.append(line.reshape(width, height).T)
+    return pixels

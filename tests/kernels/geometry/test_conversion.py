@@ -8,6 +8,7 @@ import shapely
 from pycocotools import mask as coco
 
 from tests.oracles.coco_masks import (
+    bitmaps,
     coco_annotations,
     coco_rle,
     masks_of,
@@ -17,7 +18,6 @@ from tests.oracles.coco_masks import (
     reference_rles,
 )
 from valor_cli.kernels.geometry.conversion import areas, bounds, converted
-from valor_cli.kernels.geometry.masks import bitmaps
 from valor_cli.kernels.geometry.polygons import corners
 from valor_cli.kernels.geometry.rle import encoded
 from valor_cli.kernels.geometry.shapes import KINDS, Polygons, Shapes, joined

@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pycocotools import mask as coco
 
-from tests.oracles.coco_masks import masks_of, random_bitmaps, reference_rles
+from tests.oracles.coco_masks import bitmaps, masks_of, random_bitmaps, reference_rles
 from valor_cli.kernels.geometry.masks import (
     areas,
-    bitmaps,
     bounds,
     from_bitmap,
     from_runs,

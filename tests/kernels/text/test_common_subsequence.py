@@ -14,7 +14,6 @@ from rouge_score.rouge_scorer import _union_lcs, lcs_ind
 from valor_cli.kernels.text import common_subsequence
 from valor_cli.kernels.text.common_subsequence import (
     common_lengths,
-    common_positions,
     union_positions,
     union_words,
 )
@@ -30,9 +29,9 @@ def numbers(text: str) -> list[int]:
 def test_of_equally_long_ones_it_is_that_read_from_the_end() -> None:
     # Both "ab" and "ac" are longest. From the end of "abc" and "acb": c and b differ, and as each
     # can be dropped without loss, the reference goes back: to b, which is equal. Then a.
-    assert common_positions(numbers("abc"), numbers("acb")) == [1, 0]
+    assert union_positions(numbers("abc"), [numbers("acb")]) == [0, 1]
     # From the end of "acb" and "abc" it goes back to c.
-    assert common_positions(numbers("acb"), numbers("abc")) == [1, 0]
+    assert union_positions(numbers("acb"), [numbers("abc")]) == [0, 1]
 
 
 @pytest.mark.parametrize("block", [1, 2, 3, 2048])
@@ -42,8 +41,8 @@ def test_the_choice_of_rouge_score(block: int, reference: list[int], hypothesis:
     """Blocks of any size: a long reference is read in parts."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(common_subsequence, "BLOCK", block)
-        found = common_positions(reference, hypothesis)
-    assert found[::-1] == lcs_ind(reference, hypothesis)
+        found = union_positions(reference, [hypothesis])
+    assert found == lcs_ind(reference, hypothesis)
     assert common_lengths([reference], [hypothesis]) == [len(found)]
 
 
@@ -72,7 +71,7 @@ def test_memory_of_long_sequences_grows_with_their_length() -> None:
     blocks = common_subsequence._blocks(range(10_000))
     masks = [mask for block in blocks for mask in block.masks.values()]
     assert max(masks) < 1 << common_subsequence.BLOCK
-    assert common_positions(range(10_000), [9_999, 5_000, 0, 9_998]) == [9_998, 0]
+    assert union_positions(range(10_000), [[9_999, 5_000, 0, 9_998]]) == [0, 9_998]
 
 
 LINE = st.text("abcd", max_size=9).map(" ".join)

@@ -1,4 +1,4 @@
-"""Run-length masks: areas, bounds, intersections and bitmaps."""
+"""Run-length masks: areas, bounds, intersections, and masks of bitmaps."""
 
 from __future__ import annotations
 
@@ -109,18 +109,6 @@ def intersections(a: Masks, b: Masks, rows_a: Ints, rows_b: Ints) -> Ints:
         inside = np.searchsorted(mine, edges, "right") & np.searchsorted(theirs, edges, "right") & 1
         shared[pair] = np.diff(edges) @ inside[:-1]
     return shared
-
-
-def bitmaps(masks: Masks) -> list[NDArray[np.bool_]]:
-    """(height, width) bitmaps of masks."""
-    starts = masks.starts.tolist()
-    sizes = masks.size.tolist()
-    pixels: list[NDArray[np.bool_]] = []
-    for row, (height, width) in enumerate(sizes):
-        counts = masks.counts[starts[row] : starts[row + 1]]
-        line = np.repeat(np.arange(len(counts)) % 2 == 1, counts)
-        pixels.append(line.reshape(width, height).T)
-    return pixels
 
 
 def from_bitmap(pixels: NDArray[np.bool_]) -> Masks:

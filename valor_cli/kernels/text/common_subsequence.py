@@ -39,16 +39,7 @@ def common_lengths(ones: Sequences, others: Sequences) -> list[int]:
 
 
 def union_positions(reference: Sequence[int], hypotheses: Iterable[Sequence[int]]) -> list[int]:
-    """Positions in the reference of the union of its `common_positions` with all hypotheses."""
-    blocks = _blocks(reference)
-    taken: set[int] = set()
-    for hypothesis in set(map(tuple, hypotheses)):
-        taken.update(_positions(blocks, hypothesis))
-    return sorted(taken)
-
-
-def common_positions(reference: Sequence[int], hypothesis: Sequence[int]) -> list[int]:
-    """Positions in the reference of a longest common subsequence, in descending order.
+    """Positions in the reference of its longest common subsequence with any of the hypotheses.
 
     Of several it is the one that rouge-score reads out of its table from the end: equal elements
     are taken; else it goes back in the hypothesis if that alone keeps the length, else in the
@@ -56,7 +47,11 @@ def common_positions(reference: Sequence[int], hypothesis: Sequence[int]) -> lis
     Time grows with the product of both lengths, about 1 s for two of 50,000; memory with their
     sum, about 400 bytes an element.
     """
-    return _positions(_blocks(reference), hypothesis)
+    blocks = _blocks(reference)
+    taken: set[int] = set()
+    for hypothesis in set(map(tuple, hypotheses)):
+        taken.update(_positions(blocks, hypothesis))
+    return sorted(taken)
 
 
 class _Block(NamedTuple):
@@ -179,7 +174,7 @@ _AT_ONCE: Final = 1 << 16
 def union_words(hypotheses: Coded, references: Coded, paired: Ints, chosen: Ints) -> Coded:
     """Words of each reference in the union of common subsequences with its hypothesis.
 
-    Of several longest common subsequences it is the one that `common_positions` finds. Time grows
+    Of several longest common subsequences it is the one that `union_positions` finds. Time grows
     with the product of how many lines both texts have.
 
     Args:
