@@ -8,8 +8,8 @@ from valor_cli.reports.digests.compared_values import tested as told_tests
 
 
 def test_p_values_are_never_nothing_and_unadjusted_ones_are_marked() -> None:
-    assert [probability(p) for p in (1.0, 0.0496, 0.0005, 0.00049, 0.0)] == [
-        "1.000", "0.050", "0.001", "<0.001", "<0.001",
+    assert [probability(p) for p in (1.0, 0.05, 0.0496, 0.0494, 0.0005, 0.00049, 0.0)] == [
+        "1.000", "0.050", "0.0496", "0.049", "0.001", "<0.001", "<0.001",
     ]  # fmt: skip
     rows = [row("a", 1, 0, p=0.2, p_adjusted=0.4), row("b", 1, 0, p=0.2), row("c", 1, 0)]
     assert [one.p for one in compared_values(rows)] == ["0.400", "0.200*", "–"]

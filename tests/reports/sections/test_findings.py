@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
 from msgspec.structs import replace
 
+from tests.reports.found_runs import compared
 from tests.reports.rendered import texts
 from tests.reports.text_runs import parameters, text_run
 from valor_cli.reports.digests.digest import digest
@@ -69,6 +71,36 @@ def test_one_insight_of_each_kind_before_the_second_of_any() -> None:
 def test_insights_that_the_table_of_models_shows_are_left_out() -> None:
     found = _items(findings.insights(digest(text_run())))
     assert [one.text for one in found] == ["faq-019 is hardest: 0.100 on average"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "label", "text"),
+    [
+        # 0.371 was 0.571; beyond 0.1 the made-up verdict is "worse".
+        ({"cow": -0.2, "dog": -0.05}, "Regressed (AP)", "cow 0.571 → 0.371, −0.200"),
+        ({"cow": 0.2, "dog": -0.05}, "Fell most (AP)", "dog 0.421 → 0.371, −0.050"),
+        ({"cow": 0.2, "dog": 0.05}, None, None),
+        ({}, None, None),
+    ],
+)
+def test_the_label_that_regressed_or_fell_most(
+    changes: dict[str, float], label: str | None, text: str | None
+) -> None:
+    run = replace(
+        text_run(("small",)),
+        comparisons=[
+            compared("small", "small", change, label=name, baseline=True)
+            for name, change in changes.items()
+        ],
+    )
+    section = findings.failures(digest(run))
+    told = {one.label: one for one in _items(section)} if section else {}
+    found = [one for one in told if one.startswith(("Regressed", "Fell"))]
+    assert found == ([label] if label else [])
+    if label and text:
+        assert told[label].text.startswith(text)
+        assert told[label].text.endswith(", cannot tell") == (label == "Fell most (AP)")
+        assert told[label].link == f"#explore?label={text.split()[0]}"
 
 
 def _row(metric: str, model: str, **counts: int) -> CoverageResult:

@@ -126,8 +126,8 @@ def p_value(row: ComparisonResult) -> str:
 
 
 def probability(p: float) -> str:
-    """A p-value with three decimals, never rounded to zero."""
-    return "<0.001" if p < 0.0005 else f"{p:.3f}"
+    """A p-value with three decimals, never rounded to zero, and to 0.05 from below."""
+    return "<0.001" if p < 0.0005 else f"{p:.{4 if 0.0495 <= p < 0.05 else 3}f}"
 
 
 def _effect(row: ComparisonResult) -> str:

@@ -12,7 +12,7 @@ from valor_cli.reports.digests.grids import Grid
 from valor_cli.reports.digests.mistakes import breakdowns, costliest
 from valor_cli.reports.digests.naming import Names
 from valor_cli.reports.document import Item, Items, Section, Tone, explore, sample
-from valor_cli.reports.sections.values import compared_labels, of_slices
+from valor_cli.reports.sections.values import compared_labels, of_slices, regression
 from valor_cli.results import ProblemResult
 
 WORST = 3
@@ -48,12 +48,20 @@ def failures(d: Digest) -> Section | None:
 
 
 def _regressed(d: Digest) -> Iterator[Item]:
-    """The label that is clearly worse than before, or than with the other model."""
-    one = next((one for one in compared_labels(d) if one.outcome == "worse"), None)
+    """The label that is clearly worse than before, or than with the other model.
+
+    Against a baseline where no label is: the one that fell most, though chance may have done it.
+    """
+    labels = compared_labels(d)
+    one = next((one for one in labels if one.outcome == "worse"), None)
+    what, verdict = "Regressed", ""
+    if one is None and labels and labels[0].row.baseline and regression(labels[0].row)[1] < 0:
+        one, what, verdict = labels[0], "Fell most", f", {labels[0].outcome}"
     if one is not None:
-        told = f"{one.where} {one.other} → {one.value}, {one.difference} {one.interval}, p {one.p}"
+        change = f"{one.other} → {one.value}, {one.difference} {one.interval}".rstrip()
+        p = "" if one.row.p is None else f", p {one.p}"
         link = explore(label=one.row.label)
-        yield Item(told, f"Regressed ({one.name})", link=link)
+        yield Item(f"{one.where} {change}{p}{verdict}", f"{what} ({one.name})", link=link)
 
 
 def _worst(d: Digest, grid: Grid, what: str) -> Iterator[Item]:
