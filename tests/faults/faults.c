@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -21,9 +22,17 @@ static int fails(int kind) {
     return 1;
 }
 
-/* Files and folders. */
+/* Files and folders; the pipes between processes do not fail. */
+static int is_pipe(int file) {
+    struct stat found;
+    return syscall(SYS_fstat, file, &found) == 0 && !S_ISREG(found.st_mode);
+}
 #define CALL(type, name, code, parameters, ...) \
     type name parameters { return fails(IO) ? -1 : (type)syscall(code, __VA_ARGS__); }
+#define MOVE(name, code, parameters, ...)                                         \
+    ssize_t name parameters {                                                     \
+        return !is_pipe(file) && fails(IO) ? -1 : syscall(code, __VA_ARGS__);     \
+    }
 #define OPEN(name, parameters, at)                                   \
     int name parameters {                                            \
         va_list rest;                                                \
@@ -36,13 +45,13 @@ OPEN(open, (const char *path, int flags, ...), AT_FDCWD)
 OPEN(open64, (const char *path, int flags, ...), AT_FDCWD)
 OPEN(openat, (int at, const char *path, int flags, ...), at)
 OPEN(openat64, (int at, const char *path, int flags, ...), at)
-CALL(ssize_t, read, SYS_read, (int file, void *to, size_t size), file, to, size)
-CALL(ssize_t, pread, SYS_pread64, (int file, void *to, size_t n, off_t at), file, to, n, at)
-CALL(ssize_t, pread64, SYS_pread64, (int file, void *to, size_t n, off64_t at), file, to, n, at)
-CALL(ssize_t, write, SYS_write, (int file, const void *from, size_t n), file, from, n)
-CALL(ssize_t, pwrite, SYS_pwrite64, (int file, const void *from, size_t n, off_t at), file, from, n, at)
-CALL(ssize_t, pwrite64, SYS_pwrite64, (int file, const void *from, size_t n, off64_t at), file, from, n, at)
-CALL(ssize_t, writev, SYS_writev, (int file, const struct iovec *from, int n), file, from, n)
+MOVE(read, SYS_read, (int file, void *to, size_t size), file, to, size)
+MOVE(pread, SYS_pread64, (int file, void *to, size_t n, off_t at), file, to, n, at)
+MOVE(pread64, SYS_pread64, (int file, void *to, size_t n, off64_t at), file, to, n, at)
+MOVE(write, SYS_write, (int file, const void *from, size_t n), file, from, n)
+MOVE(pwrite, SYS_pwrite64, (int file, const void *from, size_t n, off_t at), file, from, n, at)
+MOVE(pwrite64, SYS_pwrite64, (int file, const void *from, size_t n, off64_t at), file, from, n, at)
+MOVE(writev, SYS_writev, (int file, const struct iovec *from, int n), file, from, n)
 CALL(int, fsync, SYS_fsync, (int file), file)
 CALL(int, fdatasync, SYS_fdatasync, (int file), file)
 CALL(int, ftruncate, SYS_ftruncate, (int file, off_t size), file, size)

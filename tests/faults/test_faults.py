@@ -1,4 +1,4 @@
-"""A call that fails, or an interrupt, at any point of a run: it ends with a message, files whole."""
+"""A call that fails, or an interrupt, at any point of a run: a message, and whole files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from tests.program import ROOT
 
 HERE = Path(__file__).parent
-RUNS = int(os.environ.get("FAULT_RUNS", "12"))
+RUNS = int(os.environ.get("FAULT_RUNS", "8"))
 """Faults of a kind in each task; 0: at every call there is."""
 
 DATA = ROOT / "sample_data"
