@@ -15,7 +15,14 @@ from valor_cli.cli import app
 from valor_cli.data.source import files
 
 
-@pytest.mark.parametrize("error", [MemoryError, lambda: RuntimeError("std::bad_alloc")])
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError,
+        lambda: RuntimeError("std::bad_alloc"),
+        lambda: SystemError("error return without exception set"),
+    ],
+)
 @pytest.mark.parametrize("broken", ["gt.jsonl", "dt.jsonl"])
 def test_no_memory_is_told_with_the_file(
     error: Callable[[], Exception],
@@ -47,6 +54,39 @@ def test_no_memory_is_told_with_the_file(
     assert said.startswith(f"error: {broken}: out of memory\n")
     assert "shards/*.jsonl" in said
     assert "Traceback" not in said
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "told"),
+    [
+        (
+            OSError(5, "Input/output error", "report.css"),
+            2,
+            "error: report.css: the system says: Input/output error\n"
+            "check the disk and its permissions, then run it again\n",
+        ),
+        (KeyboardInterrupt(), 130, "interrupted\n"),
+        (TypeError("not JSON serializable"), 130, "interrupted\n"),  # as orjson hides one
+    ],
+)
+def test_what_happens_before_a_command_and_in_libraries_is_told_without_a_traceback(
+    error: BaseException,
+    code: int,
+    told: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def broken() -> None:
+        raise error from KeyboardInterrupt() if isinstance(error, TypeError) else None
+
+    monkeypatch.setattr(app, "check_kernel", broken)
+    monkeypatch.setattr(app, "configure_startup", lambda: None)
+    monkeypatch.setattr(app, "exit_quickly", lambda: None)
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)
+    with pytest.raises(SystemExit) as ended:
+        app.main()
+    assert (ended.value.code, capsys.readouterr().err) == (code, told)
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import _thread
 import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from io import TextIOWrapper
 from types import FrameType
 from typing import Annotated, NoReturn
@@ -113,20 +114,26 @@ def _called(arguments: Sequence[str]) -> typer.Typer:
 
 def main() -> NoReturn:
     """Run the program and exit with its code."""
-    configure_startup()
+    sys.unraisablehook = _interrupt_again
     try:
-        _run()
+        _run(configure_startup)
+    except KeyboardInterrupt:
+        # Typer handles it while a command runs; this is before, after, or in a message.
+        typer.echo("interrupted", err=True)
+        sys.exit(INTERRUPTED)
     finally:
         exit_quickly()
 
 
-def _run() -> NoReturn:
-    signal.signal(signal.SIGTERM, _terminate)
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):
-            # A code page without ✓ is no reason to fail.
-            stream.reconfigure(errors="replace")
+def _run(start: Callable[[], None] = lambda: None) -> NoReturn:
+    """Run the command of the arguments, after `start`."""
     try:
+        start()
+        signal.signal(signal.SIGTERM, _terminate)
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, TextIOWrapper):
+                # A code page without ✓ is no reason to fail.
+                stream.reconfigure(errors="replace")
         check_kernel()
         _called(sys.argv[1:])(prog_name="valor")
     except ValorError as error:
@@ -136,10 +143,15 @@ def _run() -> NoReturn:
         if end.code == INTERRUPTED:
             typer.echo("interrupted", err=True)
         raise
-    except Exception as error:
-        if isinstance(error, MemoryError) or "bad_alloc" in str(error):
-            print_error(_out_of_memory(error))
-            sys.exit(ValorError.exit_code)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # Rust ends with one that is no Exception
+        causes = tuple(_causes(error))
+        if any(isinstance(one, KeyboardInterrupt) for one in causes):
+            raise KeyboardInterrupt from None
+        if (told := _of_machine(causes)) is not None:
+            print_error(told)
+            sys.exit(told.exit_code)
         import traceback
 
         # A bug keeps its traceback; Python's own exit code, 1, would say that a gate failed.
@@ -149,7 +161,33 @@ def _run() -> NoReturn:
     sys.exit(0)
 
 
-def _out_of_memory(error: Exception) -> ValorError:
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """An error and what led to it: libraries hide an interrupt behind an error of their own."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _of_machine(causes: Sequence[BaseException]) -> ValorError | None:
+    """The error for a machine that is out of memory or whose disk fails; None for a bug."""
+    for error in causes:
+        # Inside Python, or Rust, only that something failed may be known.
+        said = str(error)
+        if (
+            isinstance(error, MemoryError | SystemError)
+            or "bad_alloc" in said
+            or said == "PyObject pointer is null"
+        ):
+            return _out_of_memory(error)
+    error = causes[0]
+    if isinstance(error, OSError) and error.errno is not None:
+        place = "" if error.filename is None else str(error.filename)
+        problem = Problem(place, f"the system says: {error.strerror}")
+        return ValorError(problem, hint="check the disk and its permissions, then run it again")
+    return None
+
+
+def _out_of_memory(error: BaseException) -> ValorError:
     """The error for a run that is out of memory; geometry libraries report `bad_alloc`."""
     place, frame = "", error.__traceback__
     while frame is not None:
@@ -162,6 +200,14 @@ def _out_of_memory(error: Exception) -> ValorError:
         hint="Evaluate fewer rows (--limit N), split the file into shards (shards/*.jsonl), use "
         "fewer processes (--jobs), or a machine with more memory.",
     )
+
+
+def _interrupt_again(lost: sys.UnraisableHookArgs) -> None:
+    """Python drops an interrupt that comes in a destructor; interrupt what comes after it."""
+    if issubclass(lost.exc_type, KeyboardInterrupt):
+        _thread.interrupt_main()
+    else:
+        sys.__unraisablehook__(lost)
 
 
 def _terminate(number: int, frame: FrameType | None) -> NoReturn:

@@ -104,3 +104,15 @@ def test_an_interrupt_while_the_thread_is_handed_the_work(monkeypatch: pytest.Mo
     monkeypatch.setattr(ThreadPoolExecutor, "_adjust_thread_count", interrupted)
     asyncio.run(cell())
     assert ended == ["cancelled", "cell"]
+
+
+def test_an_exception_in_a_callback_ends_the_work() -> None:
+    """The loop would log it, and the work wait for what the callback should have done."""
+
+    async def waiting() -> None:
+        loop = asyncio.get_running_loop()
+        loop.call_soon(bytes.fromhex, "no digits")
+        await loop.create_future()
+
+    with pytest.raises(ValueError, match="non-hexadecimal"):
+        run_async(waiting())

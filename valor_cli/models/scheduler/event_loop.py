@@ -80,6 +80,7 @@ def run_async(work: Coroutine[Any, Any, T]) -> T:
     Raises:
         KeyboardInterrupt: The user interrupted a cell; the work is cancelled, and has ended.
     """
+    work = _watched(work)
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -108,6 +109,31 @@ def run_async(work: Coroutine[Any, Any, T]) -> T:
                 # The pool waits for no thread that an interrupt kept it from noting.
                 ended.wait()
             raise
+
+
+async def _watched(work: Coroutine[Any, Any, T]) -> T:
+    """The same work, ended by an exception in a callback of the loop.
+
+    The loop would only log it, and the work wait for ever for what the callback should have done.
+    """
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    failed: list[BaseException] = []
+
+    def handle(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        error = context.get("exception")
+        if error is None or "handle" not in context or task is None:
+            loop.default_exception_handler(context)
+            return
+        failed.append(error)
+        task.cancel()
+
+    loop.set_exception_handler(handle)
+    try:
+        return await work
+    except asyncio.CancelledError:
+        if failed:
+            raise failed[0] from None
+        raise
 
 
 def _cancel_all(loop: asyncio.AbstractEventLoop) -> None:
