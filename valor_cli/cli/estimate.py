@@ -30,11 +30,11 @@ def estimate(
 ) -> None:
     """Estimate the calls, tokens and cost of the judges of a config.
 
-    The prompts are the real ones; of the replies the likely length is counted, and none is asked
-    for twice. Tokens are counted as four bytes each. The cache is not looked at, and vectors of
-    texts are not counted.
+    Nothing is sent. The prompts are the real ones; replies are assumed to have a typical length
+    and never to need a retry, and a token to be four bytes. The cache and calls of embedders are
+    not taken into account.
 
-    
+    \b
     Example:
       valor estimate configs/text_generation_judge.yaml
     """

@@ -28,12 +28,12 @@ def evaluate(
         list[str],
         typer.Argument(
             metavar="CONFIG… | GROUND_TRUTH PREDICTIONS…",
-            help="YAML configs to run; or the data itself, without a config.",
+            help="YAML configs to run; or, without a config, the files to evaluate.",
         ),
     ],
     task: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Without a config: the task, if it is not inferred."),
+        typer.Option(metavar="NAME", help="Without a config: the task, where the files do not tell."),
     ] = None,
     metric: Annotated[
         list[str] | None,
@@ -49,7 +49,7 @@ def evaluate(
     ] = None,
     save_config: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Without a config: write the one that this stands for."),
+        typer.Option(metavar="FILE", help="Without a config: write the inferred one, as YAML."),
     ] = None,
     set_: Annotated[
         list[str] | None,
@@ -99,7 +99,7 @@ def evaluate(
     ] = False,
     resume: Annotated[
         bool,
-        typer.Option("--resume", help="Resume a run that was stopped; nothing is paid for twice."),
+        typer.Option("--resume", help="Resume a stopped run; no judge call is paid for twice."),
     ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would be done, and exit.")
@@ -115,8 +115,8 @@ def evaluate(
 ) -> None:
     """Evaluate predictions against ground truth and check the gates.
 
-    Files without a config are read for what they are: task, formats and how they belong together
-    are inferred from their content, and said in one line.
+    Without a config the task, the formats and how the files are joined are inferred from the
+    content of the files, and printed in one line.
 
     \b
     Example:

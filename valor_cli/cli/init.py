@@ -48,7 +48,7 @@ def init(
     A task brings a config that shows what it can do, and one for each of some uses: a gate for CI,
     a nightly run, a comparison of models. All of them are named when they are written.
 
-    
+    \b
     Example:
       valor init object_detection demo
       valor init --from ground_truth.json predictions.json

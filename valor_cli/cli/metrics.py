@@ -34,7 +34,7 @@ def metrics(
 ) -> None:
     """List the metrics, explain one, or help to choose.
 
-    
+    \b
     Example:
       valor metrics average_precision
       valor metrics faithfulness --prompt
