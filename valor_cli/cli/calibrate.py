@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from valor_cli.cli.evaluate import INCOMPLETE, STOPPED
-from valor_cli.cli.output import Messages, say, to_terminal
+from valor_cli.cli.output import Messages, say, to_terminal, warn
 from valor_cli.errors import ConfigError, Problem
 from valor_cli.masking import without_secrets
 
@@ -77,7 +77,7 @@ def calibrate(
             progress=progress,
         )
     for warning in dict.fromkeys(found.warnings):
-        typer.echo(without_secrets(f"warning: {warning}"), err=True)
+        warn(warning)
     if format_ == "json":
         say(calibrated_json(found.rows, found.usage))
     else:

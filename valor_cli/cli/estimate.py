@@ -7,8 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from valor_cli.cli.output import Messages, say, to_terminal
-from valor_cli.masking import without_secrets
+from valor_cli.cli.output import Messages, say, to_terminal, warn
 
 
 def estimate(
@@ -51,7 +50,7 @@ def estimate(
     with talk.progress() as progress:
         found = estimate_of(plan, limit=limit, progress=progress)
     for warning in dict.fromkeys(found.warnings):
-        typer.echo(without_secrets(f"warning: {warning}"), err=True)
+        warn(warning)
     if format_ == "json":
         say(estimated_json(found.usage, found.samples))
     else:

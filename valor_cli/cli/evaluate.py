@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 
-from valor_cli.cli.from_files import are_configs, config_of
+from valor_cli.cli.from_files import are_configs, config_of, in_options
 from valor_cli.cli.github import annotate, escaped_output, print_error
 from valor_cli.cli.output import Messages, command_line, say, to_terminal
 from valor_cli.errors import ConfigError, Problem, ValorError, printable
@@ -33,7 +33,9 @@ def evaluate(
     ],
     task: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Without a config: the task, where the files do not tell."),
+        typer.Option(
+            metavar="NAME", help="Without a config: the task, where the files do not tell."
+        ),
     ] = None,
     metric: Annotated[
         list[str] | None,
@@ -154,6 +156,8 @@ def evaluate(
                 break
         except ValorError as error:
             # The other configs still run; each error is reported where it happens.
+            if isinstance(source, Mapping):
+                raise in_options(error) from None
             if len(sources) == 1:
                 raise
             print_error(error)

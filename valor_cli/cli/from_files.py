@@ -5,15 +5,31 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from valor_cli.cli.output import Messages
-from valor_cli.errors import ConfigError, Problem
+from valor_cli.errors import ConfigError, Problem, ValorError
 
 _YAML: Final = (".yaml", ".yml")
 _DATASET: Final = re.compile(r"^(?:train|val|test|names|nc)\s*:", re.M)
 _TASK: Final = re.compile(r"^[\"']?task\b", re.M)
+
+_PLACE: Final = re.compile(r"config: (metric|gate)s\.\d+")
+_KEYS: Final = tuple(
+    (re.compile(pattern, re.M), option)
+    for pattern, option in (
+        (r"under `data: (\w+):`, as (\{[^{}]*\})", r"with --set 'data.\1=\2'"),
+        (r"set `(\w+): (\w+)` under `data:`", r"add --set data.\1=\2"),
+        (r"under `data: (\w+):`", r"with --set 'data.\1=[…]'"),
+        (r"`(\w+):` under `data:`", r"--set 'data.\1=…'"),
+        (r"^(\w+): (\{.*\})$", r"--set '\1=\2'"),
+        (r" in the config, for example:", ", for example:"),
+        (r", and the config names none", ", and none is named"),
+    )
+)
+"""What messages say of keys of a config, and the options that set them."""
 
 
 def are_configs(paths: Sequence[str], given: Mapping[str, object]) -> bool:
@@ -74,6 +90,22 @@ def config_of(
         write_new(save, yaml_text(inferred.config, save))
         talk.tell(f"wrote {save}: valor evaluate {save}")
     return inferred.config
+
+
+def in_options(error: ValorError) -> ValorError:
+    """An error that names options in place of places in a config that nobody wrote."""
+    problems = []
+    for one in error.problems:
+        found = _PLACE.match(one.place)
+        place = f"--{found[1]}" if found else one.place
+        problems.append(replace(one, place=place, message=_as_options(one.message)))
+    return type(error)(problems, total=error.total, hint=_as_options(error.hint))
+
+
+def _as_options(text: str) -> str:
+    for pattern, option in _KEYS:
+        text = pattern.sub(option, text)
+    return text
 
 
 def write_new(path: str, text: str) -> None:

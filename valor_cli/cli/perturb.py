@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from valor_cli.cli.output import say
+from valor_cli.cli.output import say, warn
 from valor_cli.errors import ConfigError, Problem
 from valor_cli.masking import without_secrets
 
@@ -96,7 +96,7 @@ def perturb(
         )
     )
     for warning in dict.fromkeys(done.warnings):
-        typer.echo(without_secrets(f"warning: {warning}"), err=True)
+        warn(warning)
     if done.content is not None:
         say(done.content)
     typer.echo(without_secrets(done.summary), err=True)

@@ -121,7 +121,9 @@ def report(
     ] = None,
     name: Annotated[
         str | None,
-        typer.Option("--as", metavar="NAME", help="Name of the run there; by default that of its folder."),
+        typer.Option(
+            "--as", metavar="NAME", help="Name of the run there; by default that of its folder."
+        ),
     ] = None,
     tracking_uri: Annotated[
         str | None,

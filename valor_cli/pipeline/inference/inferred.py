@@ -12,10 +12,11 @@ from msgspec import Struct
 
 from valor_cli import catalogue
 from valor_cli.data.formats.class_names import read_names
+from valor_cli.data.formats.folders import is_folder
 from valor_cli.errors import ConfigError, Problem
 from valor_cli.evaluators.inputs import model_paths
 from valor_cli.paths import bare, is_url
-from valor_cli.pipeline.inference.seen import FORMATS, Seen, Shape, look_at
+from valor_cli.pipeline.inference.seen import FORMATS, Seen, Shape, label_values, look_at
 
 SHAPES: Final[Mapping[str, Shape]] = {
     "classification": "scores",
@@ -107,7 +108,7 @@ def infer(
     else:
         truth, predictions = _sides(inputs)
         data = {"ground_truth": truth.path, "predictions": _by_model(predictions)}
-        data |= _beside(truth, shape)
+        data |= _beside(truth, predictions, shape)
         inputs = [truth, *predictions]
     if written := {one.written for one in inputs} - {""}:
         data["format"] = written.pop()
@@ -129,10 +130,7 @@ def _shape(inputs: Sequence[Seen]) -> Shape:
     unknown = [one for one in inputs if one.shape is None]
     if unknown:
         raise ConfigError(
-            [
-                Problem(one.path, f"cannot tell what it holds from its {one.basis}")
-                for one in unknown
-            ],
+            [Problem(one.path, f"cannot tell what it holds by its {one.basis}") for one in unknown],
             hint=f"name the task with --task: {', '.join(SHAPES)}",
         )
     first = inputs[0]
@@ -145,9 +143,9 @@ def _shape(inputs: Sequence[Seen]) -> Shape:
 
 
 def _held(one: Seen) -> str:
-    holds = {"ground_truth": "ground truth, ", "predictions": "predictions, ", "both": ""}
+    holds = {"ground_truth": "ground truth: ", "predictions": "predictions: ", "both": ""}
     what = _WORDS[one.shape] if one.shape else "something unknown"
-    return f"read as {holds[one.holds]}{what}, from its {one.basis} ({one.format})"
+    return f"read as {holds[one.holds]}{what} ({one.format}, by its {one.basis})"
 
 
 def _alone(inputs: Sequence[Seen]) -> Sequence[Seen]:
@@ -163,10 +161,11 @@ def _sides(inputs: Sequence[Seen]) -> tuple[Seen, Sequence[Seen]]:
     """Ground truth and predictions; the order decides unless the content tells."""
     if len(inputs) == 1:
         (one,) = inputs
-        missing = "ground truth" if one.holds == "predictions" else "predictions"
-        hint = f"valor evaluate {'GROUND_TRUTH ' if one.holds == 'predictions' else ''}{one.path}"
-        hint += " PREDICTIONS" if one.holds != "predictions" else ""
-        raise ConfigError(Problem(one.path, f"{_held(one)}; the {missing} is missing"), hint=hint)
+        truth = one.holds == "predictions"
+        missing = "ground truth is" if truth else "predictions are"
+        files = f"GROUND_TRUTH {one.path}" if truth else f"{one.path} PREDICTIONS"
+        problem = Problem(one.path, f"{_held(one)}; the {missing} missing")
+        raise ConfigError(problem, hint=f"valor evaluate {files}")
     panoptic = FORMATS["coco_panoptic"]
     if inputs[0].shape == "label_maps" or all(one.format == panoptic for one in inputs):
         return inputs[0], inputs[1:]  # Both sides look alike.
@@ -188,8 +187,8 @@ def _by_model(inputs: Sequence[Seen]) -> str | dict[str, str]:
     if len(set(names)) < len(names):
         names = _apart([_parts(one.path) for one in inputs])
     if len(set(names)) < len(names):
-        twice = next(one for at, one in enumerate(names) if one in names[:at])
-        raise ConfigError(Problem(twice, "named twice"), hint="name each input once")
+        twice = next(inputs[at].path for at, one in enumerate(names) if one in names[:at])
+        raise ConfigError(Problem(twice, "is named twice"), hint="name each input once")
     return dict(zip(names, (one.path for one in inputs), strict=True))
 
 
@@ -219,10 +218,11 @@ def _stem(path: str) -> str:
     return os.path.basename(bare(path).rstrip("/")).split(".")[0]
 
 
-def _beside(truth: Seen, shape: Shape) -> dict[str, Any]:
+def _beside(truth: Seen, predictions: Sequence[Seen], shape: Shape) -> dict[str, Any]:
     """Names of labels and images that lie beside the ground truth.
 
     Pixels of a label called "ignore", "void" or "unlabeled" do not count; of 255, if no label is.
+    Labels without names are called like their pixel values.
     """
     folder = os.path.dirname(truth.path.rstrip("/"))
     if shape == "label_maps":
@@ -233,6 +233,11 @@ def _beside(truth: Seen, shape: Shape) -> dict[str, Any]:
         if not ignored and UNLABELLED not in names:
             ignored = [UNLABELLED]
         data: dict[str, Any] = {} if found is None else {"labels": found}
+        inputs = [truth, *predictions]
+        if found is None and all(is_folder(one.path) and not one.written for one in inputs):
+            values = sorted({value for one in inputs for value in label_values(one.path)})
+            data = {"labels": {value: str(value) for value in values if value not in ignored}}
+            data = data if data["labels"] else {}
         return data | ({"ignore_index": ignored[0]} if len(ignored) == 1 else {})
     images = os.path.join(folder, _FOLDER_OF_IMAGES)
     own = truth.format == FORMATS["yolo"] or os.path.isdir(truth.path)  # has its images
@@ -265,7 +270,9 @@ def _told(task: str, inputs: Sequence[Seen], shape: Shape, data: Mapping[str, An
         parts.append(f"joined by {_JOINED[shape]}")
     if "ground_truth" in data:
         parts.append(f"ground truth: {data['ground_truth']}")
-    beside = ("labels", "ignore_index", "images")
-    parts += [f"{name}: {data[name]}" for name in beside if name in data]
-    parts.append(f"95 % intervals from {RESAMPLES} resamples")
+    beside = {name: data[name] for name in ("labels", "ignore_index", "images") if name in data}
+    if isinstance(beside.get("labels"), dict):
+        beside["labels"] = f"pixel values {', '.join(beside['labels'].values())}"
+    parts += [f"{name}: {value}" for name, value in beside.items()]
+    parts.append(f"95% intervals from {RESAMPLES} resamples")
     return " · ".join(parts)

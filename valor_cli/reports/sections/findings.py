@@ -10,7 +10,7 @@ from valor_cli.reports.digests.digest import Digest, worst_key
 from valor_cli.reports.digests.formatting import SEVERITIES, UNCLEAR, clean, number, signed
 from valor_cli.reports.digests.grids import Grid
 from valor_cli.reports.digests.mistakes import breakdowns, costliest
-from valor_cli.reports.digests.naming import Names
+from valor_cli.reports.digests.naming import NAME, Names, short_name
 from valor_cli.reports.document import Item, Items, Section, Tone, explore, sample
 from valor_cli.reports.sections.values import compared_labels, of_slices
 from valor_cli.results import ProblemResult
@@ -51,7 +51,9 @@ def _regressed(d: Digest) -> Iterator[Item]:
     """The label that is clearly worse than before, or than with the other model."""
     one = next((one for one in compared_labels(d) if one.outcome == "worse"), None)
     if one is not None:
-        told = f"{one.where} {one.other} → {one.value}, {one.difference} {one.interval}, p {one.p}"
+        told = (
+            f"{one.where} ({one.other} → {one.value}), {one.difference} {one.interval}, p {one.p}"
+        )
         link = explore(label=one.row.label)
         yield Item(told, f"Regressed ({one.name})", link=link)
 
@@ -115,7 +117,7 @@ def _errors(d: Digest) -> Iterator[Item]:
 def _said_once(found: Iterable[tuple[str, str, int]], models: Sequence[str]) -> str:
     """What, how much and of which model, in words that name nothing twice.
 
-    "cow → dog 1×, both models"; "cow → dog 3×, small · 1×, large"; "cow → dog 3×" of one model.
+    "cow → dog (1×, both models)"; "cow → dog (3×, small; 1×, large)"; "cow → dog (3×)" of one.
     """
     groups: dict[str, dict[str, list[str]]] = {}
     for what, amount, model in found:
@@ -123,7 +125,7 @@ def _said_once(found: Iterable[tuple[str, str, int]], models: Sequence[str]) -> 
     parts = []
     for what, amounts in groups.items():
         told = [amount + _whose(names, len(models)) for amount, names in amounts.items()]
-        parts.append(f"{what} {' · '.join(told)}")
+        parts.append(f"{what} ({'; '.join(told)})")
     return " · ".join(parts)
 
 
@@ -151,7 +153,10 @@ def problems(d: Digest) -> Section | None:
 def _problem(problem: ProblemResult, d: Digest, names: Names) -> Item:
     """The message, which names the model if there are several."""
     message, model = clean(problem.message, MESSAGE), clean(problem.model, 60)
-    detail = names.detail(problem.metric or "", problem.parameters)
+    metric = problem.metric or ""
+    if NAME in problem.parameters:
+        message = message.replace(metric, short_name(metric, "value", problem.parameters), 1)
+    detail = names.detail(metric, problem.parameters)
     if detail:
         message = f"{message} ({detail})"
     if len(d.models) > 1 and problem.model and model not in message:
