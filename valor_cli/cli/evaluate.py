@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 
-from valor_cli.cli.from_files import are_configs, config_of, in_options
+from valor_cli.cli.from_files import are_configs, config_of, further, in_options
 from valor_cli.cli.github import annotate, escaped_output, print_error
 from valor_cli.cli.output import Messages, command_line, say, to_terminal
 from valor_cli.errors import ConfigError, Problem, ValorError, printable
@@ -152,6 +152,8 @@ def evaluate(
                 resume=resume,
             )
             code = max(code, _exit_code(result))
+            if isinstance(source, Mapping) and not metric and (more := further(config.task)):
+                talk.tell(more)
             if result.run.stopped_by in ("interrupted", "terminated"):
                 break
         except ValorError as error:

@@ -18,38 +18,32 @@ from valor_cli.evaluators.inputs import model_paths
 from valor_cli.paths import bare, is_url
 from valor_cli.pipeline.inference.seen import FORMATS, Seen, Shape, label_values, look_at
 
-SHAPES: Final[Mapping[str, Shape]] = {
-    "classification": "scores",
-    "object_detection": "objects",
-    "instance_segmentation": "objects",
-    "semantic_segmentation": "label_maps",
-    "text_generation": "texts",
+
+class _Kind(Struct, frozen=True):
+    """What is said of inputs of a shape.
+
+    Attributes:
+        words: What they hold.
+        joined: What joins ground truth and predictions.
+        tasks: Those that evaluate it; of two the second where every input has outlines.
+    """
+
+    words: str
+    joined: str
+    tasks: tuple[str, ...]
+
+
+_KINDS: Final[Mapping[Shape, _Kind]] = {
+    "scores": _Kind("labels or scores", "sample id", ("classification",)),
+    "objects": _Kind(
+        "objects in images", "image id", ("object_detection", "instance_segmentation")
+    ),
+    "label_maps": _Kind("label maps", "file name", ("semantic_segmentation",)),
+    "texts": _Kind("texts", "sample id", ("text_generation",)),
 }
-"""What inputs of each task hold."""
 
 RESAMPLES: Final = 200
 """Resamples of intervals: they take at most as long as the run without them."""
-
-_TASKS: Final[Mapping[Shape, str]] = {
-    "scores": "classification",
-    "label_maps": "semantic_segmentation",
-    "texts": "text_generation",
-}
-"""The task of what is no object; those have two."""
-
-_JOINED: Final[Mapping[Shape, str]] = {
-    "scores": "sample id",
-    "objects": "image id",
-    "label_maps": "file name",
-    "texts": "sample id",
-}
-
-_WORDS: Final[Mapping[Shape, str]] = {
-    "objects": "objects in images",
-    "scores": "labels or scores",
-    "label_maps": "label maps",
-    "texts": "texts",
-}
 
 _UNTELLING: Final = frozenset({"labels", "predictions", "prediction", "preds", "pred", "results"})
 """Names of files and folders that say nothing of the model: their folder's says more."""
@@ -94,7 +88,7 @@ def infer(
         DataError: An input cannot be read.
         UnknownNameError: There is no such task.
     """
-    wanted = None if task is None else SHAPES[catalogue.task(task).name]
+    wanted = None if task is None else _shape_of(catalogue.task(task).name)
     inputs = [look_at(path, wanted) for path in paths]
     shape = _shape(inputs)
     if shape == "texts":
@@ -112,7 +106,7 @@ def infer(
         inputs = [truth, *predictions]
     if written := {one.written for one in inputs} - {""}:
         data["format"] = written.pop()
-    named = task or _TASKS.get(shape) or _task_of_objects(inputs)
+    named = task or _task(shape, inputs)
     config: dict[str, Any] = {
         "task": named,
         "data": data,
@@ -131,7 +125,7 @@ def _shape(inputs: Sequence[Seen]) -> Shape:
     if unknown:
         raise ConfigError(
             [Problem(one.path, f"cannot tell what it holds by its {one.basis}") for one in unknown],
-            hint=f"name the task with --task: {', '.join(SHAPES)}",
+            hint=f"name the task with --task: {', '.join(catalogue.task_names())}",
         )
     first = inputs[0]
     other = next((one for one in inputs if one.shape != first.shape), None)
@@ -144,7 +138,7 @@ def _shape(inputs: Sequence[Seen]) -> Shape:
 
 def _held(one: Seen) -> str:
     holds = {"ground_truth": "ground truth: ", "predictions": "predictions: ", "both": ""}
-    what = _WORDS[one.shape] if one.shape else "something unknown"
+    what = _KINDS[one.shape].words if one.shape else "something unknown"
     return f"read as {holds[one.holds]}{what} ({one.format}, by its {one.basis})"
 
 
@@ -246,10 +240,15 @@ def _beside(truth: Seen, predictions: Sequence[Seen], shape: Shape) -> dict[str,
     return {}
 
 
-def _task_of_objects(inputs: Sequence[Seen]) -> str:
-    """Instances where every input has outlines."""
-    outlined = all(one.outline == "outline" for one in inputs)
-    return "instance_segmentation" if outlined else "object_detection"
+def _shape_of(task: str) -> Shape:
+    """What inputs of a task hold."""
+    return next(shape for shape, kind in _KINDS.items() if task in kind.tasks)
+
+
+def _task(shape: Shape, inputs: Sequence[Seen]) -> str:
+    """The task of inputs: instances where every one of them has outlines."""
+    tasks = _KINDS[shape].tasks
+    return tasks[-1] if all(one.outline == "outline" for one in inputs) else tasks[0]
 
 
 def _value(option: str, text: str) -> Any:
@@ -267,7 +266,7 @@ def _told(task: str, inputs: Sequence[Seen], shape: Shape, data: Mapping[str, An
     formats = " and ".join(dict.fromkeys(one.format for one in inputs))
     parts = [task.replace("_", " "), formats]
     if len(inputs) > 1 or "ground_truth" in data:
-        parts.append(f"joined by {_JOINED[shape]}")
+        parts.append(f"joined by {_KINDS[shape].joined}")
     if "ground_truth" in data:
         parts.append(f"ground truth: {data['ground_truth']}")
     beside = {name: data[name] for name in ("labels", "ignore_index", "images") if name in data}
