@@ -12,6 +12,9 @@ from valor_cli.masking import without_secrets
 LISTED = 20
 """Problems printed in full; the rest are counted."""
 
+SHORTENED = 3
+"""Letters of a name from which on it may be the beginning of another: "acc" of "accuracy"."""
+
 ALIKE = 3
 """Of these, problems of one cause."""
 
@@ -150,5 +153,6 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     folded: dict[str, str] = {}
     for candidate in known:
         folded.setdefault(candidate.casefold(), candidate)
-    near = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
+    near = [one for one in folded if len(name) >= SHORTENED and one.startswith(name.casefold())]
+    near = near or difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
     return f" (did you mean '{folded[near[0]]}'?)" if near else ""

@@ -65,11 +65,11 @@ def test_the_table_names_judges_people_and_where_they_differ(valor: Valor, tmp_p
     done = valor("calibrate", path)
     assert (done.returncode, done.stderr) == (0, "")
     out = done.stdout
-    assert "custom_judge custom" in out
+    assert "custom  " in out
     assert "against human_custom_judge" in out
     assert "4 that both judged" in out
-    assert "people 2.750, judge 3.000" in out
-    assert "differ on      c, d" in out
+    assert "human 2.750, judge 3.000" in out
+    assert "disagree on    c, d" in out
     lines_of = [line.split() for line in out.splitlines()]
     assert ["1", "1", "0", "0", "0"] in lines_of
     assert ["2", "0", "0", "0", "1"] in lines_of
@@ -84,7 +84,7 @@ def test_human_names_another_column(valor: Valor, tmp_path: Path) -> None:
     found = result_of(valor("calibrate", path, *human, "--format", "json"))
     assert [(one["column"], one["kappa"]) for one in found["calibrations"]] == [("people", 1.0)]
     refused(
-        valor("calibrate", path), "the data say nothing in human_custom_judge", "--human METRIC="
+        valor("calibrate", path), "the data have no labels in human_custom_judge", "--human METRIC="
     )
     refused(valor("calibrate", path, "--human", "custom_judge"), "--human: expected METRIC=COLUMN")
     refused(
@@ -143,7 +143,7 @@ def test_limit_and_what_is_left_out(valor: Valor, tmp_path: Path) -> None:
     done = valor("calibrate", path, "--limit", 1)
     assert done.returncode == 0
     assert done.stderr == (
-        "warning: not compared, for the data say nothing in human_contact_information\n"
+        "warning: not compared, because the data have no labels in human_contact_information\n"
     )
     assert "1 that both judged" in done.stdout
 

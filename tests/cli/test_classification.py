@@ -245,7 +245,7 @@ def test_ids_on_one_side_only(valor: Valor, folder: Path) -> None:
         "pr.csv: left out, for gt.csv does not have their sample: 30 of 33 rows "
         "('p0', 'p1', 'p10' …); sample ids of the ground truth look like 'a', 'b', 'c'"
     )
-    assert "without a prediction of pr, which counts as a wrong one: 7 ('g0', " in other_side
+    assert "without a prediction of pr, counted as wrong: 7 ('g0', " in other_side
     assert accuracy(result) == [2 / 10]
     assert [one["skipped"] for one in result["run"]["inputs"]] == [0, 30]
 

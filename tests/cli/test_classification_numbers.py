@@ -547,7 +547,7 @@ def test_labels_without_scores(evaluate: Evaluate, tmp_path: Path) -> None:
     both = evaluate({"samples": {"model": "both.csv"}}, metrics(calls))
     assert_same(found_rows(both), expected_rows(samples, labels, calls))
     silent = answered.count("")
-    assert [one for one in both["warnings"] if one.endswith(f"a wrong prediction: {silent}")]
+    assert [one for one in both["warnings"] if one.endswith(f"counted as wrong: {silent}")]
     # The same as JSONL in two files, of which one says null or nothing at all of the silent ones.
     forms.truth_csv(tmp_path / "truth.csv", samples)
     text = forms.lines({"id": name, "pred": answer or None} for name, _, answer in rows)
@@ -558,7 +558,7 @@ def test_labels_without_scores(evaluate: Evaluate, tmp_path: Path) -> None:
         data = {"ground_truth": "truth.csv", "predictions": {"model": name}}
         apart = evaluate(data, metrics(calls))
         assert found_rows(apart) == found_rows(both)
-    assert f"which counts as a wrong one: {silent}" in apart["warnings"][0]
+    assert f"counted as wrong: {silent}" in apart["warnings"][0]
 
 
 # ---- parts of the data

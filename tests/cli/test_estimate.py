@@ -40,7 +40,7 @@ def test_money_is_told_and_unknown_where_it_is(valor: Valor, tmp_path: Path) -> 
     )
     done = valor("estimate", tmp_path / "both.yaml")
     assert done.returncode == 0
-    assert "Estimate for 3 samples; nothing was asked" in done.stdout
+    assert "Estimate for 3 samples; nothing was sent" in done.stdout
     table = {line.split()[1]: line for line in done.stdout.splitlines() if "openai/" in line}
     assert "$" in table["openai/nowhere"]
     assert table["openai/other"].rstrip().endswith("unknown")

@@ -102,7 +102,7 @@ def test_what_is_said_of_wilson(classification: RunResult, text: RunResult) -> N
     accuracy = value(classification, "random_forest", "accuracy")
     assert accuracy.value == 292 / 300
     assert wilson_interval(292, 300, 0.95) == accuracy.interval
-    assert "the 95 % interval of 292 of 300 right is 0.948 to 0.986" in WORDS
+    assert "the 95% interval of 292 of 300 right is 0.948 to 0.986" in WORDS
     perfect = value(text, "gpt4", "language_consistency", "pass")
     assert (perfect.value, perfect.n) == (1, 24)
     assert perfect.interval is not None

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import _thread
 import os
+import re
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from io import TextIOWrapper
 from types import FrameType
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperCommand
 
 from valor_cli import __version__
 from valor_cli.cli.cache import cache
@@ -36,6 +38,9 @@ from valor_cli.errors import Problem, ValorError
 from valor_cli.masking import without_secrets
 
 INTERRUPTED, TERMINATED = 130, 143
+
+_PLAIN = re.compile(r"^(?:\{([^{}]+)\}|\[(\[.+\])\])(?:\.{3})?$")
+_TYPE = re.compile(r" <(?:list\[str\]|str)>")
 
 COMMANDS = (
     evaluate,
@@ -68,20 +73,33 @@ def valor(
 ) -> None:
     """Evaluate the outputs of vision and language models from files.
 
-    One YAML config in; a verdict, a report and an exit code out.
+    Files or a YAML config in; a verdict, a report and an exit code out.
 
     \b
     Example:
+      valor evaluate ground_truth.json predictions.json
       valor init object_detection demo
       valor evaluate demo/configs/object_detection.yaml
 
-    \b
     Exit codes: 0 all gates passed, 1 a gate failed, 2 the config or an input cannot be used,
     3 incomplete (a gate on coverage, a judge without a reply, a gate that could not be checked),
     4 the budget is reached, 130 interrupted, 143 terminated.
     """
     if no_color:
         os.environ["NO_COLOR"] = "1"
+
+
+class Command(TyperCommand):
+    """A command whose help names its arguments as they are typed: no braces, no types of Python."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """What stands behind the name: "[OPTIONS] CONFIG...", "[OPTIONS] [TASK] [DIR]"."""
+        return [_PLAIN.sub(r"\1\2", one) for one in super().collect_usage_pieces(ctx)]
+
+    def get_help(self, ctx: Any) -> str:
+        """The help, in whose columns a type leaves its room."""
+        text = _TYPE.sub(lambda found: " " * len(found[0]), super().get_help(ctx))
+        return "\n".join(map(str.rstrip, text.split("\n")))
 
 
 def _program(*commands: Callable[..., None]) -> typer.Typer:
@@ -95,7 +113,7 @@ def _program(*commands: Callable[..., None]) -> typer.Typer:
     )
     made.callback()(valor)
     for command in commands:
-        made.command()(command)
+        made.command(cls=Command)(command)
     return made
 
 
@@ -171,10 +189,11 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 def _of_machine(causes: Sequence[BaseException]) -> ValorError | None:
     """The error for a machine that is out of memory or whose disk fails; None for a bug."""
     for error in causes:
-        # Inside Python, or Rust, only that something failed may be known.
         said = str(error)
         if (
-            isinstance(error, MemoryError | SystemError)
+            isinstance(error, MemoryError)
+            # Inside Python, or Rust, only that something failed may be known.
+            or (isinstance(error, SystemError) and "exception" in said)
             or "bad_alloc" in said
             or said == "PyObject pointer is null"
         ):

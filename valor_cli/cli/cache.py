@@ -22,9 +22,8 @@ cache = typer.Typer(
     name="cache",
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="""Show or delete cached judge replies, text embeddings and converted models.
+    help="""Show or delete cached replies of judges, vectors and models.
 
-    \b
     The cache is in $VALOR_CACHE_DIR, else $XDG_CACHE_HOME/valor, else ~/.cache/valor.
 
     \b
@@ -39,9 +38,9 @@ _HASH = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{52}\b")
 
 @cache.command()
 def info(format_: Format = "text") -> None:
-    """Show how many replies, vectors and models are cached, by model and date.
+    """Show what is cached, by model and date.
 
-    
+    \b
     Example:
       valor cache info
     """
@@ -88,9 +87,9 @@ def clear(
     ] = None,
     format_: Format = "text",
 ) -> None:
-    """Delete cached vectors, converted models, replies and run costs; those runs cannot be resumed.
+    """Delete what is cached; interrupted runs can then not be resumed.
 
-    
+    \b
     Example:
       valor cache clear --older-than-days 30
     """

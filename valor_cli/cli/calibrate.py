@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from valor_cli.cli.evaluate import INCOMPLETE, STOPPED
-from valor_cli.cli.output import Messages, say, to_terminal
+from valor_cli.cli.output import Messages, say, to_terminal, warn
 from valor_cli.errors import ConfigError, Problem
 from valor_cli.masking import without_secrets
 
@@ -44,17 +44,16 @@ def calibrate(
         Literal["text", "json"], typer.Option("--format", help="How to print.")
     ] = "text",
 ) -> None:
-    """Compare the judges of a config with human labels of the same samples.
+    """Compare judges with human labels of the same samples.
 
-    Compared are the judge metrics that the data have a column human_<metric> for: pass or fail,
-    ratings on the judge's scale, its classes, or values, which count by their side of the
-    threshold. A custom_judge with a name of its own is looked for under human_<name> first.
+    Judge metrics with a column human_<metric> in the data are compared: pass or fail, ratings on
+    the judge's scale, its classes, or values, which count as above or below the threshold. For a
+    custom_judge with a name the column is human_<name>, or else human_custom_judge.
 
-    
+    \b
     Example:
       valor calibrate configs/text_generation_judge.yaml
 
-    
     Exit codes: 0 done, 2 the config or an input cannot be used, 3 a judge did not reply about
     some samples, 4 the budget is reached, 130 interrupted, 143 terminated.
     """
@@ -78,7 +77,7 @@ def calibrate(
             progress=progress,
         )
     for warning in dict.fromkeys(found.warnings):
-        typer.echo(without_secrets(f"warning: {warning}"), err=True)
+        warn(warning)
     if format_ == "json":
         say(calibrated_json(found.rows, found.usage))
     else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 import textwrap
 from collections.abc import Mapping, Sequence
 from itertools import groupby
@@ -72,7 +73,7 @@ def shared(entries: Entries) -> list[tuple[Metric[Any], list[Task[Any]]]]:
 def explained(tasks: Sequence[Task[Any]], metric: Metric[Any]) -> str:
     """The full entry of one metric for these tasks."""
     parts = [f"{metric.name} ({', '.join(task.name for task in tasks)})", metric.description]
-    parts += [textwrap.fill(paragraph, WIDTH) for paragraph in metric.explanation]
+    parts += [_filled(paragraph) for paragraph in metric.explanation]
     if metric.formula:
         parts.append("Formula:\n" + textwrap.indent(metric.formula, "  "))
     if metric.outputs:
@@ -90,7 +91,7 @@ def explained(tasks: Sequence[Task[Any]], metric: Metric[Any]) -> str:
         parts.append("\n".join(["Parameters:", *lines]))
     for heading, told in (("Pitfalls", metric.pitfalls), ("Example", metric.example)):
         if told:
-            parts.append(textwrap.fill(f"{heading}: {told}", WIDTH))
+            parts.append(_filled(f"{heading}: {told}"))
     parts.append(f"In a config: {in_config(metric)}")
     facts = [f"Needs: {', '.join(needed_by(metric))}"]
     if asked := asked_by(metric):
@@ -104,6 +105,11 @@ def explained(tasks: Sequence[Task[Any]], metric: Metric[Any]) -> str:
     facts.append(f"Default threshold: {threshold}")
     facts.append(f"Reproducible: {'yes' if metric.reproducible else 'no'}")
     return "\n\n".join([*parts, "\n".join(facts)])
+
+
+def _filled(text: str) -> str:
+    """A paragraph as wide as a reader likes, or as the terminal."""
+    return textwrap.fill(text, min(WIDTH, shutil.get_terminal_size((WIDTH, 0)).columns))
 
 
 def as_json(entries: Entries) -> str:

@@ -58,19 +58,19 @@ def compare(
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Errors only.")] = False,
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Also timings.")] = False,
 ) -> None:
-    """Compare two runs, or the models of one run, and list the samples that changed.
+    """Compare two runs, or the models of one run, sample by sample.
 
     Values are compared sample by sample where both runs have samples.jsonl beside results.json,
-    and by paired resamples where both have resamples.jsonl or evidence. "cannot tell" is a
-    verdict, too: chance alone may have made the difference. "not tested" says that no test ran.
+    and by paired resamples where both have resamples.jsonl or evidence. The
+    verdict "cannot tell" means that chance alone may explain the difference, "not tested" that no
+    test ran.
 
-    
+    \b
     Example:
       valor evaluate configs/object_detection.yaml --out reports/monday
       valor evaluate configs/object_detection.yaml --out reports/today
-      valor compare reports/monday reports/today --fail-on-worse --out reports/compared
+      valor compare reports/monday reports/today --fail-on-worse
 
-    
     Exit codes: 0 done, 1 a headline value is worse (with --fail-on-worse), 2 a run cannot be read,
     the runs cannot be compared, or a headline value changed and was not tested (with
     --fail-on-worse).

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from valor_cli.cli.output import say
+from valor_cli.cli.output import say, warn
 from valor_cli.errors import ValorError
 from valor_cli.masking import without_secrets
 
@@ -106,7 +106,7 @@ def convert(
         # There is no config here to set a key in.
         raise type(error)(error.problems, total=error.total, hint=_options(error.hint)) from None
     for warning in dict.fromkeys(done.warnings):
-        typer.echo(without_secrets(f"warning: {warning}"), err=True)
+        warn(warning)
     if done.content is not None:
         say(done.content)
     typer.echo(without_secrets(done.summary), err=True)

@@ -15,9 +15,9 @@ from valor_cli.errors import Problem, ValorError
 
 
 def doctor() -> None:
-    """Show versions, packaged models, missing packages and the kernel in use.
+    """Show versions, models, missing packages and the kernel in use.
 
-    
+    \b
     Example:
       valor doctor
     """

@@ -7,8 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from valor_cli.cli.output import Messages, say, to_terminal
-from valor_cli.masking import without_secrets
+from valor_cli.cli.output import Messages, say, to_terminal, warn
 
 
 def estimate(
@@ -30,11 +29,11 @@ def estimate(
 ) -> None:
     """Estimate the calls, tokens and cost of the judges of a config.
 
-    The prompts are the real ones; of the replies the likely length is counted, and none is asked
-    for twice. Tokens are counted as four bytes each. The cache is not looked at, and vectors of
-    texts are not counted.
+    Nothing is sent. The prompts are the real ones; replies are assumed to have a typical length
+    and never to need a retry, and a token to be four bytes. The cache and calls of embedders are
+    not taken into account.
 
-    
+    \b
     Example:
       valor estimate configs/text_generation_judge.yaml
     """
@@ -51,7 +50,7 @@ def estimate(
     with talk.progress() as progress:
         found = estimate_of(plan, limit=limit, progress=progress)
     for warning in dict.fromkeys(found.warnings):
-        typer.echo(without_secrets(f"warning: {warning}"), err=True)
+        warn(warning)
     if format_ == "json":
         say(estimated_json(found.usage, found.samples))
     else:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 
-from valor_cli.cli.from_files import are_configs, config_of
+from valor_cli.cli.from_files import are_configs, config_of, further, in_options
 from valor_cli.cli.github import annotate, escaped_output, print_error
 from valor_cli.cli.output import Messages, command_line, say, to_terminal
 from valor_cli.errors import ConfigError, Problem, ValorError, printable
@@ -28,12 +28,14 @@ def evaluate(
         list[str],
         typer.Argument(
             metavar="CONFIG… | GROUND_TRUTH PREDICTIONS…",
-            help="YAML configs to run; or the data itself, without a config.",
+            help="YAML configs to run; or, without a config, the files to evaluate.",
         ),
     ],
     task: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Without a config: the task, if it is not inferred."),
+        typer.Option(
+            metavar="NAME", help="Without a config: the task, where the files do not tell."
+        ),
     ] = None,
     metric: Annotated[
         list[str] | None,
@@ -49,7 +51,7 @@ def evaluate(
     ] = None,
     save_config: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Without a config: write the one that this stands for."),
+        typer.Option(metavar="FILE", help="Without a config: write the inferred one, as YAML."),
     ] = None,
     set_: Annotated[
         list[str] | None,
@@ -99,7 +101,7 @@ def evaluate(
     ] = False,
     resume: Annotated[
         bool,
-        typer.Option("--resume", help="Resume a run that was stopped; nothing is paid for twice."),
+        typer.Option("--resume", help="Resume a stopped run; no judge call is paid for twice."),
     ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would be done, and exit.")
@@ -115,8 +117,8 @@ def evaluate(
 ) -> None:
     """Evaluate predictions against ground truth and check the gates.
 
-    Files without a config are read for what they are: task, formats and how they belong together
-    are inferred from their content, and said in one line.
+    Without a config the task, the formats and how the files are joined are inferred from the
+    content of the files, and printed in one line.
 
     \b
     Example:
@@ -150,10 +152,14 @@ def evaluate(
                 resume=resume,
             )
             code = max(code, _exit_code(result))
+            if isinstance(source, Mapping) and not metric and (more := further(config.task)):
+                talk.tell(more)
             if result.run.stopped_by in ("interrupted", "terminated"):
                 break
         except ValorError as error:
             # The other configs still run; each error is reported where it happens.
+            if isinstance(source, Mapping):
+                raise in_options(error) from None
             if len(sources) == 1:
                 raise
             print_error(error)

@@ -5,15 +5,43 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from valor_cli.cli.output import Messages
-from valor_cli.errors import ConfigError, Problem
+from valor_cli.errors import ConfigError, Problem, ValorError
 
 _YAML: Final = (".yaml", ".yml")
 _DATASET: Final = re.compile(r"^(?:train|val|test|names|nc)\s*:", re.M)
 _TASK: Final = re.compile(r"^[\"']?task\b", re.M)
+
+_PLACE: Final = re.compile(r"config: (metric|gate)s\.\d+")
+_KEYS: Final = tuple(
+    (re.compile(pattern, re.M), option)
+    for pattern, option in (
+        (r"under `data: (\w+):`, as (\{[^{}]*\})", r"with --set 'data.\1=\2'"),
+        (r"set `(\w+): (\w+)` under `data:`", r"add --set data.\1=\2"),
+        (r"under `data: (\w+):`", r"with --set 'data.\1=[…]'"),
+        (r"`(\w+):` under `data:`", r"--set 'data.\1=…'"),
+        (r"^(\w+): (\{.*\})$", r"--set '\1=\2'"),
+        (r" in the config, for example:", ", for example:"),
+        (r", and the config names none", ", and none is named"),
+    )
+)
+"""What messages say of keys of a config, and the options that set them."""
+
+
+_MODELS: Final = {
+    "embedder": "an embedder",
+    "language model": "a language model",
+    "classifier": "a classifier",
+    "judge": "a judge",
+}
+_ASKING: Final = {
+    "by a language model": " --set language_model.model=smollm2-135m",
+    "by a judge": " --set 'judge={backend: litellm, model: openai/gpt-4o-mini}'",
+}
 
 
 def are_configs(paths: Sequence[str], given: Mapping[str, object]) -> bool:
@@ -66,18 +94,61 @@ def config_of(
         DataError: An input cannot be read, or the config cannot be written.
     """
     from valor_cli.pipeline.inference import infer
-    from valor_cli.pipeline.inference.yaml_text import yaml_text
 
     inferred = infer(paths, task=task, metrics=metrics, gates=gates)
     talk.tell(inferred.told)
     if save is not None:
-        write_new(save, yaml_text(inferred.config, save))
+        write_config(inferred.config, save)
         talk.tell(f"wrote {save}: valor evaluate {save}")
     return inferred.config
 
 
-def write_new(path: str, text: str) -> None:
-    """Write a file that is not there yet.
+def further(name: str) -> str:
+    """Metrics that a task leaves out by default, as they cost more, with the options for them.
+
+    Args:
+        name: The task.
+    """
+    from valor_cli import catalogue
+    from valor_cli.cli.catalogue_text import asked_by
+
+    task = catalogue.task(name)
+    lines: dict[str, str] = {}
+    if task.by_sample and task.by_sample not in task.defaults:
+        lines["values of every sample"] = task.by_sample
+    for metric in task.metrics:
+        for model in _MODELS.keys() & asked_by(metric):
+            lines.setdefault(f"by {_MODELS[model]}", metric.name)
+    if not lines:
+        return ""
+    width = max(map(len, lines))
+    told = [
+        f"  {what:<{width}}  --metric {metric}{_ASKING.get(what, '')}"
+        for what, metric in lines.items()
+    ]
+    return "\n".join(
+        ["Not computed by default:", *told, f"  all metrics: valor metrics --task {task.name}"]
+    )
+
+
+def in_options(error: ValorError) -> ValorError:
+    """An error that names options in place of places in a config that nobody wrote."""
+    problems = []
+    for one in error.problems:
+        found = _PLACE.match(one.place)
+        place = f"--{found[1]}" if found else one.place
+        problems.append(replace(one, place=place, message=_as_options(one.message)))
+    return type(error)(problems, total=error.total, hint=_as_options(error.hint))
+
+
+def _as_options(text: str) -> str:
+    for pattern, option in _KEYS:
+        text = pattern.sub(option, text)
+    return text
+
+
+def write_config(config: Mapping[str, Any], path: str) -> None:
+    """Write a config as YAML to a file that is not there yet.
 
     Raises:
         ConfigError: It is there already.
@@ -85,6 +156,7 @@ def write_new(path: str, text: str) -> None:
     """
     if os.path.lexists(path):
         raise ConfigError(Problem(path, "exists already"), hint="name another file")
+    from valor_cli.pipeline.inference.yaml_text import yaml_text
     from valor_cli.reports.writer import write_file
 
-    write_file(Path(path), text.encode())
+    write_file(Path(path), yaml_text(config, path).encode())

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from valor_cli.cli.output import say
+from valor_cli.cli.output import folded, say
 
 if TYPE_CHECKING:
     from valor_cli.config import RunConfig
@@ -52,7 +52,7 @@ def print_error(error: ValorError) -> None:
 
 def _to_stderr(line: str) -> None:
     try:
-        typer.echo(line, err=True)
+        typer.echo(folded(line, sys.stderr), err=True)
     except OSError:
         # Nobody reads it, or the disk is full: the exit code says what there is to say.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())

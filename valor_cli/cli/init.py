@@ -48,7 +48,7 @@ def init(
     A task brings a config that shows what it can do, and one for each of some uses: a gate for CI,
     a nightly run, a comparison of models. All of them are named when they are written.
 
-    
+    \b
     Example:
       valor init object_detection demo
       valor init --from ground_truth.json predictions.json
@@ -84,13 +84,12 @@ def init(
 
 def _write_own(paths: Sequence[str], out: str | None) -> None:
     """Write a config for files of the user's own."""
-    from valor_cli.cli.from_files import write_new
+    from valor_cli.cli.from_files import write_config
     from valor_cli.pipeline.inference import infer
-    from valor_cli.pipeline.inference.yaml_text import yaml_text
 
     inferred = infer(paths)
     target = out or f"{inferred.config['task']}.yaml"
-    write_new(target, yaml_text(inferred.config, target))
+    write_config(inferred.config, target)
     say(inferred.told)
     say(f"wrote {target}")
     say(f"next: valor evaluate {target}")

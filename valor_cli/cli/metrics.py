@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from valor_cli.cli.output import say, to_terminal
+from valor_cli.cli.output import folded, say, to_terminal
 from valor_cli.errors import ConfigError, Problem
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def metrics(
 ) -> None:
     """List the metrics, explain one, or help to choose.
 
-    
+    \b
     Example:
       valor metrics average_precision
       valor metrics faithfulness --prompt
@@ -69,9 +69,9 @@ def metrics(
     elif format_ == "json":
         say(as_json(found))
     elif name is not None:
-        say("\n\n".join(explained(tasks, metric) for metric, tasks in shared(found)))
+        say(folded("\n\n".join(explained(tasks, metric) for metric, tasks in shared(found))))
     else:
-        say(listing(found))
+        say(folded(listing(found)))
 
 
 def _guide(name: str | None, tasks: Sequence[Task[Any]], *, whole: bool, as_json: bool) -> None:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
+import shutil
 import sys
+import textwrap
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from io import StringIO
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 import typer
 
@@ -19,6 +23,9 @@ from valor_cli.masking import masked_bytes, without_kept, without_secrets
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.progress import Progress as Bar
+
+_COLUMN = re.compile(r" *(?:\S+ {2,}|[*•] \S+ {2,})?")
+"""The beginning of a line up to its second column, or up to its words."""
 
 SILENT_S = 1.0
 """Work shorter than this shows no progress."""
@@ -57,6 +64,33 @@ def _drop_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def folded(text: str, stream: TextIO | None = None) -> str:
+    """Text whose lines are folded between words to the width of a terminal, and there alone.
+
+    What follows is indented like the words behind the last wide gap of the line's beginning.
+
+    Args:
+        text: Any number of lines.
+        stream: Where it goes; None: standard output.
+    """
+    stream = stream or sys.stdout
+    if stream is None or not stream.isatty():
+        return text
+    width = shutil.get_terminal_size().columns
+    return "\n".join(map(partial(_folded, width), text.split("\n")))
+
+
+def _folded(width: int, line: str) -> str:
+    if len(line) <= width:
+        return line
+    found = _COLUMN.match(line)
+    indent = min(found.end() if found else 0, width // 2)
+    lines = textwrap.wrap(
+        line[indent:], width - indent, break_long_words=False, break_on_hyphens=False
+    )
+    return line[:indent] + f"\n{' ' * indent}".join(lines)
+
+
 def to_terminal(answer: RenderableType) -> None:
     """Print a rich renderable to stdout, plain if it is not a terminal."""
     from rich.console import Console
@@ -81,6 +115,11 @@ def to_terminal(answer: RenderableType) -> None:
     say(text.getvalue(), end="")
 
 
+def warn(text: str) -> None:
+    """Print a warning to stderr."""
+    typer.echo(folded(without_secrets(f"warning: {text}"), sys.stderr), err=True)
+
+
 class Messages:
     """Verbosity, and the progress of long work."""
 
@@ -96,7 +135,7 @@ class Messages:
     def tell(self, text: str) -> None:
         """Print a plain line beside the answer, on stderr."""
         if not self.quiet:
-            typer.echo(without_secrets(text), err=True)
+            typer.echo(folded(without_secrets(text), sys.stderr), err=True)
 
     @contextmanager
     def progress(self) -> Iterator[_Stages]:

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from valor_cli.cli.output import say
+from valor_cli.cli.output import say, warn
 from valor_cli.errors import ConfigError, Problem
 from valor_cli.masking import without_secrets
 
@@ -51,22 +51,23 @@ def perturb(
     ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace FILE if it exists.")] = False,
 ) -> None:
-    """Write samples with perturbed copies of them, linked by perturbed_from.
+    """Write samples and perturbed copies, linked by perturbed_from.
 
-    Copies have no response, for a model has yet to be asked. Evaluated together, a metric with a
-    threshold tells which samples land on its other side: the flips.
+    Copies have no response until a model has answered them. When original and copies are evaluated
+    together, a metric with a threshold reports flips: samples that a change of the text moves to
+    the other side of the threshold.
 
     \b
     Kinds:
-      typo         slips: a key beside it, two letters swapped, one left out or double
-      case         words in capitals, or with their case turned round
-      word_swap    words that change places with the next
-      ocr          what scanners misread: rn for m, O for 0, l for 1
+      typo         typing errors: a neighbouring key, letters swapped, missing or doubled
+      case         words in capitals, or with upper and lower case swapped
+      word_swap    words swapped with the next one
+      ocr          characters that OCR confuses: rn for m, O for 0, l for 1
       comma        commas where none belong
       punctuation  words without their punctuation
-      word_repeat  words said twice
+      word_repeat  words repeated
       homoglyph    Cyrillic letters that look like Latin ones
-      base16       the longest words in base16; at high intensity the whole text
+      base16       the longest words in base16; with --intensity high all of the text
       base64       the same in base64
       copy         nothing changed: 1, 3 or 9 copies, to see whether answers agree
 
@@ -95,7 +96,7 @@ def perturb(
         )
     )
     for warning in dict.fromkeys(done.warnings):
-        typer.echo(without_secrets(f"warning: {warning}"), err=True)
+        warn(warning)
     if done.content is not None:
         say(done.content)
     typer.echo(without_secrets(done.summary), err=True)

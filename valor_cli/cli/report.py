@@ -121,37 +121,38 @@ def report(
     ] = None,
     name: Annotated[
         str | None,
-        typer.Option("--as", metavar="NAME", help="Its name there; omitted: that of its folder."),
+        typer.Option(
+            "--as", metavar="NAME", help="Name of the run there; by default that of its folder."
+        ),
     ] = None,
     tracking_uri: Annotated[
         str | None,
-        typer.Option(metavar="URI", help="MLflow's server; omitted: MLFLOW_TRACKING_URI."),
+        typer.Option(metavar="URI", help="MLflow server; by default $MLFLOW_TRACKING_URI."),
     ] = None,
 ) -> None:
     """Render reports again from a results.json, without evaluating.
 
     Without options it prints the summary that `valor evaluate` ends with, and writes nothing.
-    Gates stand as they were judged then, and the exit code is 0 whatever they say. What single
-    samples have is read from samples.jsonl beside it, where that is. Neither holds images: the
-    HTML report shows those that the run copied (`report: {images: folder}`), and otherwise draws
-    objects on a plain ground.
+    Gates are shown as the run judged them, and the exit code is 0 whether they passed or failed.
+    Values of single samples are read from samples.jsonl beside results.json. Neither file holds
+    images: the HTML report shows those that the run copied (`report: {images: folder}`), and
+    otherwise draws objects on a plain background.
 
     --list prints the objects of a detection run (from objects.bin) or the samples of any run (from
-    samples.jsonl) that an option after another narrows down: false positives of a label best score
-    first, what a model missed below 32 pixels, what failed under a metric and why.
+    samples.jsonl); further options filter them: the false positives of a label, highest score
+    first; false negatives below 32 pixels; samples that failed a metric, and why.
 
-    --to sends the run to an MLflow server, to Weights & Biases, or into one comment of a pull
-    request, which later runs update.
+    --to sends the run to an MLflow server, to Weights & Biases, or to a comment of a pull request,
+    which later runs update.
 
-    
+    \b
     Example:
       valor evaluate configs/object_detection.yaml
       valor report reports/object_detection
       valor report reports/object_detection --format html,junit,csv --out again
-      valor report reports/object_detection --chart pr_curve --label person -o person.svg
+      valor report reports/object_detection --chart pr_curve -o curves.svg
       valor report reports/object_detection --list fn --label person --max-size 32
 
-    
     Exit codes: 0 done, 2 RUN cannot be read or a file cannot be written.
     """
     if to is not None:

@@ -14,7 +14,7 @@ def schema(
         bool, typer.Option("--results", help="Print the schema of results.json instead.")
     ] = False,
 ) -> None:
-    """Print the JSON Schema of the config, for completion and checks in editors.
+    """Print the JSON Schema of the config, for editors.
 
     \b
     Example:

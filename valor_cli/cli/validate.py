@@ -8,9 +8,8 @@ from typing import Annotated
 import typer
 
 from valor_cli.cli.github import print_error
-from valor_cli.cli.output import say
+from valor_cli.cli.output import say, warn
 from valor_cli.errors import ValorError, printable
-from valor_cli.masking import without_secrets
 
 
 def validate(
@@ -40,7 +39,7 @@ def validate(
         try:
             config = load_config(Path(path), catalogue, set_ or (), plugins=not no_plugins)
             for missing in pipeline.check(pipeline.make_plan(config)):
-                typer.echo(without_secrets(f"warning: {path}: {printable(missing)}"), err=True)
+                warn(f"{path}: {printable(missing)}")
             loaded = ", ".join(one.name for one in config.own)
             say(f"{path}: ok" + (f"; loaded {loaded}" if loaded else ""))
         except ValorError as error:

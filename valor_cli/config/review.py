@@ -284,7 +284,15 @@ class _Review:
             listed = f"{self._task_name} has {', '.join(known)}"
             if len(known) > LISTED_NAMES:
                 listed = f"'valor metrics --task {self._task_name}' lists them"
-            if told := told_of_peer(name):
+            others = [
+                one
+                for one in self._vocabulary.task_names()
+                if name in self._vocabulary.metric_names(one)
+            ]
+            told = f"is a metric of {' and '.join(others)}, not of {self._task_name}; {listed}"
+            if others:
+                self._checks.note(path, f"'{name}' {told}", key=path[-1] == name)
+            elif told := told_of_peer(name):
                 self._checks.note(path, told, key=path[-1] == name)
             else:
                 self._checks.unknown(path, "metric", name, names, listed=listed)

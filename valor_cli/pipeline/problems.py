@@ -148,8 +148,8 @@ def _told(
         return
     share = len(flipped) / pairs
     message = (
-        f"{_name(one)}: {len(flipped):,} of {pairs:,} perturbed samples are on the other side of "
-        f"{threshold:g} than their originals"
+        f"{_name(one)}: {len(flipped):,} of {pairs:,} perturbed samples land on the other side "
+        f"of the threshold {threshold:g} from their originals"
     )
     yield ProblemResult(
         "flip",

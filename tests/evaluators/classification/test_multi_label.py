@@ -287,7 +287,7 @@ def test_a_sample_without_a_prediction_has_no_label() -> None:
     found = run(files, {"ground_truth": "gt.jsonl", "predictions": "p.jsonl"})
     assert value(found, "subset_accuracy") == 1.0
     assert list(found.warnings) == [
-        "samples without a prediction of p, which counts as no label: 1 ('b')"
+        "samples without a prediction of p, counted as no label: 1 ('b')"
     ]
 
 

@@ -409,7 +409,9 @@ def test_metrics_without_words_of_people_are_asked_and_named(tmp_path: Path) -> 
     found = calibrated(path)
     assert [one.metric for one in found.rows] == ["custom_judge"]
     assert found.rows[0].agreement == 1.0
-    assert found.warnings == ["not compared, for the data say nothing in human_contact_information"]
+    assert found.warnings == [
+        "not compared, because the data have no labels in human_contact_information"
+    ]
 
 
 def test_limit_and_filter_leave_out_samples_and_their_calls(tmp_path: Path) -> None:
@@ -426,7 +428,9 @@ def test_limit_and_filter_leave_out_samples_and_their_calls(tmp_path: Path) -> N
 def test_what_cannot_be_compared_is_refused(tmp_path: Path) -> None:
     samples = four("human_custom_judge", None, "")
     empty = written(tmp_path, samples, {"j": []}, [CUSTOM])
-    with pytest.raises(ConfigError, match="the data say nothing in human_custom_judge") as caught:
+    with pytest.raises(
+        ConfigError, match="the data have no labels in human_custom_judge"
+    ) as caught:
         calibrated(empty)
     assert "--human METRIC=COLUMN names another" in str(caught.value)
     with pytest.raises(ConfigError, match=r"no judge metric 'custom_jugde'.*did you mean"):

@@ -146,7 +146,7 @@ def test_what_lies_beside_the_ground_truth_is_named() -> None:
     Path("images").mkdir()
     told = infer(["coco.json", "boxes.json"])
     assert told.config["data"]["images"] == "images"
-    assert "ground truth: coco.json · images: images · 95 % intervals" in told.told
+    assert "ground truth: coco.json · images: images · 95% intervals" in told.told
     assert told.told.startswith("object detection · COCO and COCO results · joined by image id")
 
 

@@ -77,8 +77,8 @@ def test_insights_that_the_table_of_models_shows_are_left_out() -> None:
     ("changes", "label", "text"),
     [
         # 0.371 was 0.571; beyond 0.1 the made-up verdict is "worse".
-        ({"cow": -0.2, "dog": -0.05}, "Regressed (AP)", "cow 0.571 → 0.371, −0.200"),
-        ({"cow": 0.2, "dog": -0.05}, "Fell most (AP)", "dog 0.421 → 0.371, −0.050"),
+        ({"cow": -0.2, "dog": -0.05}, "Regressed (AP)", "cow (0.571 → 0.371), −0.200"),
+        ({"cow": 0.2, "dog": -0.05}, "Fell most (AP)", "dog (0.421 → 0.371), −0.050"),
         ({"cow": 0.2, "dog": 0.05}, None, None),
         ({}, None, None),
     ],

@@ -31,6 +31,7 @@ from valor_cli.data.source.inputs import (
     is_table_folder,
 )
 from valor_cli.errors import DataError, Problem, did_you_mean
+from valor_cli.paths import is_url
 
 ROWS: Final = tuple(TABLES)
 """Formats of rows, each an image or an object."""
@@ -224,6 +225,8 @@ def _folder_format(path: str) -> str:
         return "labelme"
     elif is_table_folder(path):
         return "parquet"
+    elif not is_url(path) and not any(os.scandir(path)):
+        raise DataError(Problem(path, "this folder is empty"))
     else:
         message = "this folder holds no .txt (yolo), .xml (voc) or .json files (labelme)"
     raise DataError(Problem(path, message), hint=_HINT)

@@ -87,12 +87,17 @@ def _in_pieces() -> Stream[ClassificationDataset]:
 
 
 def _variant(inputs: ClassificationInputs) -> tuple[ClassificationInputs, Task[Any]]:
-    """Whether samples have one label or a set of labels."""
-    if inputs.multi_label is None:
-        from valor_cli.evaluators.classification.load.recognition import has_label_lists
+    """Whether samples have one label or a set of labels; and scores that are probabilities."""
+    from valor_cli.evaluators.classification.load.recognition import (
+        has_label_lists,
+        has_probabilities,
+    )
 
+    if inputs.multi_label is None:
         inputs = inputs.model_copy(update={"multi_label": has_label_lists(inputs)})
-    return inputs, MULTI_LABEL if inputs.multi_label else CLASSIFICATION
+    if inputs.multi_label:
+        return inputs, MULTI_LABEL
+    return inputs, PROBABILISTIC if has_probabilities(inputs) else CLASSIFICATION
 
 
 CLASSIFICATION = Task(
@@ -132,6 +137,11 @@ CLASSIFICATION = Task(
         )
     },
 )
+
+PROBABILISTIC = replace(
+    CLASSIFICATION, defaults=(*CLASSIFICATION.defaults, "expected_calibration_error")
+)
+"""With a look at calibration, which other scores than probabilities have none of."""
 
 MULTI_LABEL = replace(
     CLASSIFICATION,

@@ -138,7 +138,7 @@ def check_needs(
     Raises:
         DataError: A model has no such column, or a path into objects leads to no value.
     """
-    problems: dict[Problem, None] = {}
+    problems: dict[Problem, str] = {}
     warnings: dict[str, None] = {}
     for model, own in models.items():
         alone = all(other is own or other.file is not own.file for other in models.values())
@@ -156,9 +156,9 @@ def check_needs(
             else:
                 there = listed(list(own.file.names))
                 message = f"{row} has {other_names(name)}; there is: {there}"
-            problems[Problem(own.file.path, message)] = None
+            problems[Problem(own.file.path, message)] = name
     if problems:
-        raise DataError(list(problems), hint=COLUMNS_HINT)
+        raise DataError(list(problems), hint=COLUMNS_HINT % next(iter(problems.values())))
     return list(warnings)
 
 

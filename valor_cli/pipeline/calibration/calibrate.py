@@ -155,10 +155,12 @@ def _held(
         else:
             held.append((call, column))
     if not held:
-        problem = Problem(str(judged.config.path), f"the data say nothing in {', '.join(left)}")
+        problem = Problem(str(judged.config.path), f"the data have no labels in {', '.join(left)}")
         hint = f"such a column holds what people said of each answer; {NAMED}"
         raise ConfigError(problem, hint=hint)
-    warnings = [f"not compared, for the data say nothing in {', '.join(left)}"] if left else []
+    warnings = (
+        [f"not compared, because the data have no labels in {', '.join(left)}"] if left else []
+    )
     for column in dict.fromkeys(column for _, column in held):
         silent = [model for model, own in _humans(loaded, column).items() if _says_nothing(own)]
         if silent:

@@ -12,43 +12,38 @@ from msgspec import Struct
 
 from valor_cli import catalogue
 from valor_cli.data.formats.class_names import read_names
+from valor_cli.data.formats.folders import is_folder
 from valor_cli.errors import ConfigError, Problem
 from valor_cli.evaluators.inputs import model_paths
 from valor_cli.paths import bare, is_url
-from valor_cli.pipeline.inference.seen import FORMATS, Seen, Shape, look_at
+from valor_cli.pipeline.inference.seen import FORMATS, Seen, Shape, label_values, look_at
 
-SHAPES: Final[Mapping[str, Shape]] = {
-    "classification": "scores",
-    "object_detection": "objects",
-    "instance_segmentation": "objects",
-    "semantic_segmentation": "label_maps",
-    "text_generation": "texts",
+
+class _Kind(Struct, frozen=True):
+    """What is said of inputs of a shape.
+
+    Attributes:
+        words: What they hold.
+        joined: What joins ground truth and predictions.
+        tasks: Those that evaluate it; of two the second where every input has outlines.
+    """
+
+    words: str
+    joined: str
+    tasks: tuple[str, ...]
+
+
+_KINDS: Final[Mapping[Shape, _Kind]] = {
+    "scores": _Kind("labels or scores", "sample id", ("classification",)),
+    "objects": _Kind(
+        "objects in images", "image id", ("object_detection", "instance_segmentation")
+    ),
+    "label_maps": _Kind("label maps", "file name", ("semantic_segmentation",)),
+    "texts": _Kind("texts", "sample id", ("text_generation",)),
 }
-"""What inputs of each task hold."""
 
 RESAMPLES: Final = 200
 """Resamples of intervals: they take at most as long as the run without them."""
-
-_TASKS: Final[Mapping[Shape, str]] = {
-    "scores": "classification",
-    "label_maps": "semantic_segmentation",
-    "texts": "text_generation",
-}
-"""The task of what is no object; those have two."""
-
-_JOINED: Final[Mapping[Shape, str]] = {
-    "scores": "sample id",
-    "objects": "image id",
-    "label_maps": "file name",
-    "texts": "sample id",
-}
-
-_WORDS: Final[Mapping[Shape, str]] = {
-    "objects": "objects in images",
-    "scores": "labels or scores",
-    "label_maps": "label maps",
-    "texts": "texts",
-}
 
 _UNTELLING: Final = frozenset({"labels", "predictions", "prediction", "preds", "pred", "results"})
 """Names of files and folders that say nothing of the model: their folder's says more."""
@@ -93,7 +88,7 @@ def infer(
         DataError: An input cannot be read.
         UnknownNameError: There is no such task.
     """
-    wanted = None if task is None else SHAPES[catalogue.task(task).name]
+    wanted = None if task is None else _shape_of(catalogue.task(task).name)
     inputs = [look_at(path, wanted) for path in paths]
     shape = _shape(inputs)
     if shape == "texts":
@@ -107,11 +102,11 @@ def infer(
     else:
         truth, predictions = _sides(inputs)
         data = {"ground_truth": truth.path, "predictions": _by_model(predictions)}
-        data |= _beside(truth, shape)
+        data |= _beside(truth, predictions, shape)
         inputs = [truth, *predictions]
     if written := {one.written for one in inputs} - {""}:
         data["format"] = written.pop()
-    named = task or _TASKS.get(shape) or _task_of_objects(inputs)
+    named = task or _task(shape, inputs)
     config: dict[str, Any] = {
         "task": named,
         "data": data,
@@ -129,11 +124,8 @@ def _shape(inputs: Sequence[Seen]) -> Shape:
     unknown = [one for one in inputs if one.shape is None]
     if unknown:
         raise ConfigError(
-            [
-                Problem(one.path, f"cannot tell what it holds from its {one.basis}")
-                for one in unknown
-            ],
-            hint=f"name the task with --task: {', '.join(SHAPES)}",
+            [Problem(one.path, f"cannot tell what it holds by its {one.basis}") for one in unknown],
+            hint=f"name the task with --task: {', '.join(catalogue.task_names())}",
         )
     first = inputs[0]
     other = next((one for one in inputs if one.shape != first.shape), None)
@@ -145,9 +137,9 @@ def _shape(inputs: Sequence[Seen]) -> Shape:
 
 
 def _held(one: Seen) -> str:
-    holds = {"ground_truth": "ground truth, ", "predictions": "predictions, ", "both": ""}
-    what = _WORDS[one.shape] if one.shape else "something unknown"
-    return f"read as {holds[one.holds]}{what}, from its {one.basis} ({one.format})"
+    holds = {"ground_truth": "ground truth: ", "predictions": "predictions: ", "both": ""}
+    what = _KINDS[one.shape].words if one.shape else "something unknown"
+    return f"read as {holds[one.holds]}{what} ({one.format}, by its {one.basis})"
 
 
 def _alone(inputs: Sequence[Seen]) -> Sequence[Seen]:
@@ -163,10 +155,11 @@ def _sides(inputs: Sequence[Seen]) -> tuple[Seen, Sequence[Seen]]:
     """Ground truth and predictions; the order decides unless the content tells."""
     if len(inputs) == 1:
         (one,) = inputs
-        missing = "ground truth" if one.holds == "predictions" else "predictions"
-        hint = f"valor evaluate {'GROUND_TRUTH ' if one.holds == 'predictions' else ''}{one.path}"
-        hint += " PREDICTIONS" if one.holds != "predictions" else ""
-        raise ConfigError(Problem(one.path, f"{_held(one)}; the {missing} is missing"), hint=hint)
+        truth = one.holds == "predictions"
+        missing = "ground truth is" if truth else "predictions are"
+        files = f"GROUND_TRUTH {one.path}" if truth else f"{one.path} PREDICTIONS"
+        problem = Problem(one.path, f"{_held(one)}; the {missing} missing")
+        raise ConfigError(problem, hint=f"valor evaluate {files}")
     panoptic = FORMATS["coco_panoptic"]
     if inputs[0].shape == "label_maps" or all(one.format == panoptic for one in inputs):
         return inputs[0], inputs[1:]  # Both sides look alike.
@@ -188,8 +181,8 @@ def _by_model(inputs: Sequence[Seen]) -> str | dict[str, str]:
     if len(set(names)) < len(names):
         names = _apart([_parts(one.path) for one in inputs])
     if len(set(names)) < len(names):
-        twice = next(one for at, one in enumerate(names) if one in names[:at])
-        raise ConfigError(Problem(twice, "named twice"), hint="name each input once")
+        twice = next(inputs[at].path for at, one in enumerate(names) if one in names[:at])
+        raise ConfigError(Problem(twice, "is named twice"), hint="name each input once")
     return dict(zip(names, (one.path for one in inputs), strict=True))
 
 
@@ -219,10 +212,11 @@ def _stem(path: str) -> str:
     return os.path.basename(bare(path).rstrip("/")).split(".")[0]
 
 
-def _beside(truth: Seen, shape: Shape) -> dict[str, Any]:
+def _beside(truth: Seen, predictions: Sequence[Seen], shape: Shape) -> dict[str, Any]:
     """Names of labels and images that lie beside the ground truth.
 
     Pixels of a label called "ignore", "void" or "unlabeled" do not count; of 255, if no label is.
+    Labels without names are called like their pixel values.
     """
     folder = os.path.dirname(truth.path.rstrip("/"))
     if shape == "label_maps":
@@ -233,6 +227,11 @@ def _beside(truth: Seen, shape: Shape) -> dict[str, Any]:
         if not ignored and UNLABELLED not in names:
             ignored = [UNLABELLED]
         data: dict[str, Any] = {} if found is None else {"labels": found}
+        inputs = [truth, *predictions]
+        if found is None and all(is_folder(one.path) and not one.written for one in inputs):
+            values = sorted({value for one in inputs for value in label_values(one.path)})
+            data = {"labels": {value: str(value) for value in values if value not in ignored}}
+            data = data if data["labels"] else {}
         return data | ({"ignore_index": ignored[0]} if len(ignored) == 1 else {})
     images = os.path.join(folder, _FOLDER_OF_IMAGES)
     own = truth.format == FORMATS["yolo"] or os.path.isdir(truth.path)  # has its images
@@ -241,10 +240,15 @@ def _beside(truth: Seen, shape: Shape) -> dict[str, Any]:
     return {}
 
 
-def _task_of_objects(inputs: Sequence[Seen]) -> str:
-    """Instances where every input has outlines."""
-    outlined = all(one.outline == "outline" for one in inputs)
-    return "instance_segmentation" if outlined else "object_detection"
+def _shape_of(task: str) -> Shape:
+    """What inputs of a task hold."""
+    return next(shape for shape, kind in _KINDS.items() if task in kind.tasks)
+
+
+def _task(shape: Shape, inputs: Sequence[Seen]) -> str:
+    """The task of inputs: instances where every one of them has outlines."""
+    tasks = _KINDS[shape].tasks
+    return tasks[-1] if all(one.outline == "outline" for one in inputs) else tasks[0]
 
 
 def _value(option: str, text: str) -> Any:
@@ -262,10 +266,12 @@ def _told(task: str, inputs: Sequence[Seen], shape: Shape, data: Mapping[str, An
     formats = " and ".join(dict.fromkeys(one.format for one in inputs))
     parts = [task.replace("_", " "), formats]
     if len(inputs) > 1 or "ground_truth" in data:
-        parts.append(f"joined by {_JOINED[shape]}")
+        parts.append(f"joined by {_KINDS[shape].joined}")
     if "ground_truth" in data:
         parts.append(f"ground truth: {data['ground_truth']}")
-    beside = ("labels", "ignore_index", "images")
-    parts += [f"{name}: {data[name]}" for name in beside if name in data]
-    parts.append(f"95 % intervals from {RESAMPLES} resamples")
+    beside = {name: data[name] for name in ("labels", "ignore_index", "images") if name in data}
+    if isinstance(beside.get("labels"), dict):
+        beside["labels"] = f"pixel values {', '.join(beside['labels'].values())}"
+    parts += [f"{name}: {value}" for name, value in beside.items()]
+    parts.append(f"95% intervals from {RESAMPLES} resamples")
     return " · ".join(parts)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
+from math import inf, isnan
 from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct
@@ -175,6 +176,21 @@ def _form_of_maps(folder: str, wanted: Shape | None) -> str:
     return "masks" if len(names) > 1 and set.intersection(*names) else "png"
 
 
+def label_values(folder: str) -> list[int]:
+    """The pixel values of the first label maps of a folder."""
+    import numpy as np
+    from PIL import Image
+
+    found: set[int] = set()
+    for name in files_under(folder, ".png")[:_LABEL_FILES]:
+        # What is wrong with a file is for its reader to say.
+        with suppress(OSError), Image.open(os.path.join(folder, name)) as image:
+            if image.mode not in ("1", "L", "P", "I;16"):
+                return [0]  # The reader says what is wrong with it.
+            found |= set(np.unique(np.asarray(image)).tolist())
+    return sorted(found)
+
+
 def _is_of_pngs(folder: str) -> bool:
     names = os.listdir(folder)
     return bool(names) and all(name.lower().endswith(".png") for name in names)
@@ -332,25 +348,28 @@ def _lists_maps(names: Sequence[str], rows: Sequence[Mapping[str, Any]], *, sure
 def _class_columns(
     opened: RowFile, names: Sequence[str], rows: Sequence[Mapping[str, Any]]
 ) -> list[str]:
-    """Columns of probabilities, which are called like classes."""
+    """Columns of scores, which are called like classes."""
     known = SCORES.known(names) | TEXTS.known(names)
     if opened.form == "typed":
         kinds = {name: opened.types[name].kind for name in names}
         return [one for one in names if one not in known and kinds[one] in ("float", "decimal")]
     if opened.form != "cells" or not rows:
         return []
+    # Beside an id numbers of any size are scores: logits, or probabilities that are wrong.
+    low, high = (-inf, inf) if "sample_id" in SCORES.layout(names, {}) else (0.0, 1.0)
     return [
         name
         for name in names
-        if name not in known and all(_is_share(row.get(name)) for row in rows)
+        if name not in known and all(_is_score(row.get(name), low, high) for row in rows)
     ]
 
 
-def _is_share(cell: Any) -> bool:
+def _is_score(cell: Any, low: float, high: float) -> bool:
     try:
-        return 0 <= float(cell) <= 1
+        value = float(cell)
     except (TypeError, ValueError):
         return False
+    return low <= value <= high or (isnan(value) and high == inf)
 
 
 def _scores(

@@ -56,9 +56,11 @@ def _moved_metric(metric: Any, folder: str) -> Any:
 
 
 def _moved(value: Any, folder: str) -> Any:
-    """Paths as seen from a folder."""
+    """Paths as seen from a folder; names of formats and labels stay."""
     if isinstance(value, Mapping):
-        return {name: _moved(one, folder) for name, one in value.items()}
+        named = {"format"} | {name for name, one in value.items() if isinstance(one, Mapping)}
+        named -= {"predictions", "samples"}
+        return {name: one if name in named else _moved(one, folder) for name, one in value.items()}
     if not isinstance(value, str) or is_url(value) or os.path.isabs(value) or value == "-":
         return value
     return os.path.relpath(value, folder)

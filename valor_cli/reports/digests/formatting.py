@@ -18,6 +18,9 @@ SEVERITIES = ("high", "medium", "low", UNCLEAR)
 UNKNOWN = "unknown"
 """What a thing cost that has no known price."""
 
+TINY = 0.0005
+"""Below this a number of three decimals would read as 0.000."""
+
 LARGE = 1e15
 """From here on a number is shown with an exponent: 3.2e+217."""
 
@@ -69,7 +72,7 @@ def _decimals(value: float, unit: str, decimals: int) -> str:
         text = f"{value:.{decimals}g}"
     elif unit == "count" and value == int(value):
         text = f"{int(value):,}"
-    elif value and abs(value) < 0.0005 and decimals == 3:
+    elif value and abs(value) < TINY and decimals == 3:
         text = f"{value:.1e}"  # a tiny loss or p-value is not zero
     else:
         text = f"{value:,.{decimals}f}"
@@ -123,15 +126,17 @@ def signed(value: float | None, unit: str = "fraction") -> str:
     """A difference with its sign."""
     if value is None:
         return NO_VALUE
-    if not value or (unit != "count" and abs(value) < 0.0005):
+    if not value or (unit != "count" and abs(value) < TINY):
         return _decimals(0.0, unit, 3)
     return ("+" if value > 0 else "") + number(value, unit)
 
 
 def span(interval: tuple[float, float] | None, unit: str = "fraction") -> str:
-    """An interval in brackets, or an empty string."""
+    """An interval in brackets, or an empty string; an end that is tiny beside the other is 0."""
     if interval is None:
         return ""
+    if max(map(abs, interval)) >= TINY:
+        interval = tuple(0.0 if abs(end) < TINY else end for end in interval)  # type: ignore[assignment]
     return f"[{number(interval[0], unit)}, {number(interval[1], unit)}]"
 
 

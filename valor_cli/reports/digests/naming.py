@@ -34,6 +34,7 @@ SHORT = {
     "cohen_kappa": "Cohen's kappa",
     "context_mrr": "MRR",
     "corpus_bleu": "corpus BLEU",
+    "custom_judge": "{name} {output}",
     "error_breakdown": "{output}",
     "expected_calibration_error": "ECE",
     "f1": "F1",
@@ -58,6 +59,9 @@ SHORT = {
 """What tables call a metric, as the field does: with its output, and parameters that the name has.
 Others have their own names."""
 
+NAME, UNNAMED = "name", "custom"
+"""The parameter that names a judge of the user's own, and its value where none is given."""
+
 OUTPUTS = {"f1": "F1", "value": ""}
 """Outputs as names have them."""
 
@@ -79,10 +83,11 @@ class Names:
         self._varying = {metric: _telling(list(kinds)) for metric, kinds in seen.items()}
         self._numbers: dict[tuple[str, Kind], int] = {}
         for metric, kinds in seen.items():
-            alike: dict[str, list[Kind]] = {}
+            alike: dict[tuple[str, str], list[Kind]] = {}
             for kind, parameters in kinds.items():
-                alike.setdefault(self._told(metric, parameters), []).append(kind)
-            for told, group in alike.items():
+                named = short_name(metric, "value", parameters)
+                alike.setdefault((named, self._told(metric, parameters)), []).append(kind)
+            for (_, told), group in alike.items():
                 if told and len(group) > 1:
                     numbered = enumerate(group, start=1)
                     self._numbers |= {(metric, kind): number for number, kind in numbered}
@@ -123,6 +128,8 @@ def short_name(metric: str, output: str, parameters: Parameters) -> str:
     # Of all outputs together a name that begins with the output would say nothing.
     if template is None or (not output and template.startswith("{output}")):
         return clean(output_name(metric, output))
+    if parameters.get(NAME) == UNNAMED:
+        return clean(output_name(metric, output))
     values = {name: _in_name(value) for name, value in parameters.items()}
     values["output"] = OUTPUTS.get(output, output.replace("_", " "))
     try:
@@ -161,7 +168,10 @@ def _hashable(value: object) -> object:
 
 
 def _telling(kinds: Sequence[Kind]) -> frozenset[str]:
-    """Parameters in which siblings differ, without redundant ones."""
+    """Parameters in which siblings differ, without redundant ones; their own names suffice."""
+    own = {value for kind in kinds for name, value in kind if name == NAME}
+    if len(own) == len(kinds) > 1:
+        return frozenset({NAME})
     varying = _varying(kinds)
     kept = varying.difference(FOLLOWING)
     most = len({_cut(kind, varying) for kind in kinds})

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
-from textwrap import wrap
+from itertools import accumulate
+from typing import Final
 
-from rich.cells import cell_len
+from rich.cells import cell_len, chop_cells
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.measure import Measurement
 from rich.table import Column, Table
@@ -20,13 +22,49 @@ HEADING = 32
 """Characters of a heading at most; it stands on several lines where its column is narrower."""
 
 
+_PIECE: Final = re.compile(r"(?:\[[^\[\]]{,24}\]|[^\s_/=,:\-])*(?: [↑↓])?[_/=,:\-]*\s*")
+"""What names are broken after: spaces, and signs between words; not in brackets or at arrows."""
+
+
+def folded(text: str, width: int) -> list[str]:
+    """A name in lines, broken between its words: "metadata.", "sensitive_data_", "leakage ↑"."""
+    lines = [""]
+    for word in _PIECE.findall(text):
+        for piece in [word] if cell_len(word.rstrip()) <= width else chop_cells(word, width):
+            if cell_len((lines[-1] + piece).rstrip()) <= width:
+                lines[-1] += piece
+            else:
+                lines.append(piece)
+    return lines
+
+
+class Name:
+    """A name that is folded between its words where its column is narrow."""
+
+    def __init__(self, text: Text) -> None:
+        self._text = text
+
+    def __str__(self) -> str:
+        return self._text.plain
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
+        ends = accumulate(map(len, folded(self._text.plain, options.max_width)))
+        for line in self._text.divide(list(ends)[:-1]):
+            line.rstrip()
+            yield line
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        width = cell_len(self._text.plain)
+        return Measurement(min(width, NAME), width).with_maximum(options.max_width)
+
+
 def grid(*headings: str, width: int = HEADING) -> Table:
     """A borderless table: the first column left-aligned and wrapping, numbers right-aligned."""
     made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for index, heading in enumerate(headings):
         shown = clean(heading, HEADING) if heading else ""
         made.add_column(
-            Text("\n".join(wrap(shown, width)) if index else shown),
+            Text("\n".join(map(str.rstrip, folded(shown, width)))) if index else Name(Text(shown)),
             justify="right" if index else "left",
             overflow="fold",
             no_wrap=index > 0,

@@ -26,7 +26,7 @@ from valor_cli.reports.document import (
     Table,
     Tone,
 )
-from valor_cli.reports.render.fitting import HEADING, Fitting, Page, grid
+from valor_cli.reports.render.fitting import HEADING, Fitting, Name, Page, grid
 
 SCREEN = 30
 """Lines that all of it should have at most."""
@@ -163,11 +163,11 @@ def _rest(section: Section, block: Block) -> int:
 
 
 def in_full(blocks: Sequence[Block]) -> RenderableType:
-    """Blocks one below the other, with all their lines and columns; only names are folded."""
+    """Blocks one below the other, with all their lines; where there is no room, no intervals."""
     parts: list[RenderableType] = []
     for block in blocks:
         if isinstance(block, Table):
-            parts += _grid(block, block.rows, _Form())
+            parts.append(_table(block, len(block.rows)))
         else:
             parts += _block(block, _height(block), 0)
     return Group(*parts)
@@ -283,7 +283,9 @@ def _grid(table: Table, rows: Sequence[Sequence[Cell]], form: _Form) -> list[Ren
         if at and columns[at].kind == "number":
             _line_up(cells, [_tail(row[kept[at]]) for row in rows], str(made.columns[at].header))
     for row in texts:
-        made.add_row(*row)
+        made.add_row(
+            *(one if c.no_wrap else Name(one) for c, one in zip(made.columns, row, strict=True))
+        )
     gone = [one for one in table.columns if one.model and one.over == over and one not in columns]
     told = f"  … {len(gone)} more model{'s' * (len(gone) > 1)}" if gone else ""
     return [made, *([Text(told, "dim")] if told else [])]

@@ -10,7 +10,7 @@ from valor_cli.reports.digests.digest import Digest, worst_key
 from valor_cli.reports.digests.formatting import SEVERITIES, UNCLEAR, clean, number, signed
 from valor_cli.reports.digests.grids import Grid
 from valor_cli.reports.digests.mistakes import breakdowns, costliest
-from valor_cli.reports.digests.naming import Names
+from valor_cli.reports.digests.naming import NAME, Names, short_name
 from valor_cli.reports.document import Item, Items, Section, Tone, explore, sample
 from valor_cli.reports.sections.values import compared_labels, of_slices, regression
 from valor_cli.results import ProblemResult
@@ -58,7 +58,7 @@ def _regressed(d: Digest) -> Iterator[Item]:
     if one is None and labels and labels[0].row.baseline and regression(labels[0].row)[1] < 0:
         one, what, verdict = labels[0], "Fell most", f", {labels[0].outcome}"
     if one is not None:
-        change = f"{one.other} → {one.value}, {one.difference} {one.interval}".rstrip()
+        change = f"({one.other} → {one.value}), {one.difference} {one.interval}".rstrip()
         p = "" if one.row.p is None else f", p {one.p}"
         link = explore(label=one.row.label)
         yield Item(f"{one.where} {change}{p}{verdict}", f"{what} ({one.name})", link=link)
@@ -123,7 +123,7 @@ def _errors(d: Digest) -> Iterator[Item]:
 def _said_once(found: Iterable[tuple[str, str, int]], models: Sequence[str]) -> str:
     """What, how much and of which model, in words that name nothing twice.
 
-    "cow → dog 1×, both models"; "cow → dog 3×, small · 1×, large"; "cow → dog 3×" of one model.
+    "cow → dog (1×, both models)"; "cow → dog (3×, small; 1×, large)"; "cow → dog (3×)" of one.
     """
     groups: dict[str, dict[str, list[str]]] = {}
     for what, amount, model in found:
@@ -131,7 +131,7 @@ def _said_once(found: Iterable[tuple[str, str, int]], models: Sequence[str]) -> 
     parts = []
     for what, amounts in groups.items():
         told = [amount + _whose(names, len(models)) for amount, names in amounts.items()]
-        parts.append(f"{what} {' · '.join(told)}")
+        parts.append(f"{what} ({'; '.join(told)})")
     return " · ".join(parts)
 
 
@@ -159,7 +159,10 @@ def problems(d: Digest) -> Section | None:
 def _problem(problem: ProblemResult, d: Digest, names: Names) -> Item:
     """The message, which names the model if there are several."""
     message, model = clean(problem.message, MESSAGE), clean(problem.model, 60)
-    detail = names.detail(problem.metric or "", problem.parameters)
+    metric = problem.metric or ""
+    if NAME in problem.parameters:
+        message = message.replace(metric, short_name(metric, "value", problem.parameters), 1)
+    detail = names.detail(metric, problem.parameters)
     if detail:
         message = f"{message} ({detail})"
     if len(d.models) > 1 and problem.model and model not in message:

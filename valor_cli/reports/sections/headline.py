@@ -132,7 +132,7 @@ def _beside(rows: Sequence[Row], d: Digest, compared: Mapping[Key, ComparedValue
         columns.append(Column("difference" if two else "change", drop=20))
     if compared:
         says = f"{d.models[1]} is" if two else "now it is"
-        columns += [Column("p", drop=2), Column(says, "text", drop=19)]
+        columns += [Column("p", detail=_adjusted(compared), drop=2), Column(says, "text", drop=19)]
     lines = []
     for measure, cells in rows:
         one = compared.get(measure.key)
@@ -146,6 +146,11 @@ def _beside(rows: Sequence[Row], d: Digest, compared: Mapping[Key, ComparedValue
             line += [p_cell(one), verdict_cell(one)]
         lines.append(line)
     return Table(columns, lines)
+
+
+def _adjusted(compared: Mapping[Key, ComparedValue]) -> str:
+    """How p is adjusted: "Holm"; empty if it is not."""
+    return "Holm" if any(one.row.p_adjusted is not None for one in compared.values()) else ""
 
 
 def _late(d: Digest, at: int) -> int:
@@ -182,11 +187,9 @@ def _notes(d: Digest, rows: Sequence[Row], compared: Mapping[Key, ComparedValue]
     """How the numbers came about: a few words on a terminal, more on a page."""
     few = few_of(d.headline.lines)
     marks = [f"{FEW_MARK} {small_n_note(few)}"] if few else []
-    tests = any(one.row.p_adjusted is not None for one in compared.values())
-    adjusted = ["p by Holm's method over the headline values"] if tests else []
     both = [OF_BOTH] if any(one.row.unpaired and one.row.n for one in compared.values()) else []
     partial = [PARTIAL] if d.partial else []
-    short = [*marks, *adjusted, *both, *partial]
+    short = [*marks, *both, *partial]
     notes = [Note(" · ".join(short), screen=(1, 1))] if short else []
     told = []
     if any(cell.interval for _, cells in rows for cell in cells):
@@ -195,6 +198,8 @@ def _notes(d: Digest, rows: Sequence[Row], compared: Mapping[Key, ComparedValue]
         level = f"{1 - next(iter(compared.values())).row.level:.2g}"
         found = tested(list(compared.values()))
         told.append(f"better or worse where p is below {level}" + (f"; {found}" if found else ""))
+        if _adjusted(compared):
+            told.append("p adjusted by Holm's method over the headline values")
         if any(one.p.endswith(UNADJUSTED) for one in compared.values()):
             told.append(f"{UNADJUSTED} not adjusted")
         told += why(compared.values())

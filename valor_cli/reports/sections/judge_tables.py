@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from valor_cli.reports.digests.formatting import NO_VALUE, UNKNOWN, clean, money, number
+from valor_cli.reports.digests.formatting import NO_VALUE, UNKNOWN, clean, money, number, span
 from valor_cli.reports.digests.naming import Names, frozen
 from valor_cli.reports.document import Block, Cell, Column, Item, Items, Note, Table
 from valor_cli.results import CalibrationResult, UsageResult, totals
@@ -20,9 +20,9 @@ _WORDS = ((0.8, "almost perfect"), (0.6, "substantial"), (0.4, "moderate"), (0.2
 """Landis and Koch, The measurement of observer agreement for categorical data, 1977."""
 
 _NOTE = (
-    "Replies of likely length, none asked for twice; four bytes a token. What several metrics "
-    "need is counted with the first; the same request costs nothing again. Vectors of texts, "
-    "and what earlier runs have kept, are not counted."
+    "Assumes replies of typical length, no retries, and four bytes per token. Calls that several "
+    "metrics share are counted with the first. Embeddings, and replies cached by earlier runs, "
+    "are not counted."
 )
 
 
@@ -30,18 +30,17 @@ def calibrated(rows: Sequence[CalibrationResult]) -> list[Block]:
     """A table of all metrics, then of each human labels against all judges together."""
     names = Names((row.metric, row.parameters) for row in rows)
     several = any(row.judge is not None for row in rows)
-    texts = ("metric", "answers of", *(("judge",) if several else ()))
+    texts = ("metric", "model", *(("judge",) if several else ()))
     columns = [Column(name, "text") for name in texts]
-    columns += map(Column, ("n", "agreement", "kappa", "95 %", "weighted", "Spearman"))
+    columns += map(Column, ("n", "agreement", "kappa", "weighted kappa", "Spearman"))
     lines = [
         [
             Cell(_name(row, names)),
-            Cell("all models" if row.model is None else clean(row.model)),
-            *([Cell("together" if row.judge is None else clean(row.judge))] if several else []),
+            Cell("all" if row.model is None else clean(row.model)),
+            *([Cell("all" if row.judge is None else clean(row.judge))] if several else []),
             Cell(f"{row.n:,}"),
             Cell(number(row.agreement)),
-            Cell(number(row.kappa)),
-            Cell(" … ".join(map(number, row.kappa_interval)) if row.kappa_interval else NO_VALUE),
+            Cell(number(row.kappa), small=span(row.kappa_interval)),
             Cell(number(row.weighted_kappa)),
             Cell(number(row.correlation)),
         ]
@@ -62,10 +61,11 @@ def calibrated(rows: Sequence[CalibrationResult]) -> list[Block]:
 
 
 def _name(row: CalibrationResult, names: Names) -> str:
-    """The name in the config; otherwise the metric with its distinguishing parameters."""
+    """The judge's own name; otherwise the metric with its distinguishing parameters."""
     own = row.parameters.get("name")
-    told = own if isinstance(own, str) else names.detail(row.metric, row.parameters)
-    return clean(f"{row.metric} {told}".rstrip(), 120)
+    if isinstance(own, str):
+        return clean(own, 120)
+    return clean(f"{row.metric} {names.detail(row.metric, row.parameters)}".rstrip(), 120)
 
 
 def _facts(row: CalibrationResult) -> Iterator[tuple[str, str]]:
@@ -76,25 +76,25 @@ def _facts(row: CalibrationResult) -> Iterator[tuple[str, str]]:
     yield "Cohen's kappa", _kappa(row)
     if row.human_mean is not None:
         what = "pass" if row.scale == "verdicts" else "mean"
-        yield what, f"people {number(row.human_mean)}, judge {number(row.judge_mean)}"
+        yield what, f"human {number(row.human_mean)}, judge {number(row.judge_mean)}"
     if row.self_agreement is not None:
-        yield "with itself", f"{number(row.self_agreement)} of pairs of its own repeats agree"
+        yield "self-agreement", f"{number(row.self_agreement)} of the pairs of its repeats agree"
     if row.disagreements:
         count = row.n - round((row.agreement or 0) * row.n)
         named = ", ".join(clean(str(one), 40) for one in row.disagreements[:LISTED])
         more = f" … {count:,} in all" if count > LISTED else ""
-        yield "differ on", named + more
+        yield "disagree on", named + more
 
 
 def _kappa(row: CalibrationResult) -> str:
     if row.kappa is None:
-        return f"{NO_VALUE} (all say the same one category)"
+        return f"{NO_VALUE} (all are in one category)"
     word = next((word for least, word in _WORDS if row.kappa > least), "slight or none")
-    return f"{number(row.kappa)}, {word}"
+    return f"{number(row.kappa)} {span(row.kappa_interval)}".rstrip() + f", {word}"
 
 
 def _matrix(row: CalibrationResult) -> Table:
-    columns = [Column("people ↓  judge →", "text")]
+    columns = [Column("human ↓  judge →", "text")]
     columns += [Column(clean(label, 20)) for label in row.labels]
     rows = [
         [
@@ -122,7 +122,7 @@ def calibrated_json(rows: Sequence[CalibrationResult], usage: Sequence[UsageResu
 def estimated(usage: Sequence[UsageResult], samples: int) -> list[Block]:
     """The calls, tokens and cost of each metric and judge, and of all."""
     columns = [Column("metric", "text"), Column("judge", "text")]
-    columns += map(Column, ("calls", "of them kept", "tokens in", "tokens out", "cost"))
+    columns += map(Column, ("calls", "cached", "tokens in", "tokens out", "cost"))
     groups: dict[tuple[str, str], list[UsageResult]] = {}
     for row in usage:
         groups.setdefault((row.metric, row.judge), []).append(row)
@@ -133,7 +133,7 @@ def estimated(usage: Sequence[UsageResult], samples: int) -> list[Block]:
     if len(groups) > 1:
         rows.append([Cell(told, "strong") for told in ("total", "", *_costs(usage))])
     noun = "sample" if samples == 1 else "samples"
-    title = Note(f"Estimate for {samples:,} {noun}; nothing was asked", "strong")
+    title = Note(f"Estimate for {samples:,} {noun}; nothing was sent", "strong")
     return [title, Table(columns, rows), Note(_NOTE)]
 
 

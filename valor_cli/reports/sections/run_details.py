@@ -85,8 +85,8 @@ def warnings(
     """
     items = [
         *(Item(clean(one, 400)) for one in told),
-        *(Item(f"No predictions for labels of {one}") for one in missing),
-        *(Item(f"No ground truth for labels of {one}") for one in ignored),
+        *(Item(f"Labels never predicted by {one}") for one in missing),
+        *(Item(f"Labels without ground truth, predicted by {one}") for one in ignored),
     ]
     if not items:
         return None

@@ -12,7 +12,17 @@ from valor_cli.reports.digests.digest import Digest
 from valor_cli.reports.digests.formatting import clean, number, words
 from valor_cli.reports.digests.naming import Names, frozen
 from valor_cli.reports.digests.texts import titles, visible
-from valor_cli.reports.document import Card, Cards, Part, Samples, Section
+from valor_cli.reports.document import (
+    Block,
+    Card,
+    Cards,
+    Item,
+    Items,
+    Part,
+    Samples,
+    Section,
+    sample,
+)
 from valor_cli.results import (
     ChangedSample,
     ComparedRuns,
@@ -37,8 +47,8 @@ def samples(d: Digest) -> Section | None:
 
 
 def worst(d: Digest) -> Section | None:
-    """By metric and model, worst first."""
-    blocks = list(_cards(d, d.result))
+    """By metric and model, worst first; of labels the errors with the highest scores."""
+    blocks: list[Block] = [*_cards(d, d.result), *_confident(d)]
     return Section("Worst samples", "worst-samples", blocks, folded=True) if blocks else None
 
 
@@ -59,6 +69,27 @@ def _cards(d: Digest, result: RunResult) -> Iterator[Cards]:
                 metric = names.title(found[0].metric, "", found[0].parameters)
                 shown = [_card(one, *primary.get(one.metric, ("", ""))) for one in found[:WORST]]
                 yield Cards(" · ".join([metric, *([name] * (len(d.models) > 1))]), shown)
+
+
+def _confident(d: Digest) -> Iterator[Items]:
+    """By model, the wrong labels with the highest scores, unless all have the same."""
+    for name, model in zip(d.models, d.result.models, strict=True):
+        found = {
+            str(one.sample_id): (one.objects[1].score or 0.0, one)
+            for one in d.result.examples
+            if one.kind == "misclassification" and one.model == model and one.slice is None
+            if len(one.objects) == 2 and all(thing.geometry is None for thing in one.objects)
+        }
+        if len({score for score, _ in found.values()}) > 1:
+            worst = sorted(found.values(), key=lambda pair: (-pair[0], str(pair[1].sample_id)))
+            of = f" of {name}" if len(d.models) > 1 else ""
+            yield Items([_wrong(one) for _, one in worst[:WORST]], title=f"Confident errors{of}")
+
+
+def _wrong(one: ExampleResult) -> Item:
+    true, said = (clean(thing.label or "", 40) for thing in one.objects)
+    told = f"{true} → {said}, score {number(one.objects[1].score)}"
+    return Item(told, clean(str(one.sample_id), 60), "strong", link=sample(one.sample_id))
 
 
 def _card(one: ExampleResult, output: str, unit: str) -> Card:

@@ -82,7 +82,7 @@ def test_rows_are_those_of_the_ground_truth_by_sample_id() -> None:
     assert loaded.settings == {}
     assert [(file.path, file.rows) for file in loaded.files] == [("gt.csv", 3), ("dt.csv", 3)]
     assert loaded.warnings == [
-        "rows of dt whose highest score several labels share, of which the first listed counts: 1"
+        "rows of dt with several labels at the highest score, of which the first listed counts: 1"
     ]
 
 
@@ -158,16 +158,11 @@ def test_samples_without_a_prediction_stay_and_are_told() -> None:
     dataset = only(loaded)
     assert says(dataset)[1] == {"dog": 0.75, "cat": 0.25}
     assert dataset.scores.total().tolist() == [0, 1, 0]
-    assert loaded.warnings == [
-        "samples without a prediction of dt, which counts as a wrong one: 2 ('a', 'c')"
-    ]
+    assert loaded.warnings == ["samples without a prediction of dt, counted as wrong: 2 ('a', 'c')"]
     many = "id,label\n" + "".join(f"{at:03},cat\n" for at in range(300))
     loaded = load({"gt.csv": many, "dt.csv": "id,prediction\n299,cat\n"})
     assert loaded.warnings == [
-        (
-            "samples without a prediction of dt, which counts as a wrong one: 299 "
-            "('000', '001', '002' …)"
-        )
+        ("samples without a prediction of dt, counted as wrong: 299 ('000', '001', '002' …)")
     ]
 
 
@@ -192,10 +187,10 @@ def test_rows_that_predict_nothing_are_told_apart_from_missing_ones() -> None:
     found = "id,dog,cat\nb,0,0\na,0,1\n"
     loaded = load({"gt.csv": TRUTH, "dt.csv": found})
     assert loaded.warnings == [
-        "samples without a prediction of dt, which counts as a wrong one: 1 ('c')",
+        "samples without a prediction of dt, counted as wrong: 1 ('c')",
         (
             "rows of dt that predict nothing (no label, or a highest score of 0, which labels not "
-            "listed have), which counts as a wrong prediction: 1"
+            "listed have), counted as wrong: 1"
         ),
     ]
 
@@ -384,7 +379,7 @@ def test_a_file_of_both_sides() -> None:
     assert loaded.warnings == [
         (
             "rows of s that predict nothing (no label, or a highest score of 0, which labels not "
-            "listed have), which counts as a wrong prediction: 1"
+            "listed have), counted as wrong: 1"
         )
     ]
 
@@ -471,7 +466,7 @@ def test_partial_rows_below_zero_predict_nothing() -> None:
     loaded = load({"gt.csv": TRUTH, "dt.csv": found})
     assert loaded.warnings[0] == (
         "rows of dt that predict nothing (no label, or a highest score of 0, which labels not "
-        "listed have), which counts as a wrong prediction: 1"
+        "listed have), counted as wrong: 1"
     )
 
 

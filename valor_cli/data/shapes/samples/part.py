@@ -20,7 +20,7 @@ from valor_cli.data.values import Problems, stop_on
 from valor_cli.errors import DataError, Problem
 from valor_cli.results import InputFile
 
-COLUMNS_HINT: Final = "Map other names under `data: columns:`, as {response: my_column}."
+COLUMNS_HINT: Final = "Map other names under `data: columns:`, as {%s: my_column}."
 
 _PLAIN_CONTEXTS: Final = (
     "contexts written as one text, not as a list, count as one context each: {count:,} rows; "
@@ -141,7 +141,7 @@ def check_names(names: Sequence[str], reading: SampleReading, place: str) -> Non
         raise DataError(problems)
     if not SCHEMA.layout(names, reading.columns):
         message = f"no column is one that text samples have; there is: {listed(names)}"
-        raise DataError(Problem(place, message), hint=COLUMNS_HINT)
+        raise DataError(Problem(place, message), hint=COLUMNS_HINT % "response")
 
 
 def lines_above(path: str, byte: int) -> int:

@@ -143,8 +143,8 @@ class ScoreRemarks(NamedTuple):
         if not self.missing.count:
             return []
         count = self.missing.text()
-        counted = "no label" if self.several else "a wrong one"
-        return [f"samples without a prediction of {model}, which counts as {counted}: {count}"]
+        counted = "no label" if self.several else "wrong"
+        return [f"samples without a prediction of {model}, counted as {counted}: {count}"]
 
     def of_scores(self, model: str, *, probabilities: bool) -> list[str]:
         """Warnings about ties, empty rows and scores that have no effect.
@@ -156,13 +156,13 @@ class ScoreRemarks(NamedTuple):
         warnings = []
         if self.tied:
             warnings.append(
-                f"rows of {model} whose highest score several labels share, of which the first "
+                f"rows of {model} with several labels at the highest score, of which the first "
                 f"listed counts: {self.tied:,}"
             )
         if self.empty:
             warnings.append(
                 f"rows of {model} that predict nothing (no label, or a highest score of 0, which "
-                f"labels not listed have), which counts as a wrong prediction: {self.empty:,}"
+                f"labels not listed have), counted as wrong: {self.empty:,}"
             )
         warnings += self._outside(model, clipped=probabilities)
         return warnings + self._sums(model)
