@@ -168,15 +168,17 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__ or error.__context__
 
 
+_NO_MEMORY = ("bad_alloc", "PyObject pointer is null", "can't allocate")
+"""What libraries say, where memory runs out, by an error of another name."""
+
+
 def _of_machine(causes: Sequence[BaseException]) -> ValorError | None:
     """The error for a machine that is out of memory or whose disk fails; None for a bug."""
     for error in causes:
         # Inside Python, or Rust, only that something failed may be known.
         said = str(error)
-        if (
-            isinstance(error, MemoryError | SystemError)
-            or "bad_alloc" in said
-            or said == "PyObject pointer is null"
+        if isinstance(error, MemoryError | SystemError) or any(
+            words in said for words in _NO_MEMORY
         ):
             return _out_of_memory(error)
     error = causes[0]

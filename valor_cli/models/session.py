@@ -152,7 +152,7 @@ class Session:
 
     def _vectors(self, settings: EmbedderSettings) -> Vectors:
         if self.dry_run:
-            return Vectors(SimulatedEmbedder(settings), self.stop, self.on_progress)
+            return Vectors(SimulatedEmbedder(settings, self.stop), self.stop, self.on_progress)
         embedder: Embedder
         try:
             embedder = open_embedder(settings, self.wanted.device, self.stop)
@@ -254,8 +254,10 @@ class Session:
 
     @property
     def usage(self) -> list[UsageResult]:
-        """What was asked, by metric, model and judge."""
-        return usage_of(self.jurors)
+        """What was asked, by metric, model and judge; of a remote embedder too."""
+        asked = [juror.calls for juror in self.jurors]
+        embedding = getattr(self.vectors and self.vectors.embedder, "calls", None)
+        return usage_of(asked if embedding is None else [*asked, embedding])
 
     @property
     def settings(self) -> dict[str, Scalar]:
