@@ -152,7 +152,7 @@ class Session:
 
     def _vectors(self, settings: EmbedderSettings) -> Vectors:
         if self.dry_run:
-            return Vectors(SimulatedEmbedder(settings, self.stop), self.stop, self.on_progress)
+            return Vectors(SimulatedEmbedder(settings), self.stop, self.on_progress)
         embedder: Embedder
         try:
             embedder = open_embedder(settings, self.wanted.device, self.stop)

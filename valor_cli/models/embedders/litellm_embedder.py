@@ -43,6 +43,7 @@ class LitellmEmbedder:
 
     Attributes:
         calls: Its requests, scheduled, retried and counted as those of a judge.
+        at_a_time: Texts of a request.
     """
 
     def __init__(self, settings: EmbedderSettings, stop: Stop) -> None:
@@ -79,6 +80,7 @@ class LitellmEmbedder:
         self.identity = ModelIdentity(self.name)
         self.keeps = _key(settings, endpoint)
         self.longest = None
+        self.at_a_time = settings.batch_size or _AT_A_TIME
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """(texts, dimensions) the vector of each.
@@ -121,19 +123,14 @@ class LitellmEmbedder:
             self._stop.callbacks.remove(grace)
 
     async def _embedded(self, texts: Sequence[str]) -> list[Any]:
-        """The vectors of texts, a request for each batch; as many at a time as `calls` lets out."""
-        size = self._settings.batch_size or _AT_A_TIME
-        tasks = [
-            asyncio.create_task(self.calls.ask(_request(texts[at : at + size])))
-            for at in range(0, len(texts), size)
-        ]
-        try:
-            replies = [one.reply for one in await asyncio.gather(*tasks)]
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
-        return [vector for one in replies if isinstance(one, _Batch) for vector in one.vectors]
+        """The vectors of texts, a request for each batch."""
+        vectors: list[Any] = []
+        for at in range(0, len(texts), self.at_a_time):
+            asked = tuple(Message("user", text) for text in texts[at : at + self.at_a_time])
+            called = await self.calls.ask(Request(asked, purpose=Purpose(EMBEDDINGS)))
+            if isinstance(called.reply, _Batch):
+                vectors += called.reply.vectors
+        return vectors
 
     def cut(self, texts: Sequence[str]) -> int:
         """Unknown: providers reject long texts, or truncate them silently."""
@@ -191,12 +188,6 @@ class _Backend:
     async def close(self) -> None:
         """Close its connections, unless others of the run still use them."""
         await litellm_client.closed(self)
-
-
-def _request(texts: Sequence[str]) -> Request:
-    """A batch; whatever metric asks first, its vectors serve all."""
-    messages = tuple(Message("user", text) for text in texts)
-    return Request(messages, purpose=Purpose(EMBEDDINGS))
 
 
 def _key(settings: EmbedderSettings, endpoint: Endpoint) -> str:

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from valor_cli.models.litellm.endpoints import price_of
 from valor_cli.models.protocols import ModelIdentity
-from valor_cli.models.requests import Message, Price, Purpose, Reply, Request
+from valor_cli.models.requests import Price, Reply, Request
 from valor_cli.models.scheduler.calls import Calls, Limits, Stop
 from valor_cli.models.settings import JUDGES, EmbedderSettings, JudgeSettings
-from valor_cli.results import EMBEDDINGS
 
 BYTES_PER_TOKEN = 4.0
 """Of English under the tokenizers of today's models, about; what an estimate rests on."""
@@ -25,7 +24,7 @@ class SimulatedJudge:
     remote = False
     in_order = True
 
-    def __init__(self, settings: JudgeSettings | EmbedderSettings, price: Price | None) -> None:
+    def __init__(self, settings: JudgeSettings, price: Price | None) -> None:
         self.name = settings.called
         self.identity: Mapping[str, Any] = {}
         self.keeps = JUDGES[settings.backend].keeps
@@ -55,18 +54,12 @@ class SimulatedEmbedder:
     keeps = None
     longest = None
 
-    def __init__(self, settings: EmbedderSettings, stop: Stop | None = None) -> None:
-        """Initialise; `stop` is given where what a remote one takes is to be counted."""
+    def __init__(self, settings: EmbedderSettings) -> None:
         self.name = settings.called
         self.identity = ModelIdentity(self.name)
-        counted = stop is not None and settings.backend == "litellm"
-        self.calls = simulated_calls(settings, stop) if stop is not None and counted else None
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """(texts, 1) ones."""
-        if self.calls is not None:
-            messages = tuple(Message("user", text) for text in texts)
-            await self.calls.ask(Request(messages, purpose=Purpose(EMBEDDINGS)))
         return np.ones((len(texts), 1))
 
     def cut(self, texts: Sequence[str]) -> int:
@@ -101,8 +94,8 @@ class SimulatedStore:
         self._replies.pop(key, None)
 
 
-def simulated_calls(settings: JudgeSettings | EmbedderSettings, stop: Stop) -> Calls:
-    """Calls to a simulated model with the prices of the real one."""
+def simulated_calls(settings: JudgeSettings, stop: Stop) -> Calls:
+    """Calls to a simulated judge with the prices of the real one."""
     free = JUDGES[settings.backend].free and settings.price is None
     price = Price(0.0, 0.0) if free else price_of(settings)
     judge = SimulatedJudge(settings, price)
