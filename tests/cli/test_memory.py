@@ -62,8 +62,10 @@ def test_no_memory_is_told_with_the_file(
         (
             OSError(5, "Input/output error", "report.css"),
             2,
-            "error: report.css: the system says: Input/output error\n"
-            "check the disk and its permissions, then run it again\n",
+            (
+                "error: report.css: the system says: Input/output error\n"
+                "check the disk and its permissions, then run it again\n"
+            ),
         ),
         (KeyboardInterrupt(), 130, "interrupted\n"),
         (TypeError("not JSON serializable"), 130, "interrupted\n"),  # as orjson hides one

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import ROOT, Valor
+from tests.models.server import FaultServer
 
 ROWS = [
     {
@@ -220,3 +221,36 @@ def test_what_is_not_installed_is_told_before_anything_is_read(
     assert ran.returncode == 2
     assert "pip install 'valor-cli[embed]'" in ran.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_a_remote_embedder_keeps_its_budget_and_what_it_paid_for(
+    valor: Valor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VALOR_CACHE_DIR", str(tmp_path / "cache"))
+
+    def run(server: FaultServer, code: int, **more: Any) -> dict[str, Any]:
+        # The server counts a token a text; each costs a dollar.
+        price = {"input_usd": 1e6, "output_usd": 0}
+        asked = {"backend": "litellm", "model": "e", "api_base": server.url, "batch_size": 1}
+        configured(
+            tmp_path, metrics=["semantic_similarity"], embedder={**asked, "price": price, **more}
+        )
+        rows = [
+            {"id": at, "answer": f"answer {at}", "reference": f"refers {at}"} for at in range(4)
+        ]
+        (tmp_path / "samples.jsonl").write_text("\n".join(map(json.dumps, rows)))
+        assert valor("evaluate", "run.yaml", cwd=tmp_path).returncode == code
+        found: dict[str, Any] = results(tmp_path)["run"]
+        return found
+
+    def paid(found: dict[str, Any]) -> list[tuple[Any, ...]]:
+        keys = ("metric", "model", "judge", "calls", "tokens_in", "cost_usd")
+        return [tuple(row[key] for key in keys) for row in found["usage"]]
+
+    # Eight texts of 8 bytes, each at most (8 + 12 + 12) / 2.5 = 13 tokens: 3 + 13 fit, 4 + 13 not.
+    with FaultServer() as server:
+        stopped = run(server, 4, budget_usd=16)
+        assert stopped["stopped"] == "the budget of 16.00 US dollars is reached"
+        assert paid(stopped) == [("embeddings", "", "e", 4, 4, 4.0)]
+        assert paid(run(server, 0)) == [("embeddings", "", "e", 4, 4, 4.0)]
+        assert len(server.requests) == 8

@@ -158,13 +158,17 @@ class Runs:
         if kind in (MEMORY, ARRAY) and code in (-signal.SIGSEGV, -signal.SIGABRT):
             # Compiled code of others that does not look at what it allocates; files are whole.
             code, told = 2, "error: "
+        if kind == MEMORY and code == 2 and "SyntaxError: " in told:
+            told = "error: "  # its compiler says so
         if code not in expected:
             yield f"exit code {code}, not one of {sorted(expected)}"
         if "Traceback" in told or "bug in valor" in told:
             yield "traceback"
         messages = len(re.findall(r"^(?:error: |interrupted$)", told, re.MULTILINE))
         # An allocation of stderr itself leaves nothing to write to.
-        mute = kind == MEMORY and code == 2 and not told
+        mute = (kind == MEMORY and code == 2 and not told) or told == "lost sys.stderr\n"
+        if kind == INTERRUPT and mute:
+            return
         if code != self.code and messages != 1 and not mute:
             yield f"{messages} messages"
         told_why = self.says_why(now) if code in (self.code, 130) else False

@@ -186,17 +186,17 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__ or error.__context__
 
 
+_NO_MEMORY = ("bad_alloc", "PyObject pointer is null", "can't allocate")
+"""What libraries say, where memory runs out, by an error of another name."""
+
+
 def _of_machine(causes: Sequence[BaseException]) -> ValorError | None:
     """The error for a machine that is out of memory or whose disk fails; None for a bug."""
     for error in causes:
         said = str(error)
-        if (
-            isinstance(error, MemoryError)
-            # Inside Python, or Rust, only that something failed may be known.
-            or (isinstance(error, SystemError) and "exception" in said)
-            or "bad_alloc" in said
-            or said == "PyObject pointer is null"
-        ):
+        # Inside Python, or Rust, only that something failed may be known.
+        unknown = isinstance(error, SystemError) and "exception" in said
+        if isinstance(error, MemoryError) or unknown or any(one in said for one in _NO_MEMORY):
             return _out_of_memory(error)
     error = causes[0]
     if isinstance(error, OSError) and error.errno is not None:

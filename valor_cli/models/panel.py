@@ -127,13 +127,13 @@ async def _close(members: Sequence[Member]) -> None:
             await member.vectors.embedder.close()
 
 
-def usage_of(members: Sequence[Member]) -> list[UsageResult]:
-    """Usage by metric, model and judge."""
+def usage_of(asked: Sequence[Calls]) -> list[UsageResult]:
+    """Usage by metric, model and who was asked."""
     return [
         UsageResult(
             metric,
             model,
-            member.name,
+            calls.judge.name,
             one.calls,
             one.cached,
             one.failed,
@@ -142,8 +142,8 @@ def usage_of(members: Sequence[Member]) -> list[UsageResult]:
             one.cost_usd if one.priced else None,
             one.saved_usd if one.valued else None,
         )
-        for member in members
-        for (metric, model), one in member.calls.usage.items()
+        for calls in asked
+        for (metric, model), one in calls.usage.items()
     ]
 
 

@@ -254,8 +254,10 @@ class Session:
 
     @property
     def usage(self) -> list[UsageResult]:
-        """What was asked, by metric, model and judge."""
-        return usage_of(self.jurors)
+        """What was asked, by metric, model and judge; of a remote embedder too."""
+        asked = [juror.calls for juror in self.jurors]
+        embedding = getattr(self.vectors and self.vectors.embedder, "calls", None)
+        return usage_of(asked if embedding is None else [*asked, embedding])
 
     @property
     def settings(self) -> dict[str, Scalar]:

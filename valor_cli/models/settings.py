@@ -266,6 +266,12 @@ class EmbedderSettings(Strict):
     max_retries: int = Field(
         5, ge=0, description="for litellm: tries again after transport failures"
     )
+    budget_usd: float | None = Field(
+        None, gt=0, description="for litellm: US dollars; stop before the call that could pass it"
+    )
+    price: PriceSettings | None = Field(
+        None, description="for litellm: what tokens cost; omitted: as litellm knows it"
+    )
 
     @model_validator(mode="after")
     def _complete(self, info: ValidationInfo) -> Self:

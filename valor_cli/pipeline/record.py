@@ -18,7 +18,7 @@ from valor_cli import __version__
 from valor_cli.config import RunConfig
 from valor_cli.metric import Loaded
 from valor_cli.pipeline.plan import Plan
-from valor_cli.results import RunInfo, UsageResult
+from valor_cli.results import EMBEDDINGS, RunInfo, UsageResult
 
 if TYPE_CHECKING:
     from valor_cli.models.session import Session
@@ -131,8 +131,9 @@ def usage_of(session: Session | None, plan: Plan, loaded: Loaded[Any]) -> list[U
         return []
     usage = list(session.usage)
     judges = list(dict.fromkeys(row.judge for row in usage))
-    models = list(loaded.datasets)
-    metrics = [call.metric.name for part in plan.wings for call in part.calls]
+    # Vectors are of no one model or metric.
+    models = ["", *loaded.datasets]
+    metrics = [call.metric.name for part in plan.wings for call in part.calls] + [EMBEDDINGS]
 
     def place(row: UsageResult) -> tuple[int, int, int]:
         return judges.index(row.judge), models.index(row.model), metrics.index(row.metric)

@@ -80,6 +80,7 @@ from valor_cli.results.rows import (
     TextsResult,
 )
 from valor_cli.results.run import (
+    EMBEDDINGS,
     SCHEMA_VERSION,
     TOO_LOW,
     Document,
@@ -94,6 +95,7 @@ from valor_cli.results.run import (
 __all__ = [
     "CONTEXTS",
     "COVERAGE",
+    "EMBEDDINGS",
     "FEW",
     "LONG_TEXTS",
     "NOT_WORSE",

@@ -41,11 +41,17 @@ TOO_LOW = "coverage too low"
 """Why a run is incomplete if no model is missing and all judges replied."""
 
 
+EMBEDDINGS = "embeddings"
+"""In place of a metric in the usage of an embedder: its vectors serve all metrics and models."""
+
+
 RunVerdict: TypeAlias = Literal["passed", "failed", "incomplete", "done"]
 
 
 class UsageResult(Record, frozen=True):
     """Calls of one metric to one judge for one model; shared calls count for the first metric.
+
+    Of a remote embedder, `metric` is "embeddings", `model` is empty, and `judge` is the embedder.
 
     Attributes:
         calls: Number of requests, retries included.

@@ -28,7 +28,7 @@ from tests.models.server import (
     stalled,
     vector_of,
 )
-from valor_cli.errors import ConfigError
+from valor_cli.errors import ConfigError, JudgeError
 from valor_cli.models.embedders.litellm_embedder import LitellmEmbedder
 from valor_cli.models.embedders.vector_store import VectorStore
 from valor_cli.models.embedders.vectors import Vectors
@@ -104,7 +104,7 @@ def test_vectors_are_asked_for_again(turn: Turn, monkeypatch: pytest.MonkeyPatch
     with FaultServer([turn]) as server:
         assert embedded(embedder(server), ["a"]).tolist() == [vector_of("a")]
         assert len(server.requests) == 2
-    with FaultServer([turn] * 3) as server, pytest.raises(NoAnswer, match="after 2 tries"):
+    with FaultServer([turn] * 3) as server, pytest.raises(NoAnswer, match="2 tries"):
         embedded(embedder(server, max_retries=1), ["a"])
     assert len(server.requests) == 2
 
@@ -177,9 +177,9 @@ def stopping(stop: Stop, turn: Turn | None = None) -> Plan:
 def test_a_stop_is_seen_between_requests() -> None:
     stop = Stop()
     with FaultServer(stopping(stop)) as server, pytest.raises(Stopped, match="interrupted"):
-        embedded(embedder(server, stop), [f"text {at}" for at in range(300)])
-    assert len(server.requests) == 1
-    assert stop.callbacks == []
+        embedded(embedder(server, stop, batch_size=4), [f"text {at}" for at in range(300)])
+    # Those that were under way by then.
+    assert len(server.requests) <= 8
 
 
 def test_what_is_under_way_has_its_grace_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -189,10 +189,36 @@ def test_what_is_under_way_has_its_grace_and_no_more(monkeypatch: pytest.MonkeyP
     plan = stopping(stop, stalled(30.0))
     with FaultServer(plan) as server, pytest.raises(Stopped, match="interrupted"):
         embedded(embedder(server, stop), ["a"])
-    assert stop.callbacks == []
     with FaultServer() as server, pytest.raises(Stopped, match="interrupted"):
         embedded(embedder(server, stop), ["a"])
     assert not server.requests
+
+
+def test_requests_are_counted_and_paid_as_those_of_a_judge() -> None:
+    """The server counts a token a text; here each costs a dollar."""
+    given = {"batch_size": 2, "price": {"input_usd": 1e6, "output_usd": 0}}
+    texts = [f"text {at}" for at in range(6)]
+    with FaultServer() as server:
+        asked = embedder(server, **given)
+        embedded(asked, texts)
+    usage = asked.calls.usage["embeddings", ""]
+    assert (usage.calls, usage.failed, usage.tokens_in, usage.cost_usd) == (3, 0, 6, 6.0)
+    # A batch has 2 · (6 + 12) + 12 = 48 bytes, at most 20 tokens of which the server counts 2.
+    stop = Stop()
+    with FaultServer() as server, pytest.raises(Stopped, match=r"budget of 21.00 US dollars"):
+        embedded(embedder(server, stop, budget_usd=21.0, **given), texts)
+    assert (stop.kind, len(server.requests)) == ("budget", 1)
+    with pytest.raises(ConfigError, match=r"embedder \(e\): `budget_usd:` cannot be kept"):
+        LitellmEmbedder(EmbedderSettings(backend="litellm", model="e", budget_usd=1.0), Stop())
+
+
+def test_an_endpoint_that_is_not_there_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("valor_cli.models.scheduler.retries.FIRST_S", 0.01)
+    stop = Stop()
+    with FaultServer([failed(500)] * 6) as server, pytest.raises(JudgeError) as caught:
+        embedded(embedder(server, stop), ["a"])
+    assert "the embedder e cannot be reached: " in str(caught.value)
+    assert stop.kind == "failed"
 
 
 def test_ctrl_c_while_it_waits(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,27 +5,31 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.models.litellm import client as litellm_client
-from valor_cli.models.litellm.endpoints import Endpoint
+from valor_cli.models.litellm.endpoints import Endpoint, price_of
 from valor_cli.models.litellm.faults import explained, fault
 from valor_cli.models.protocols import ModelIdentity
 from valor_cli.models.requests import (
+    Message,
     NoAnswer,
-    PermanentError,
-    RateLimited,
+    Purpose,
+    Reply,
+    Request,
     Stopped,
     TransientError,
 )
 from valor_cli.models.scheduler import event_loop
-from valor_cli.models.scheduler.retries import Backoff
+from valor_cli.models.scheduler.calls import Calls, Limits
 from valor_cli.models.scheduler.stop import Stop
 from valor_cli.models.settings import EmbedderSettings
+from valor_cli.results import EMBEDDINGS
 
 T = TypeVar("T")
 
@@ -35,7 +39,12 @@ _CONNECT_S = 10.0
 
 
 class LitellmEmbedder:
-    """An embedder that calls litellm and retries transient failures."""
+    """An embedder that calls litellm.
+
+    Attributes:
+        calls: Its requests, scheduled, retried and counted as those of a judge.
+        at_a_time: Texts of a request.
+    """
 
     def __init__(self, settings: EmbedderSettings, stop: Stop) -> None:
         """Initialise without loading anything.
@@ -50,8 +59,7 @@ class LitellmEmbedder:
         litellm_client.check_installed()
         self._settings = settings
         self._stop = stop
-        self._backoff = Backoff()
-        self._endpoint = Endpoint(
+        endpoint = Endpoint(
             "embedder",
             settings.model or "",
             settings.api_base,
@@ -59,11 +67,20 @@ class LitellmEmbedder:
             settings.timeout_s,
             _CONNECT_S,
         )
-        self.name = settings.model or settings.backend
-        self.remote = not self._endpoint.near
+        self._backend = _Backend(settings, endpoint)
+        limits = Limits(
+            timeout_s=_CONNECT_S + settings.timeout_s,
+            max_retries=settings.max_retries,
+            budget_usd=settings.budget_usd,
+            max_tokens=0,
+        )
+        self.calls = Calls(self._backend, limits, stop, role="embedder")
+        self.name = self._backend.name
+        self.remote = self._backend.remote
         self.identity = ModelIdentity(self.name)
-        self.keeps = _key(settings, self._endpoint)
+        self.keeps = _key(settings, endpoint)
         self.longest = None
+        self.at_a_time = settings.batch_size or _AT_A_TIME
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """(texts, dimensions) the vector of each.
@@ -71,20 +88,16 @@ class LitellmEmbedder:
         Raises:
             NoAnswer: None could be had.
             Stopped: The run ends.
-            ConfigError: None ever will: a wrong key, an unknown model.
+            ValorError: None ever will: a wrong key, an unknown model, an endpoint that is gone.
         """
-        # A text that stands twice is sent once.
-        distinct = list(dict.fromkeys(texts))
-        size = self._settings.batch_size or _AT_A_TIME
-        vectors: list[list[float]] = []
-        for at in range(0, len(distinct), size):
-            part = [self._settings.prompt + text for text in distinct[at : at + size]]
-            vectors += await self._unless_stopped(self._embedded(part))
-        if len({len(vector) for vector in vectors}) > 1:
-            raise NoAnswer("the vectors are of different lengths")
-        places = {text: at for at, text in enumerate(distinct)}
         if not texts:
             return np.empty((0, 0))
+        # A text that stands twice is sent once.
+        places = {text: at for at, text in enumerate(dict.fromkeys(texts))}
+        asked = [self._settings.prompt + text for text in places]
+        vectors = await self._unless_stopped(self._embedded(asked))
+        if len({len(vector) for vector in vectors}) > 1:
+            raise NoAnswer("the vectors are of different lengths")
         return np.array(vectors, np.float64)[[places[text] for text in texts]]
 
     async def _unless_stopped(self, asking: Coroutine[Any, Any, T]) -> T:
@@ -109,24 +122,49 @@ class LitellmEmbedder:
         finally:
             self._stop.callbacks.remove(grace)
 
-    async def _embedded(self, texts: list[str]) -> list[list[float]]:
-        """Request vectors until they are received."""
-        tries = 0
-        while True:
-            try:
-                return await self._asked(texts)
-            except PermanentError as error:
-                raise NoAnswer(str(error)) from None
-            except (RateLimited, TransientError) as error:
-                if tries == self._settings.max_retries:
-                    raise NoAnswer(f"{error}, after {tries + 1} tries") from None
-                after_s = error.after_s
-            tries += 1
-            await asyncio.sleep(self._backoff.wait(tries, after_s))
-            if self._stop.reason is not None:
-                raise Stopped(self._stop.reason)
+    async def _embedded(self, texts: Sequence[str]) -> list[Any]:
+        """The vectors of texts, a request for each batch."""
+        vectors: list[Any] = []
+        for at in range(0, len(texts), self.at_a_time):
+            asked = tuple(Message("user", text) for text in texts[at : at + self.at_a_time])
+            called = await self.calls.ask(Request(asked, purpose=Purpose(EMBEDDINGS)))
+            if isinstance(called.reply, _Batch):
+                vectors += called.reply.vectors
+        return vectors
 
-    async def _asked(self, texts: list[str]) -> list[list[float]]:
+    def cut(self, texts: Sequence[str]) -> int:
+        """Unknown: providers reject long texts, or truncate them silently."""
+        return 0
+
+    async def close(self) -> None:
+        """Close its connections, unless others of the run still use them."""
+        await self._backend.close()
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch(Reply):
+    """The vectors of a batch, in the order of its texts."""
+
+    vectors: tuple[list[float], ...] = ()
+
+
+class _Backend:
+    """The endpoint, asked as a judge is: once a batch."""
+
+    in_order = False
+    # Single vectors are kept, not batches.
+    keeps = False
+
+    def __init__(self, settings: EmbedderSettings, endpoint: Endpoint) -> None:
+        self.name = settings.called
+        self.identity: Mapping[str, Any] = {}
+        self.remote = not endpoint.near
+        self.price = price_of(settings)
+        self._endpoint = endpoint
+
+    async def answer(self, request: Request) -> Reply:
+        """Send a batch. Raises as `Judge.answer`."""
+        texts = [message.content for message in request.messages]
         litellm = litellm_client.opened(self)
         key = self._endpoint.key(litellm)
         try:
@@ -138,11 +176,14 @@ class LitellmEmbedder:
             )
         except Exception as error:  # providers raise anything; `fault` tells them apart
             raise explained(fault(error), self._endpoint, litellm, texts) from None
-        return _vectors(response, len(texts))
-
-    def cut(self, texts: Sequence[str]) -> int:
-        """Unknown: providers reject long texts, or truncate them silently."""
-        return 0
+        # litellm says 0 where the server said nothing.
+        tokens = getattr(getattr(response, "usage", None), "prompt_tokens", None) or None
+        return _Batch(
+            "",
+            tokens_in=tokens,
+            tokens_out=None if tokens is None else 0,
+            vectors=tuple(_vectors(response, len(texts))),
+        )
 
     async def close(self) -> None:
         """Close its connections, unless others of the run still use them."""

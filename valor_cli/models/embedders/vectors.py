@@ -121,7 +121,14 @@ class Vectors:
             if self._stop.reason is not None:
                 raise Stopped(self._stop.reason)
             on_progress(STAGE, at, len(new))
-            await self._embedded(new[at : at + AT_ONCE])
+            part = new[at : at + AT_ONCE]
+            # Requests to a remote embedder go out together, and each is kept as it comes in.
+            size = getattr(self.embedder, "at_a_time", AT_ONCE)
+            parts = [part[first : first + size] for first in range(0, len(part), size)]
+            ends = await asyncio.gather(*map(self._embedded, parts), return_exceptions=True)
+            for end in ends:
+                if end is not None:
+                    raise end
         if new:
             on_progress(STAGE, len(new), len(new))
 

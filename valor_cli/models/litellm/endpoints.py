@@ -16,7 +16,7 @@ from msgspec import Struct
 from valor_cli.errors import ConfigError, Problem
 from valor_cli.extras import package_folder
 from valor_cli.models.requests import Price
-from valor_cli.models.settings import JudgeSettings
+from valor_cli.models.settings import EmbedderSettings, JudgeSettings
 
 _SECRET_NAME = re.compile("KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
 _SHORTEST_SECRET = 8
@@ -120,8 +120,8 @@ def is_loopback(url: str) -> bool:
 _LIST = "model_prices_and_context_window_backup.json"
 
 
-def price_of(settings: JudgeSettings) -> Price | None:
-    """The token price of a judge; None if unknown.
+def price_of(settings: JudgeSettings | EmbedderSettings) -> Price | None:
+    """The token price of a model; None if unknown.
 
     The list lies in the installed package litellm; it is read, and the package is not imported.
     """

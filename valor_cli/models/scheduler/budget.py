@@ -135,7 +135,11 @@ class Budget:
 
 
 def budget_of(
-    judge: Judge, limit_usd: float | None, max_tokens: int, spent_before: float = 0.0
+    judge: Judge,
+    limit_usd: float | None,
+    max_tokens: int,
+    spent_before: float = 0.0,
+    role: str = "judge",
 ) -> Budget:
     """The budget of a judge.
 
@@ -146,7 +150,7 @@ def budget_of(
         return Budget(None, None, max_tokens, spent_before)
     if judge.price is None:
         problem = Problem(
-            f"judge ({judge.name})",
+            f"{role} ({judge.name})",
             "`budget_usd:` cannot be kept, for it is not known what the model costs",
         )
         raise ConfigError(

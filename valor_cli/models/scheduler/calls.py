@@ -121,6 +121,7 @@ class Calls:
         recorder: CassetteWriter | None = None,
         spent_before: float = 0.0,
         seed: int = 0,
+        role: str = "judge",
     ) -> None:
         """Create once per judge and run, for one event loop.
 
@@ -132,6 +133,7 @@ class Calls:
             recorder: Is shown every reply, and every failure.
             spent_before: US dollars of the budget that went before, in a run that is resumed.
             seed: Of the jitter of the waits.
+            role: What messages call who is asked.
 
         Raises:
             ConfigError: There is a budget, and the judge has no price.
@@ -144,8 +146,8 @@ class Calls:
         # What is played again has an answer for each who asked, be it that there was none.
         self._shares = judge.keeps and not judge.in_order
         self._recorder = recorder
-        self._budget = budget_of(judge, limits.budget_usd, limits.max_tokens, spent_before)
-        self._tries = Retries(judge, limits, stop, self._budget, self._take_in, seed)
+        self._budget = budget_of(judge, limits.budget_usd, limits.max_tokens, spent_before, role)
+        self._tries = Retries(judge, limits, stop, self._budget, self._take_in, seed, role)
         self._awaited: dict[str, _Shared] = {}
         self._unreadable: dict[str, Reply] = {}
         self._raised = False

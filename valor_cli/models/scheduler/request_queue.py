@@ -54,8 +54,8 @@ class RequestQueue:
         Raises:
             Stopped: The run stopped first.
         """
-        self._loop = asyncio.get_running_loop()
-        turn: asyncio.Future[Slot | None] = self._loop.create_future()
+        self._enter()
+        turn: asyncio.Future[Slot | None] = asyncio.get_running_loop().create_future()
         heapq.heappush(self._line, _Waiting(not begun, ticket, highest, turn))
         self.next()
         try:
@@ -73,13 +73,20 @@ class RequestQueue:
             raise Stopped(self._stop.reason)
         return slot
 
+    def _enter(self) -> asyncio.AbstractEventLoop:
+        """The running loop; the alarm of an earlier one, which has ended, will not ring."""
+        loop = asyncio.get_running_loop()
+        if loop is not self._loop:
+            self._loop, self._alarm = loop, None
+        return loop
+
     async def rest(self, seconds: float) -> None:
         """Wait.
 
         Raises:
             Stopped: The run stopped first.
         """
-        loop = self._loop = asyncio.get_running_loop()
+        loop = self._enter()
         over: asyncio.Future[bool] = loop.create_future()
         self._resting.add(over)
         alarm = loop.call_later(seconds, _set, over, True)

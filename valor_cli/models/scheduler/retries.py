@@ -117,10 +117,12 @@ class Retries:
         budget: Budget,
         take_in: Callable[[Request, Reply], None],
         seed: int,
+        role: str = "judge",
     ) -> None:
         """Initialise; `take_in` stores a reply before it is returned."""
         self.fatal: ValorError | None = None
         self._judge = judge
+        self._role = role
         self._limits = limits
         self._stop = stop
         self._budget = budget
@@ -234,7 +236,7 @@ class Retries:
         return asyncio.get_running_loop().time()
 
     def _problem(self, words: str) -> Problem:
-        return Problem("", f"the judge {self._judge.name} {words}")
+        return Problem("", f"the {self._role} {self._judge.name} {words}")
 
     def _exhausted(self, failure: RateLimited | TransientError, made: int) -> NoAnswer | ValorError:
         """What a request that used up its tries ends with."""
