@@ -153,6 +153,8 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     folded: dict[str, str] = {}
     for candidate in known:
         folded.setdefault(candidate.casefold(), candidate)
-    near = [one for one in folded if len(name) >= SHORTENED and one.startswith(name.casefold())]
-    near = near or difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
+    name = name.casefold()
+    begun = sorted((one for one in folded if one.startswith(name)), key=len)
+    near = begun if len(name) >= SHORTENED else []
+    near = near or difflib.get_close_matches(name, folded, n=1, cutoff=0.6)
     return f" (did you mean '{folded[near[0]]}'?)" if near else ""

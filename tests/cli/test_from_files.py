@@ -11,6 +11,8 @@ from tests.cli.conftest import ROOT, Valor
 
 DATA = ROOT / "sample_data"
 COCO = DATA / "object_detection"
+CLASSES = DATA / "classification"
+LABELS = [CLASSES / "ground_truth.csv", CLASSES / "naive_bayes.csv"]
 
 
 def metric(folder: Path, name: str, output: str = "value") -> float:
@@ -40,6 +42,23 @@ def test_metrics_and_gates_by_the_names_of_the_field(valor: Valor, tmp_path: Pat
     assert done.returncode == 1
     assert done.stdout.startswith("FAILED  1 of 3 gates")
     assert metric(tmp_path, "mean_average_precision_over_ious") == pytest.approx(0.34696, abs=1e-5)
+
+
+def test_calibration_and_confident_errors_are_there_by_default(
+    valor: Valor, tmp_path: Path
+) -> None:
+    done = valor("evaluate", *LABELS, "--out", tmp_path / "probabilities")
+    assert "ECE ↓" in done.stdout
+    assert "**Confident errors**" in (tmp_path / "probabilities" / "report.md").read_text()
+    assert "  values of every sample  --metric sample_scores\n" in done.stderr
+    logits = tmp_path / "logits.csv"
+    logits.write_text("id,cat,dog\n1,2.5,-1\n2,-3,4\n")
+    truth = tmp_path / "truth.csv"
+    truth.write_text("id,label\n1,cat\n2,cat\n")
+    done = valor("evaluate", truth, logits, "--out", tmp_path / "logits")
+    assert (done.returncode, "ECE" in done.stdout) == (0, False)
+    asked = valor("evaluate", *LABELS, "-m", "accuracy", "--out", tmp_path / "asked")
+    assert "Not computed" not in asked.stderr
 
 
 def test_the_config_is_written_and_says_the_same(valor: Valor, tmp_path: Path) -> None:
@@ -98,7 +117,7 @@ def test_a_config_for_files_of_ones_own(valor: Valor, tmp_path: Path) -> None:
             "--gate: is for files without",
         ),
         (["configs/classification.yaml", "sample_data"], "sample_data: no YAML config, but config"),
-        ([COCO / "large.json"], "read as predictions, objects in images"),
+        ([COCO / "large.json"], "read as predictions: objects in images"),
         ([COCO / "large.json", "--task", "boxes"], "no task 'boxes'"),
         ([COCO / "ground_truth.json", COCO / "large.json", "--gate", "f > 1"], "expected a gate"),
         (
@@ -107,6 +126,14 @@ def test_a_config_for_files_of_ones_own(valor: Valor, tmp_path: Path) -> None:
         ),
         ([DATA / "text_generation" / "answers.jsonl", "-m", "GEval"], "is a metric of deepeval"),
         (["none.json", "other.json"], "none.json: no such file"),
+        # There is no config to set a key in.
+        ([*LABELS, "-m", "acc"], "--metric: unknown metric 'acc' (did you mean 'accuracy'?)"),
+        ([*LABELS, "-m", "rouge_l"], "--metric: 'rouge_l' is a metric of text_generation, not of"),
+        ([*LABELS, "--gate", "recall[x] >= 1"], "--gate: no label 'x'"),
+        (
+            [DATA / "text_generation" / "answers.jsonl", "-m", "faithfulness"],
+            "--set 'judge={backend: litellm, model: openai/gpt-4o-mini}'",
+        ),
     ],
 )
 def test_what_cannot_be_used(valor: Valor, arguments: list[object], message: str) -> None:

@@ -221,4 +221,4 @@ def test_the_examples_of_the_help_run(valor: Valor, tmp_path: Path) -> None:
         done = valor(*line.split(), *more, cwd=tmp_path)
         assert (done.returncode, done.stderr) == (0, ""), line
     assert sorted(os.listdir(tmp_path / "again")) == ["junit.xml", "report.html", "results.csv"]
-    assert (tmp_path / "person.svg").read_text().startswith("<svg")
+    assert (tmp_path / "curves.svg").read_text().startswith("<svg")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-import shutil
+import sys
 import textwrap
 from collections.abc import Mapping, Sequence
 from itertools import groupby
@@ -13,6 +13,7 @@ from typing import Annotated, Any, get_args, get_origin
 import yaml
 from pydantic import BaseModel
 
+from valor_cli.cli.output import width_of
 from valor_cli.metric import Call, Metric, Output, Task
 
 Entries = Sequence[tuple[Task[Any], Metric[Any]]]
@@ -109,7 +110,7 @@ def explained(tasks: Sequence[Task[Any]], metric: Metric[Any]) -> str:
 
 def _filled(text: str) -> str:
     """A paragraph as wide as a reader likes, or as the terminal."""
-    return textwrap.fill(text, min(WIDTH, shutil.get_terminal_size((WIDTH, 0)).columns))
+    return textwrap.fill(text, min(WIDTH, width_of(sys.stdout) or WIDTH))
 
 
 def as_json(entries: Entries) -> str:

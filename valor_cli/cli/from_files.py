@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -54,6 +55,9 @@ def are_configs(paths: Sequence[str], given: Mapping[str, object]) -> bool:
     Raises:
         ConfigError: Some are configs and some are data, or an option is not for configs.
     """
+    for path in filter(_is_promptfoo, paths):
+        problem = Problem(path, "is output of promptfoo, which is read as JSON")
+        raise ConfigError(problem, hint="promptfoo eval -o output.json")
     configs = [path for path in paths if _is_config(path)]
     if not configs:
         return False
@@ -66,6 +70,15 @@ def are_configs(paths: Sequence[str], given: Mapping[str, object]) -> bool:
         problem = Problem(used, "is for files without a config")
         raise ConfigError(problem, hint=f"write it into {configs[0]}, or use --set")
     return True
+
+
+def _is_promptfoo(path: str) -> bool:
+    """Whether a path is a YAML file with the results of promptfoo."""
+    if not path.lower().endswith(_YAML):
+        return False
+    with suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:
+        return file.readline().startswith("evalId:")
+    return False
 
 
 def _is_config(path: str) -> bool:

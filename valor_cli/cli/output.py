@@ -64,6 +64,11 @@ def _drop_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def width_of(stream: TextIO | None) -> int | None:
+    """The columns of a terminal; None where a stream is none."""
+    return shutil.get_terminal_size().columns if stream is not None and stream.isatty() else None
+
+
 def folded(text: str, stream: TextIO | None = None) -> str:
     """Text whose lines are folded between words to the width of a terminal, and there alone.
 
@@ -73,10 +78,9 @@ def folded(text: str, stream: TextIO | None = None) -> str:
         text: Any number of lines.
         stream: Where it goes; None: standard output.
     """
-    stream = stream or sys.stdout
-    if stream is None or not stream.isatty():
+    width = width_of(stream or sys.stdout)
+    if width is None:
         return text
-    width = shutil.get_terminal_size().columns
     return "\n".join(map(partial(_folded, width), text.split("\n")))
 
 

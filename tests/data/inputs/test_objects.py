@@ -218,6 +218,8 @@ def test_folders() -> None:
         f"both: this folder holds both .txt and .xml files: are they yolo or voc?\n{HINT}"
     )
     Path("none").mkdir()
+    assert error("none") == "none: this folder is empty"
+    write("none/a.md", "")
     assert error("none") == (
         f"none: this folder holds no .txt (yolo), .xml (voc) or .json files (labelme)\n{HINT}"
     )

@@ -156,7 +156,7 @@ def test_a_column_that_metrics_need_lists_those_there_are() -> None:
             "a.jsonl: no row has 'retrieved_contexts', 'retrieval_context', 'contexts', 'context'; "
             "there is: id, question, answer, reference, cam"
         ),
-        "Map other names under `data: columns:`, as {response: my_column}.",
+        "Map other names under `data: columns:`, as {retrieved_contexts: my_column}.",
     ]
 
 

@@ -7,10 +7,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import yaml
+from PIL import Image
 
 from valor_cli.errors import ConfigError, DataError, UnknownNameError
 from valor_cli.pipeline.inference import infer
+from valor_cli.pipeline.inference.yaml_text import yaml_text
 
 BOX = "image_id,label,x,y,width,height"
 FILES = {
@@ -20,6 +24,12 @@ FILES = {
     "b/predictions.csv": f"{BOX},score\n1,cat,0,0,5,5,0.9\n",
     "labels.csv": "id,label\n1,cat\n2,dog\n",
     "wide.csv": "id,cat,dog\n1,0.9,0.1\n2,0.2,0.8\n",
+    "logits.csv": "id,cat,dog\n1,2.5,-1\n2,-3,4\n",
+    "submission.csv": "id,label\n1,cat\n2,cat\n",
+    "evals.jsonl": '{"spec": {"completion_fns": ["m"]}}\n'
+    '{"sample_id": "a", "type": "match", "data": {"expected": "4", "sampled": "4"}}\n',
+    "kitti/truth/1.txt": "Car 0 0 0 1 1 9 9 1 1 1 0 0 0 0\n",
+    "kitti/found/1.txt": "Car 0 0 0 1 1 9 9 1 1 1 0 0 0 0 0.9\n",
     "both.csv": "id,label,prediction\n1,cat,cat\n2,dog,cat\n",
     "short.csv": "input,target,prediction\nIs it a cat?,yes,no\nIs it a dog?,no,no\n",
     "long.csv": "input,target,prediction\nWhat is it?,It is a very old cat,It is a dog\n",
@@ -62,6 +72,8 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, text in FILES.items():
         Path(name).parent.mkdir(parents=True, exist_ok=True)
         Path(name).write_text(text, encoding="utf-8")
+    Path("valid").mkdir()
+    Path("valid/_annotations.coco.json").write_text(FILES["coco.json"], encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -118,6 +130,32 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             "classification",
             {"ground_truth": "labels.csv", "predictions": "wide.csv"},
         ),
+        # Numbers beside an id are scores, whatever their size; the second labels are predictions.
+        (
+            ["labels.csv", "logits.csv"],
+            "classification",
+            {"ground_truth": "labels.csv", "predictions": "logits.csv"},
+        ),
+        (
+            ["labels.csv", "submission.csv"],
+            "classification",
+            {
+                "ground_truth": "labels.csv",
+                "predictions": "submission.csv",
+                "columns": {"prediction": "label"},
+            },
+        ),
+        (["evals.jsonl"], "text_generation", {"samples": "evals.jsonl"}),
+        (
+            ["valid", "boxes.json"],
+            "object_detection",
+            {"ground_truth": "valid/_annotations.coco.json", "predictions": "boxes.json"},
+        ),
+        (
+            ["kitti/truth", "kitti/found"],
+            "object_detection",
+            {"ground_truth": "kitti/truth", "predictions": "kitti/found"},
+        ),
         (["both.csv"], "classification", {"samples": "both.csv"}),
         # Of the same columns, values tell classes from texts.
         (["short.csv"], "classification", {"samples": "short.csv"}),
@@ -169,6 +207,35 @@ def test_pixels_without_a_label_do_not_count(names: Mapping[str, str], ignored: 
     assert (data["ground_truth"], data["predictions"]) == ("truth", "found")
 
 
+@pytest.mark.parametrize(
+    ("truth", "found", "labels", "ignored"),
+    [
+        # VOC's border is 255; with 0 alone it is the other label of two.
+        ([0, 3, 255], [0, 4, 4], {0: "0", 3: "3", 4: "4"}, 255),
+        ([0, 255], [255, 255], {0: "0", 255: "255"}, None),
+        ([1, 2], [2, 2], {1: "1", 2: "2"}, 255),
+    ],
+)
+def test_labels_without_names_are_called_like_their_values(
+    truth: list[int], found: list[int], labels: dict[int, str], ignored: int | None
+) -> None:
+    for folder, values in (("truth", truth), ("found", found)):
+        Path(folder).mkdir()
+        Image.fromarray(np.array([values], np.uint8)).save(f"{folder}/1.png")
+    told = infer(["truth", "found"])
+    data = told.config["data"]
+    assert (data["labels"], data.get("ignore_index")) == (labels, ignored)
+    assert f"labels: pixel values {', '.join(labels.values())}" in told.told
+
+
+def test_a_config_elsewhere_has_its_paths_moved_and_nothing_else() -> None:
+    data = {"ground_truth": "a", "predictions": {"m": "b"}, "labels": {0: "0"}, "format": "masks"}
+    config = {"task": "semantic_segmentation", "data": data, "interval": {"resamples": 9}}
+    text = yaml_text(config, "configs/run.yaml")
+    moved = {**data, "ground_truth": "../a", "predictions": {"m": "../b"}}
+    assert yaml.safe_load(text)["data"] == moved
+
+
 def test_a_task_that_is_named_decides() -> None:
     asked = infer(["short.csv"], task="text_generation", metrics=["{bleu_4: {}}", "rouge_l"])
     assert asked.config == {
@@ -187,26 +254,26 @@ def test_a_task_that_is_named_decides() -> None:
         (
             ["odd.csv"],
             ConfigError,
-            "cannot tell what it holds from its columns colour, price",
+            "cannot tell what it holds by its columns colour, price",
         ),
         (
             ["found.csv"],
             ConfigError,
-            "label, x, y, width, height, score (CSV); the ground truth is missing",
+            "label, x, y, width, height, score); the ground truth is missing",
         ),
-        (["labels.csv"], ConfigError, "labels.csv: read as ground truth, labels or scores"),
+        (["labels.csv"], ConfigError, "labels.csv: read as ground truth: labels or scores"),
         (
             ["truth.csv", "wide.csv"],
             ConfigError,
-            "wide.csv: read as predictions, labels or scores",
+            "wide.csv: read as predictions: labels or scores",
         ),
         (
             ["a/predictions.csv", "b/predictions.csv"],
             ConfigError,
             "a/predictions.csv: read as predictions",
         ),
-        (["truth.csv", "truth.csv", "found.csv"], ConfigError, "truth.csv: read as ground truth"),
-        (["truth.csv", "found.csv", "found.csv"], ConfigError, "found: named twice"),
+        (["truth.csv", "truth.csv", "found.csv"], ConfigError, "truth.csv: is named twice"),
+        (["truth.csv", "found.csv", "found.csv"], ConfigError, "found.csv: is named twice"),
         (["none.csv"], DataError, "none.csv: no such file"),
         (["both.csv", "[]"], DataError, "no file matches"),
     ],

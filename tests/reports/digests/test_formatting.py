@@ -94,6 +94,9 @@ def test_a_value_never_looks_like_the_limit_it_misses() -> None:
 def test_span() -> None:
     assert span((0.1, 0.25)) == "[0.100, 0.250]"
     assert span(None) == ""
+    assert span((3.8e-05, 0.126)) == "[0.000, 0.126]"
+    assert span((-36.0, -2.2e-16)) == "[−36.000, 0.000]"
+    assert span((1e-5, 2e-5)) == "[1.0e-05, 2.0e-05]"
 
 
 def test_plain_keeps_what_can_be_seen() -> None:

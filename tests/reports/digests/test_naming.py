@@ -21,6 +21,29 @@ def test_parameters_that_differ_are_named() -> None:
     assert names.detail("bleu", {"n": 2}) == ""
 
 
+def test_what_a_name_says_is_not_numbered() -> None:
+    sets = [
+        ("mean_average_precision", {"iou_threshold": iou, "interpolation": points})
+        for iou in (0.5, 0.75)
+        for points in ("11_point", "every_point")
+    ]
+    names = Names(sets)
+    assert names.title(sets[0][0], "value", sets[0][1]) == "mAP@0.50 (interpolation=11_point)"
+
+
+def test_a_judge_of_ones_own_is_called_by_its_name() -> None:
+    sets = [{"name": name, "prompt": f"Is it {name}?"} for name in ("polite", "deep")]
+    names = Names([("custom_judge", one) for one in sets])
+    assert [names.title("custom_judge", "pass", one) for one in sets] == [
+        "polite pass",
+        "deep pass",
+    ]
+    alone = {"name": "custom", "prompt": "?"}
+    assert (
+        Names([("custom_judge", alone)]).title("custom_judge", "pass", alone) == "custom_judge pass"
+    )
+
+
 def test_those_that_read_the_same_are_numbered() -> None:
     sets = [("json_schema", {"schema": one}) for one in (OBJECT, OTHER, {"type": "array"})]
     names = Names([*sets, sets[0]])

@@ -69,7 +69,7 @@ def test_judges_have_a_column_where_there_are_several() -> None:
     rows = text.splitlines()
     assert "judge" in rows[0]
     assert rows[1].split()[1:3] == ["all", "all"]  # models, judges
-    assert rows[2].split()[3] == "x"
+    assert rows[2].split()[2] == "x"
     assert text.count("against human_sexism") == 1
 
 
@@ -80,9 +80,7 @@ def test_one_metric_in_two_ways_is_told_apart() -> None:
     )
     assert "faithfulness batch_size=1 against" in text
     assert "faithfulness batch_size=5 against" in text
-    assert "custom_judge tone against" in shown(
-        calibration(metric="custom_judge", parameters={"name": "tone"})
-    )
+    assert "tone against" in shown(calibration(metric="custom_judge", parameters={"name": "tone"}))
 
 
 @pytest.mark.parametrize(

@@ -225,7 +225,7 @@ def _folder_format(path: str) -> str:
         return "labelme"
     elif is_table_folder(path):
         return "parquet"
-    elif not is_url(path) and not any(os.scandir(path)):
+    elif not is_url(path) and not os.listdir(path):
         raise DataError(Problem(path, "this folder is empty"))
     else:
         message = "this folder holds no .txt (yolo), .xml (voc) or .json files (labelme)"

@@ -42,6 +42,8 @@ _KINDS: Final[Mapping[Shape, _Kind]] = {
     "texts": _Kind("texts", "sample id", ("text_generation",)),
 }
 
+COLUMNS: Final = "and columns with --set, as --set 'data.columns={label: MY_COLUMN}'"
+
 RESAMPLES: Final = 200
 """Resamples of intervals: they take at most as long as the run without them."""
 
@@ -90,6 +92,8 @@ def infer(
     """
     wanted = None if task is None else _shape_of(catalogue.task(task).name)
     inputs = [look_at(path, wanted) for path in paths]
+    if twice := next((path for at, path in enumerate(paths) if path in paths[:at]), None):
+        raise ConfigError(Problem(twice, "is named twice"), hint="name each input once")
     shape = _shape(inputs)
     if shape == "texts":
         # A column of one file may name the models.
@@ -103,6 +107,8 @@ def infer(
         truth, predictions = _sides(inputs)
         data = {"ground_truth": truth.path, "predictions": _by_model(predictions)}
         data |= _beside(truth, predictions, shape)
+        if said := {one.label for one in predictions} - {""}:
+            data["columns"] = {"prediction": said.pop()}
         inputs = [truth, *predictions]
     if written := {one.written for one in inputs} - {""}:
         data["format"] = written.pop()
@@ -125,7 +131,7 @@ def _shape(inputs: Sequence[Seen]) -> Shape:
     if unknown:
         raise ConfigError(
             [Problem(one.path, f"cannot tell what it holds by its {one.basis}") for one in unknown],
-            hint=f"name the task with --task: {', '.join(catalogue.task_names())}",
+            hint=f"name the task with --task: {', '.join(catalogue.task_names())}\n{COLUMNS}",
         )
     first = inputs[0]
     other = next((one for one in inputs if one.shape != first.shape), None)
@@ -166,6 +172,8 @@ def _sides(inputs: Sequence[Seen]) -> tuple[Seen, Sequence[Seen]]:
     truths = [one for one in inputs if one.holds == "ground_truth"]
     if not truths and inputs[0].shape == "scores":
         return inputs[0], inputs[1:]  # Labels may stand beside predictions on both sides.
+    if len({one.label for one in inputs[1:]} - {""}) == 1 and truths == list(inputs):
+        return inputs[0], inputs[1:]  # Labels alone: those of the models come after the true ones.
     if len(truths) != 1:
         problems = [Problem(one.path, _held(one)) for one in truths or inputs]
         raise ConfigError(problems, hint="name one ground truth, then the predictions")
@@ -223,15 +231,17 @@ def _beside(truth: Seen, predictions: Sequence[Seen], shape: Shape) -> dict[str,
         files = (os.path.join(folder, name) for name in _NAMES_FILES)
         found = next(filter(os.path.isfile, files), None)
         names = {} if found is None else read_names(found)
-        ignored = [value for value, name in names.items() if _IGNORED.fullmatch(name)]
-        if not ignored and UNLABELLED not in names:
-            ignored = [UNLABELLED]
         data: dict[str, Any] = {} if found is None else {"labels": found}
         inputs = [truth, *predictions]
         if found is None and all(is_folder(one.path) and not one.written for one in inputs):
             values = sorted({value for one in inputs for value in label_values(one.path)})
-            data = {"labels": {value: str(value) for value in values if value not in ignored}}
-            data = data if data["labels"] else {}
+            # With 0 alone it is the other label of two.
+            kept = [one for one in values if one != UNLABELLED or set(values) <= {0, UNLABELLED}]
+            names = {value: str(value) for value in kept}
+            data = {"labels": names} if names else {}
+        ignored = [value for value, name in names.items() if _IGNORED.fullmatch(name)]
+        if not ignored and UNLABELLED not in names:
+            ignored = [UNLABELLED]
         return data | ({"ignore_index": ignored[0]} if len(ignored) == 1 else {})
     images = os.path.join(folder, _FOLDER_OF_IMAGES)
     own = truth.format == FORMATS["yolo"] or os.path.isdir(truth.path)  # has its images
@@ -273,5 +283,6 @@ def _told(task: str, inputs: Sequence[Seen], shape: Shape, data: Mapping[str, An
     if isinstance(beside.get("labels"), dict):
         beside["labels"] = f"pixel values {', '.join(beside['labels'].values())}"
     parts += [f"{name}: {value}" for name, value in beside.items()]
+    parts += [f"predicted labels: {name}" for name in data.get("columns", {}).values()]
     parts.append(f"95% intervals from {RESAMPLES} resamples")
     return " · ".join(parts)

@@ -25,7 +25,7 @@ from valor_cli.data.inputs.objects import format_of as format_of_objects
 from valor_cli.data.shapes.objects.columns import SCHEMA as OBJECTS
 from valor_cli.data.shapes.objects.columns import forms_in
 from valor_cli.data.shapes.objects.names import spelled
-from valor_cli.data.shapes.samples.logs import rows_of_document
+from valor_cli.data.shapes.samples.logs import is_log, rows_of_document
 from valor_cli.data.shapes.samples.other_tools import one_shape
 from valor_cli.data.shapes.samples.schema import SCHEMA as TEXTS
 from valor_cli.data.shapes.scores.schema import SCHEMA as SCORES
@@ -69,8 +69,17 @@ _OUTLINED: Final = re.compile(rb'"segmentation"\s*:\s*(?:\[\s*[\[\d]|\{)')
 _BOX_AND_SCORE: Final = 6
 """Numbers in a line of YOLO's that is no polygon, at most."""
 
+_KITTI: Final = 15
+"""Fields of a line of KITTI's that has no score."""
+
 _LONG, _WORDS = 40, 4
 """Characters, and words, from which on a value is a text and not the name of a class."""
+
+_FILES: Final = {"labelme": ".json", "dota": ".txt", "kitti": ".txt", "parquet": ".parquet"}
+"""What folders hold, for messages."""
+
+_ROBOFLOW: Final = "_annotations.coco.json"
+"""What the annotations are called that lie among their images."""
 
 _SAID: Final = ("prediction", "target", "ground_truth")
 """Names that both classes and texts go by."""
@@ -87,6 +96,7 @@ class Seen(Struct, frozen=True):
         basis: What told, for messages: "columns id, label".
         outline: Whether objects are boxes, or have polygons or masks.
         written: What `format` a config has to say of it: "masks"; other formats are detected.
+        label: The column of labels, where it has neither predictions nor scores beside them.
     """
 
     path: str
@@ -96,6 +106,7 @@ class Seen(Struct, frozen=True):
     basis: str
     outline: Outline = ""
     written: str = ""
+    label: str = ""
 
 
 def look_at(path: str, wanted: Shape | None = None) -> Seen:
@@ -111,6 +122,9 @@ def look_at(path: str, wanted: Shape | None = None) -> Seen:
     """
     one = expanded_tables(path)[0]
     if is_folder(one):
+        inside = os.path.join(one, _ROBOFLOW)
+        if os.path.isfile(inside) and (found := _coco(inside, inside, wanted)):
+            return found
         return _folder(path, one, wanted)
     extension = extension_of(one)
     if extension in (".yaml", ".yml"):
@@ -156,8 +170,9 @@ def _folder(path: str, folder: str, wanted: Shape | None) -> Seen:
     scored = found == "dota" and all(
         map(is_result, map(os.path.basename, files_under(folder, ".txt")))
     )
+    scored |= found == "kitti" and max(_lengths(folder), default=0) > _KITTI
     outline: Outline = "outline" if found == "labelme" else "box"
-    return _annotated(path, found, f"folder of {FORMATS[found]}", outline, scored=scored)
+    return _annotated(path, found, f"{_FILES[found]} files", outline, scored=scored)
 
 
 def _form_of_maps(folder: str, wanted: Shape | None) -> str:
@@ -274,6 +289,8 @@ def _rows(path: str, file: str, wanted: Shape | None) -> Seen:
     """A file of rows, by its columns or the keys of its first rows."""
     schemas = OBJECTS, SCORES, TEXTS, MANIFEST
     written = format_of_rows(file)
+    if written == "jsonl" and wanted in (None, "texts") and is_log(file):
+        return Seen(path, "texts", "both", FORMATS[written], "events")
     opened = open_rows(
         file,
         written,
@@ -296,7 +313,9 @@ def _rows(path: str, file: str, wanted: Shape | None) -> Seen:
     if texts:
         return Seen(path, "texts", "both", shown, basis)
     if wanted in (None, "scores") and holds is not None:
-        return Seen(path, "scores", holds, shown, basis)
+        alone = holds == "ground_truth"
+        label = str(SCORES.layout(names, {})["label"][0]) if alone else ""
+        return Seen(path, "scores", holds, shown, basis, label=label)
     return Seen(path, wanted, "both", shown, basis)
 
 

@@ -109,7 +109,7 @@ class Share(Struct, frozen=True):
 
 
 class Kind(Struct, frozen=True):
-    """A kind of error, by model; `outcome` is its name in the explorer."""
+    """A kind of error, by model; `outcome` is its name in the explorer, if that has just these."""
 
     name: str
     meaning: str
@@ -153,7 +153,7 @@ def _breakdown(rows: Sequence[MetricResult], models: Sequence[str], detail: str)
             error.words,
             error.meaning,
             tuple(_share(found, m, error.name) for m in models),
-            "fn" if error.name == MISSED.name else error.name,
+            "" if error.name == MISSED.name else error.name,
         )
         for error in ERRORS
         if any((m, error.name) in found or (m, f"{error.name}_cost") in found for m in models)

@@ -101,8 +101,8 @@ def _errors(d: Digest) -> Iterator[Item]:
         (kind, _, at), model = lost[0], ""
         if len(d.models) > 1:
             model = d.result.models[at]
-        # Errors are counted at every score.
-        link = explore(model=model, outcome=kind.outcome, threshold=0)
+        # Errors are counted at every score; those missed are among the false negatives.
+        link = explore(model=model, outcome=kind.outcome or "fn", threshold=0)
         yield Item(told, "Most AP is lost to", link=link)
     pairs = most_confused(confusions(d.result))
     if pairs:

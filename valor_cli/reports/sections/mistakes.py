@@ -64,7 +64,8 @@ def breakdown(d: Digest) -> Section | None:
         return None
     blocks: list[Block] = [_costs(one, d) for one in found]
     if any(kind.name == MISSED.words for one in found for kind in one.kinds):
-        blocks.append(Note(f"{MISSED.words.capitalize()}: {MISSED.meaning}."))
+        other = "Other false negatives count as the error of the detection that would find them."
+        blocks.append(Note(f"{MISSED.words.capitalize()}: {MISSED.meaning}. {other}"))
     return Section("Average precision lost", "errors", blocks, folded=True)
 
 
@@ -77,7 +78,7 @@ def _costs(found: Breakdown, d: Digest) -> Table:
         columns += [Column("AP lost", over=over, full=most), Column("errors", over=over)]
     lines = [
         [
-            Cell(kind.name, title=kind.meaning),
+            Cell(kind.name, title=kind.meaning, link=_all(kind) if kind in found.sides else ""),
             *(
                 cell
                 for at, share in enumerate(kind.shares)
@@ -89,12 +90,18 @@ def _costs(found: Breakdown, d: Digest) -> Table:
     return Table(columns, lines, "Average precision lost", found.detail)
 
 
+def _all(kind: Kind) -> str:
+    """All errors of one side, of which the kinds above are parts."""
+    return explore(outcome=kind.outcome, threshold=0)
+
+
 def _share(kind: Kind, share: Share, model: str) -> list[Cell]:
     cost = Cell(number(share.cost), value=share.cost, title=share.undefined or "")
     if share.count is None:
         return [cost, EMPTY]
     # Errors are counted at every score.
-    link = explore(model=model, outcome=kind.outcome, threshold=0) if share.count else ""
+    some = bool(share.count and kind.outcome)
+    link = explore(model=model, outcome=kind.outcome, threshold=0) if some else ""
     return [cost, Cell(number(share.count, "count"), link=link)]
 
 

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("in_a_folder")
 MAP = "Map other names under `data: columns:`, as {label: my_column}."
 NAMES = "The first line must name the columns. "
 CLASSES = "Name the columns that are classes under `data: classes:`."
-IDS = "(or id, uid, image_id, image, file_name, filename, name, path)"
+IDS = "(or id, uid, idx, index, image_id, image, file_name, filename, name, path)"
 LABELS = "(or ground_truth, target, true_label, y_true, gt, true, actual, class, labels)"
 FORMS = (
     "there are no predictions: expected a column 'prediction' (or predicted, pred, y_pred, "

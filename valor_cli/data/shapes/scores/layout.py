@@ -175,6 +175,8 @@ def layout_of(file: RowFile, side: Side, reading: ScoreReading) -> ScoreLayout:
         DataError: A column is missing or duplicate, or of a type that it cannot have; there is a
             single column; the classes are not known.
     """
+    own = {name: way for name, way in reading.columns.items() if name in _READ[side]}
+    reading = replace(reading, columns=own)  # what is a prediction there may be the label here
     if file.form == "json":
         return _of_rows(file.first_rows(), side, reading)
     reading = _as_columns(file.names, side, reading)
@@ -210,7 +212,7 @@ def _of_table(file: RowFile, side: Side, reading: ScoreReading) -> ScoreLayout:
     mapped = {
         name if name in names else name.split(".")[0]: f"for {standard}"
         for standard, name in reading.columns.items()
-        if standard in _READ[side] and (standard != "predictions" or file.form == "typed")
+        if standard != "predictions" or file.form == "typed"
     }
     wanted = mapped | dict.fromkeys(metadata, "for this metadata")
     there = [*names, *(name for name in within if name in metadata and name not in names)]

@@ -10,7 +10,7 @@ SCHEMA: Final = Schema(
     Field(
         "sample_id",
         "id",
-        ("id", "uid", "image_id", "image", "file_name", "filename", "name", "path"),
+        ("id", "uid", "idx", "index", "image_id", "image", "file_name", "filename", "name", "path"),
         description="the key of a sample",
     ),
     Field(
