@@ -213,6 +213,16 @@ def own_metric(written: str, folder: Path, name: str | None = None) -> Metric[An
     return load_metric(written, folder, name)
 
 
+def composite_metric(
+    task_name: str, name: str, asked: Mapping[str, Any], own: Mapping[str, Metric[Any]]
+) -> Metric[Any]:
+    """The metric of a composite of a task's metrics and own ones; see the function it calls."""
+    from valor_cli.evaluators.own import composite_metric as composed
+
+    known = {one.name: one for one in task(task_name).metrics}
+    return composed(name, asked, {**known, **own})
+
+
 class _Parameters(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
-from valor_cli.config.models import AUTO, Gate, Interval, Report, SliceSearch
+from valor_cli.config.models import AUTO, COMPOSITE, Composite, Gate, Interval, Report, SliceSearch
 from valor_cli.config.vocabulary import FILTER_KEYS, Vocabulary
 
 Schema: TypeAlias = dict[str, Any]
@@ -28,6 +28,11 @@ _OWN: Schema = {
         },
         "name": {"type": "string", "description": "The metric is own.NAME."},
         "threshold": {"type": ["number", "null"]},
+        "when": {
+            "type": "object",
+            "additionalProperties": {"enum": ["passes", "fails"]},
+            "description": "Only for samples that pass, or fail, another metric.",
+        },
     },
     "description": "A function of yours as a metric; further keys are its parameters.",
 }
@@ -41,7 +46,7 @@ _ENVIRONMENT: Schema = {
 def config_schema(vocabulary: Vocabulary) -> Schema:
     """The schema of a config: the keys of all tasks, then a condition per task."""
     names = {task: vocabulary.metric_names(task) for task in vocabulary.task_names()}
-    models: list[type[BaseModel]] = [Interval, Gate, Report, SliceSearch]
+    models: list[type[BaseModel]] = [Interval, Gate, Report, SliceSearch, Composite]
     for task, metrics in names.items():
         models += [vocabulary.inputs(task), vocabulary.options(task)]
         models += [vocabulary.parameters(task, metric) for metric in metrics.values()]
@@ -126,7 +131,11 @@ def _of_task(vocabulary: Vocabulary, task: str, named: _Named) -> Schema:
     with_values = _one_of({**values, **search}, patternProperties={_METADATA: _some(_SCALAR)})
     keys = [{"enum": list(slices)}, {"const": AUTO}, metadata, with_values]
     own = task in vocabulary.own_tasks()
-    entries = [{"enum": alone}, _one_of(bodies), *([_OWN] if own else [])]
+    entries = [
+        {"enum": alone},
+        _one_of(bodies),
+        *([_OWN, _one_of({COMPOSITE: named[Composite]})] if own else []),
+    ]
     gated: Schema = {"enum": list(bodies)}
     if own:
         gated = {"anyOf": [gated, {"type": "string", "pattern": r"^own\."}]}

@@ -56,6 +56,15 @@ class Vocabulary(Protocol):
             ConfigError: It cannot be.
         """
 
+    def composite_metric(
+        self, task: str, name: str, asked: Mapping[str, Any], own: Mapping[str, Metric[Any]]
+    ) -> Metric[Any]:
+        """The metric of a composite of a task's metrics and own ones.
+
+        Raises:
+            ConfigError: Its parts cannot be put together.
+        """
+
     def parameters_of(self, found: Metric[Any]) -> type[BaseModel]:
         """The strict model of the parameters and threshold of such a metric."""
 

@@ -5,18 +5,33 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from valor_cli.data.shapes.samples.dataset import TextDataset
+from valor_cli.evaluators.own.composites import (
+    completed,
+    composite_metric,
+    part_problems,
+    with_thresholds,
+)
 from valor_cli.evaluators.own.function import OwnFunction
 from valor_cli.evaluators.own.loading import load_metric
 from valor_cli.evaluators.samples.evidence import SampleEvidence, sample_wing
 from valor_cli.metric import Metric, Wing
 
-__all__ = ["load_metric", "own_wing", "sources_of"]
+__all__ = [
+    "composite_metric",
+    "load_metric",
+    "own_wing",
+    "part_problems",
+    "sources_of",
+    "with_thresholds",
+]
 
 
 def own_wing(metrics: Sequence[Metric[Any]]) -> Wing[TextDataset, SampleEvidence]:
     """The wing of the own metrics of a run."""
-    return sample_wing(*metrics)
+    return replace(sample_wing(*metrics), complete=completed)
 
 
 def sources_of(metrics: Sequence[Metric[Any]]) -> dict[str, str]:

@@ -17,6 +17,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 """What a metric, or an output, may be called."""
 
+PASSES: Final = (bool, bool | None)
+"""What a function returns that passes or fails a sample."""
+
 _ATTRIBUTE: Final = "__valor_declaration__"
 
 
@@ -74,8 +77,7 @@ def declaration_of(function: Callable[..., Any], returns: object) -> Declaration
     found = getattr(function, _ATTRIBUTE, None)
     if isinstance(found, Declaration):
         return found
-    passes = returns in (bool, bool | None)
-    output = Output() if passes else Output(bounds=(0, None), unit="score")
+    output = Output() if returns in PASSES else Output(bounds=(0, None), unit="score")
     return Declaration((output,), ("response",))
 
 

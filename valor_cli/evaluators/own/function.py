@@ -63,6 +63,8 @@ class OwnFunction:
 
     def __call__(self, texts: Texts, **parameters: Any) -> Outcomes:
         """Measure the samples of a shard; what the function prints goes to standard error."""
+        # For which samples it is, `completed` says.
+        parameters = {name: parameters[name] for name in self._kinds}
         with _ONE_AT_A_TIME, redirect_stdout(sys.stderr):
             found = [self._outcome(sample, parameters) for sample in samples_of(texts.data)]
         return Outcomes.of(found, [output.name for output in self.declared.outputs])

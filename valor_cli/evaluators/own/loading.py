@@ -11,16 +11,17 @@ from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hi
 from pydantic import TypeAdapter, ValidationError
 
 from valor_cli.errors import ConfigError, Problem
-from valor_cli.evaluators.own.declaration import NAME, declaration_of
+from valor_cli.evaluators.own.composites import BY_PARTS, HALF
+from valor_cli.evaluators.own.declaration import NAME, PASSES, declaration_of
 from valor_cli.evaluators.own.function import OwnFunction, own_values
 from valor_cli.evaluators.own.source import Source, load_function, source_of
 from valor_cli.metric import Metric
-from valor_cli.results import THRESHOLD
+from valor_cli.results import THRESHOLD, WHEN
 
 SPACE: Final = "own."
 """What names of own metrics begin with."""
 
-_TAKEN: Final = ("python", "name", THRESHOLD)
+_TAKEN: Final = ("python", "name", WHEN, THRESHOLD)
 """Keys of a config's entry that are no parameters."""
 
 _KINDS: Final = "str, int, float, bool, Literal, a list or tuple of these, and None beside them"
@@ -57,6 +58,8 @@ def load_metric(written: str, folder: Path, name: str | None = None) -> Metric[A
         outputs=declared.outputs,
         reference=written,
         needs=declared.needs,
+        by_parameters=BY_PARTS,
+        threshold=HALF if hints.get("return") in PASSES else None,
     )
 
 
