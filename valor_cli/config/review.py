@@ -276,10 +276,12 @@ class _Review:
             return None
         if not self._checks.expect((*place, "name"), name, str | None, "a name"):
             return None
-        if self.task is None or not self._may_load(path):
+        if not self._plugins:
+            self._checks.note(path, "names code to run, which --no-plugins refuses")
+        if self.task is None or not self._plugins:
             return None
         try:
-            found = self._vocabulary.own_metric(written, self._folder, name)
+            found = self._vocabulary.own_metric(self.task, written, self._folder, name)
         except ConfigError as error:
             problem = error.problems[0]
             at: TreePath = (*place, problem.place or OWN)
@@ -294,7 +296,9 @@ class _Review:
         model = self._vocabulary.parameters_of(found)
         parameters = self._checks.model(model, place, body, found.name, word="parameter")
         request = self._request(found.name, parameters, index, body)
-        if request is not None and item.get(WHEN) is not None:
+        if item.get(WHEN) is not None and found.measure is None:
+            self._checks.note((*place, WHEN), f"{found.name} has no values of single samples")
+        elif request is not None and item.get(WHEN) is not None:
             when = self._when((*place, WHEN), item[WHEN])
             return request.model_copy(update={"parameters": {**request.parameters, WHEN: when}})
         return request
@@ -307,16 +311,6 @@ class _Review:
             if wanted not in ("passes", "fails"):
                 self._checks.wrong((*path, name), "passes or fails", wanted, kind=False)
         return self._parts(path, node)
-
-    def _may_load(self, path: TreePath) -> bool:
-        """Whether code may be loaded; records a problem if not."""
-        tasks = self._vocabulary.own_tasks()
-        if self.task not in tasks:
-            message = f"functions as metrics are for {', '.join(tasks) or 'no task'} only"
-            self._checks.note(path, message)
-        elif not self._plugins:
-            self._checks.note(path, "names code to run, which --no-plugins refuses")
-        return self.task in tasks and self._plugins
 
     def _own_measure(self, path: TreePath, name: str) -> Measure | None:
         """What "own.NAME", or "own.NAME.OUTPUT", stands for."""

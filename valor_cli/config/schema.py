@@ -130,15 +130,14 @@ def _of_task(vocabulary: Vocabulary, task: str, named: _Named) -> Schema:
     search = {AUTO: {"anyOf": [named[SliceSearch], {"type": "null"}]}}
     with_values = _one_of({**values, **search}, patternProperties={_METADATA: _some(_SCALAR)})
     keys = [{"enum": list(slices)}, {"const": AUTO}, metadata, with_values]
-    own = task in vocabulary.own_tasks()
     entries = [
         {"enum": alone},
         _one_of(bodies),
-        *([_OWN, _one_of({COMPOSITE: named[Composite]})] if own else []),
+        _OWN,
+        _one_of({COMPOSITE: named[Composite]}),
     ]
-    gated: Schema = {"enum": list(bodies)}
-    if own:
-        gated = {"anyOf": [gated, {"type": "string", "pattern": r"^own\."}]}
+    own = {"type": "string", "pattern": r"^own\."}
+    gated = {"anyOf": [{"enum": list(bodies)}, own]}
     properties = {
         "data": named[vocabulary.inputs(task)],
         "metrics": {"items": {"anyOf": entries}},

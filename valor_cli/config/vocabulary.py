@@ -46,10 +46,9 @@ class Vocabulary(Protocol):
     def parameters(self, task: str, metric: str) -> type[BaseModel]:
         """The strict model of a metric's parameters and threshold, by its canonical name."""
 
-    def own_tasks(self) -> Sequence[str]:
-        """The tasks whose configs may name functions of the user's as metrics."""
-
-    def own_metric(self, written: str, folder: Path, name: str | None = None) -> Metric[Any]:
+    def own_metric(
+        self, task: str, written: str, folder: Path, name: str | None = None
+    ) -> Metric[Any]:
         """The metric of a function of the user's: its code is loaded, from `folder`.
 
         Raises:

@@ -65,7 +65,10 @@ def settled(plan: Plan) -> Plan:
 
 def _planned(config: RunConfig, task: Task[Any]) -> Plan:
     if config.own:
-        task = _with_own(task, config.own)
+        # Runs without any do not import it.
+        from valor_cli.evaluators.own import with_own
+
+        task = with_own(task, config.own)
     metrics = {metric.name: metric for metric in task.metrics}
     calls = [
         Call(
@@ -113,15 +116,6 @@ def _with_parts(calls: Sequence[Call], config: RunConfig) -> list[Call]:
     if problems:
         raise ConfigError(problems)
     return [with_thresholds(call, calls) for call in calls]
-
-
-def _with_own(task: Task[Any], own: Sequence[Metric[Any]]) -> Task[Any]:
-    """The task with the functions of the user's as a wing."""
-    # Runs without any do not import it.
-    from valor_cli.evaluators.own import own_wing
-
-    primary = [(metric.name, output.name) for metric in own for output in metric.outputs[:1]]
-    return replace(task, wings=(*task.wings, own_wing(own)), primary=(*task.primary, *primary))
 
 
 def _for_gates(

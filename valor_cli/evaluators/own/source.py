@@ -136,6 +136,8 @@ def module_of(source: Source) -> ModuleType:
     with redirect_stdout(sys.stderr):
         if source.code is None:
             return _imported(source)
+        if source.module in sys.modules:
+            return sys.modules[source.module]
         module = ModuleType(source.module)
         module.__file__ = os.path.abspath(source.file)
         # Dataclasses and type hints look their module up there.
