@@ -19,13 +19,13 @@ from valor_cli.kernels.geometry.conversion import bounds
 Ints = NDArray[np.int64]
 Objects = NDArray[Any]
 
-_TextColumns: Final = make_dataclass(
-    "_TextColumns", ["sample_ids", *COLUMNS], frozen=True, slots=True
+TextColumns: Final = make_dataclass(
+    "TextColumns", ["sample_ids", *COLUMNS], frozen=True, slots=True
 )
 """Arrays of what `Sample` has of one sample."""
 
 # Pickled by that name, which makers of dataclasses set from Python 3.12 on.
-_TextColumns.__module__ = __name__
+TextColumns.__module__ = __name__
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class ImageColumns:
 if TYPE_CHECKING:
     Columns: TypeAlias = Any
 else:
-    Columns = _TextColumns | LabelColumns | ImageColumns
+    Columns = TextColumns | LabelColumns | ImageColumns
 
 
 def columns_of(data: Any) -> Columns:
@@ -96,7 +96,7 @@ def columns_of(data: Any) -> Columns:
     """
     if isinstance(data, TextDataset):
         named = {name: _objects(getattr(data, name)) for name in COLUMNS}
-        return _TextColumns(sample_ids=_objects(data.sample_ids), **named)
+        return TextColumns(sample_ids=_objects(data.sample_ids), **named)
     if isinstance(data, ClassificationDataset):
         return _labels(data)
     return _images(data)

@@ -5,13 +5,16 @@ from __future__ import annotations
 import inspect
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final, Literal, TypeVar
 
 from msgspec import Struct
 
 from valor_cli.evaluators.own.sample import COLUMNS
 from valor_cli.metric import Output
+
+Kind = Literal["sample", "column", "evidence"]
+"""What a function reads: a text sample, the columns of all samples, or counts of labels."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -21,11 +24,15 @@ NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 PASSES: Final = (bool, bool | None)
 """What a function returns that passes or fails a sample."""
 
+KINDS_BY_NAME: Final[Mapping[str, Kind]] = {
+    "sample": "sample",
+    "columns": "column",
+    "evidence": "evidence",
+}
+"""What a function reads by the name of its first parameter; under any other one, a sample."""
+
 _ATTRIBUTE: Final = "__valor_declaration__"
 
-
-Kind = Literal["sample", "column", "evidence"]
-"""What a function reads: a text sample, the columns of all samples, or counts of labels."""
 
 Better = Literal["higher", "lower"] | None
 Bounds = tuple[float, float | None]
@@ -164,12 +171,15 @@ def declaration_of(function: Callable[..., Any], returns: object) -> Declaration
     if isinstance(found, Declaration):
         return found
     output = Output() if returns in PASSES else Output(bounds=(0, None), unit="score")
-    first = next(iter(inspect.signature(function).parameters), "")
-    if first == "columns":
-        return Declaration((output,), kind="column")
-    if first == "evidence":
-        return Declaration((output,), kind="evidence")
-    return Declaration((output,), ("response",))
+    kind = KINDS_BY_NAME.get(next(iter(inspect.signature(function).parameters), ""), "sample")
+    return Declaration((output,), ("response",) if kind == "sample" else (), kind)
+
+
+def is_metric(function: Callable[..., Any]) -> bool:
+    """Whether a function declares what it is, or its first parameter does."""
+    if isinstance(getattr(function, _ATTRIBUTE, None), Declaration):
+        return True
+    return next(iter(inspect.signature(function).parameters), "") in KINDS_BY_NAME
 
 
 def _checked_bounds(bounds: Any) -> tuple[float, float | None]:

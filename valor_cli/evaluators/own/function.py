@@ -10,7 +10,7 @@ import asyncio
 import inspect
 import math
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import redirect_stdout
 from numbers import Real
@@ -37,6 +37,9 @@ _FAILED: Final[Status] = "parse_failure"
 """The status of a sample whose outcome cannot be used."""
 
 Floats = NDArray[np.float64]
+
+Value = dict[str, float | None] | str
+"""What a function has of an argument, by output; a text: why that cannot be used."""
 
 
 class OwnFunction:
@@ -104,18 +107,17 @@ class OwnFunction:
     def _told(self, error: BaseException) -> str:
         return str(error) if isinstance(error, _UnusableError) else self.source.told(error)
 
-    def _value(self, argument: Any, parameters: Mapping[str, Any]) -> Mapping[str, Any] | str:
-        """The function's values, by output, or why there are none."""
+    def value(self, argument: Any, parameters: Mapping[str, Any]) -> Value:
+        """What the function has of an argument; what it prints goes to standard error."""
         try:
-            found = self._by_output(self._called(argument, parameters), _number)
+            with _ONE_AT_A_TIME, redirect_stdout(sys.stderr):
+                return self._by_output(self._called(argument, parameters), _number)
         except (Exception, SystemExit) as error:  # whatever it is, there is no value
             return self._told(error)
-        return found or "the function returned None"
 
     def _findings(self, replicas: Iterable[Any], parameters: Mapping[str, Any], n: int) -> Findings:
         """A value of each output, of each argument that stands for a replica of the data."""
-        with _ONE_AT_A_TIME, redirect_stdout(sys.stderr):
-            found = [self._value(one, parameters) for one in replicas]
+        found = [self.value(one, parameters) for one in replicas]
         values = []
         for output in self.declared.outputs:
             column = [None if isinstance(one, str) else one.get(output.name) for one in found]
@@ -137,13 +139,18 @@ class SampleFunction(OwnFunction):
 
     def __call__(self, texts: Texts, **parameters: Any) -> Outcomes:
         """Measure the samples of a shard; what the function prints goes to standard error."""
-        samples = samples_of(texts.data)
+        found = self.outcomes(samples_of(texts.data), parameters)
+        return Outcomes.of(found, [output.name for output in self.declared.outputs])
+
+    def outcomes(
+        self, samples: Iterable[Sample], parameters: Mapping[str, Any]
+    ) -> Sequence[Outcome]:
+        """The outcome of each sample."""
         with _ONE_AT_A_TIME, redirect_stdout(sys.stderr):
             if inspect.iscoroutinefunction(vars(self)["__wrapped__"]):
-                found = _awaited(self._awaited(samples, parameters))
-            else:
-                found = [self._outcome(sample, parameters) for sample in samples]
-        return Outcomes.of(found, [output.name for output in self.declared.outputs])
+                found: Sequence[Outcome] = _awaited(self._awaited(samples, parameters))
+                return found
+            return [self._outcome(sample, parameters) for sample in samples]
 
     def _outcome(self, sample: Sample, parameters: Mapping[str, Any]) -> Outcome:
         if lost := self._missing(sample):
@@ -193,15 +200,10 @@ class RowFunction(OwnFunction):
         """Measure the samples of a shard at once."""
         columns = texts.once("columns", lambda: columns_of(texts.data))
         n = len(columns.sample_ids)
-        reason = "the function returned NaN"
-        status: Status = "not_applicable"
-        found: Mapping[str, Floats | None] = {}
-        try:
-            with _ONE_AT_A_TIME, redirect_stdout(sys.stderr):
-                returned = self._called(columns, parameters)
-                found = self._by_output(returned, lambda value, output: _column(value, output, n))
-        except (Exception, SystemExit) as error:  # whatever it is, no sample has a value
-            reason, status = self._told(error), _FAILED
+        found = self.values(columns, parameters)
+        reason, status = "the function returned NaN", "not_applicable"
+        if isinstance(found, str):
+            reason, status, found = found, _FAILED, {}
         nothing = np.full(n, np.nan)
         values = {
             output.name: nothing if (own := found.get(output.name)) is None else own
@@ -215,6 +217,18 @@ class RowFunction(OwnFunction):
             ((),) * n,
             values,
         )
+
+    def values(
+        self, columns: Columns, parameters: Mapping[str, Any]
+    ) -> Mapping[str, Floats | None] | str:
+        """The values of all samples, by output; a text: why none can be used."""
+        n = len(columns.sample_ids)
+        try:
+            with _ONE_AT_A_TIME, redirect_stdout(sys.stderr):
+                returned = self._called(columns, parameters)
+                return self._by_output(returned, lambda value, output: _column(value, output, n))
+        except (Exception, SystemExit) as error:  # whatever it is, no sample has a value
+            return self._told(error)
 
 
 class ColumnEvidence(Struct, frozen=True):
