@@ -27,6 +27,7 @@ from valor_cli.config.models import (
 from valor_cli.config.problems import TreePath, quoted
 from valor_cli.config.short_forms import GATES, gate_of, told_of_peer
 from valor_cli.config.vocabulary import FILTER_KEYS, METADATA, Vocabulary, is_metadata
+from valor_cli.entry_points import NAME
 from valor_cli.errors import ConfigError, did_you_mean
 from valor_cli.results import THRESHOLD, WHEN, Scalar
 
@@ -40,6 +41,8 @@ KEYS = tuple(
 )
 OWN_SPACE: Final = "own."
 """What names of own metrics begin with."""
+
+NO_PLUGINS: Final = "names code to run, which --no-plugins refuses"
 
 LISTED_NAMES = 12
 """Names a message lists in full; of more it says which command lists them."""
@@ -134,8 +137,18 @@ class _Review:
             self._checks.note(path, "required, but missing")
         elif self._checks.expect(path, node, dict, "a mapping") and self.task is not None:
             model = self._vocabulary.inputs(self.task)
+            self._check_formats(node or {})
             return self._checks.model(model, path, node, f"data of {self._task_name}")
         return None
+
+    def _check_formats(self, node: Mapping[str, Any]) -> None:
+        """Refuse readers of installed packages where no code may be loaded."""
+        given = node.get("format")
+        sides = given if isinstance(given, dict) else {None: given}
+        for side, name in sides.items():
+            if not self._plugins and isinstance(name, str) and NAME.fullmatch(name):
+                path = ("data", "format", *([] if side is None else [side]))
+                self._checks.note(path, NO_PLUGINS)
 
     def options(self) -> BaseModel | None:
         """The keys that the task adds; null leaves one out, as in `section`."""
@@ -277,7 +290,7 @@ class _Review:
         if not self._checks.expect((*place, "name"), name, str | None, "a name"):
             return None
         if not self._plugins:
-            self._checks.note(path, "names code to run, which --no-plugins refuses")
+            self._checks.note(path, NO_PLUGINS)
         if self.task is None or not self._plugins:
             return None
         try:

@@ -10,6 +10,7 @@ from pydantic.json_schema import models_json_schema
 
 from valor_cli.config.models import AUTO, COMPOSITE, Composite, Gate, Interval, Report, SliceSearch
 from valor_cli.config.vocabulary import FILTER_KEYS, Vocabulary
+from valor_cli.entry_points import NAME
 
 Schema: TypeAlias = dict[str, Any]
 _Named: TypeAlias = Mapping[object, Schema]
@@ -23,8 +24,9 @@ _OWN: Schema = {
     "properties": {
         "python": {
             "type": "string",
-            "pattern": r"^.+:[^:]+$",
-            "description": "A function of yours: FILE.py:FUNCTION or package.module:FUNCTION.",
+            "pattern": rf"^(.+:[^:]+|(?!.*\.py$){NAME.pattern})$",
+            "description": "A function of yours: FILE.py:FUNCTION, package.module:FUNCTION, or the "
+            "name of an installed package's entry point.",
         },
         "name": {"type": "string", "description": "The metric is own.NAME."},
         "threshold": {"type": ["number", "null"]},
