@@ -15,7 +15,7 @@ from pydantic.json_schema import GenerateJsonSchema
 from docs.reference_words import Schema, default, table, told, typed, yaml
 from valor_cli import catalogue
 from valor_cli.config import json_schema
-from valor_cli.config.models import Gate, Interval, Report, SliceSearch
+from valor_cli.config.models import Composite, Gate, Interval, Report, SliceSearch
 from valor_cli.data.formats import manifest
 from valor_cli.data.shapes.objects import columns as object_columns
 from valor_cli.data.shapes.samples import schema as sample_schema
@@ -144,6 +144,13 @@ metrics:
   - coco
   - average_precision: {iou_thresholds: [0.5, 0.75]}
   - recall: {score_threshold: 0.5, threshold: 0.4}"""
+
+COMPOSITE = """\
+An item may also be a function of yours (`{python: metrics.py:FUNCTION}`), or a metric that is made
+of the values of other metrics of the same sample; [own-metrics.md](own-metrics.md) explains both.
+`composite` has one of the first four of these keys beside `name`:"""
+
+AT_LEAST = "`at_least` has:"
 
 LABEL_MAP = """\
 Maps labels in the files to labels to evaluate: it renames labels, and merges those that get the
@@ -319,6 +326,8 @@ def config_page(generated: str) -> str:
         ),
         *("### columns", COLUMN_NAMES, *_columns()),
         *("## metrics", METRICS, yaml(METRICS_EXAMPLE)),
+        *("### composite", COMPOSITE, _keys(_schema(Composite))),
+        *(AT_LEAST, _keys(_schema(Composite, "AtLeast"))),
         *("## label_map", LABEL_MAP, yaml("label_map: {motorbike: motorcycle, bicycle: cycle}")),
         *("## filter", FILTER, table(["column", "keeps"], [[f"`{a}`", b] for a, b in FILTERS])),
         yaml("filter: {label: [person, car], metadata.orientation: landscape}"),

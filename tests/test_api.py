@@ -221,7 +221,7 @@ def test_a_notebook_shows_the_summary_and_may_ask_judges(tmp_path: Path) -> None
         print(shown["text/html"])
     """
     out = run_python(code, tmp_path)
-    kinds, plain, page = out.partition("\n")[0], *out.partition("\n")[2].split("<pre", 1)
+    kinds, plain, page = out.partition("\n")[0], *out.partition("\n")[2].split("<iframe", 1)
     assert kinds == "['text/html', 'text/plain']"
     assert "faithfulness" in plain
     assert "PASSED" in plain
@@ -241,7 +241,33 @@ def test_what_a_model_says_is_no_markup_in_a_notebook(tmp_path: Path) -> None:
     """
     page = run_python(code, tmp_path)
     assert "<script>" not in page
-    assert "&lt;script&gt;" in page
+    # Escaped in the report, which is escaped in its frame.
+    assert "&amp;lt;script&amp;gt;" in page
+    assert 'sandbox="allow-scripts allow-downloads"' in page
+
+
+def letters(sample: Any) -> float:
+    """Letters of the response."""
+    return len(sample.response)
+
+
+def test_a_run_without_a_config() -> None:
+    rows = [{"sample_id": "a", "response": "xy"}, {"sample_id": "b", "response": "xyzw"}]
+    result = evaluate(
+        task="text_generation",
+        samples={"one": rows, "other": rows[:1]},
+        metrics=["pii_leakage", letters],
+        overrides={"gates": ["own.letters >= 1"]},
+    )
+    found = {row.model: row.value for row in result.metrics if row.metric == "own.letters"}
+    assert found == {"one": 3.0, "other": 2.0}
+    assert result.passed
+    rows = [{"id": 1, "label": "cat"}], [{"id": 1, "prediction": "cat"}]
+    sides = dict(zip(("ground_truth", "predictions"), rows, strict=True))
+    (row,) = evaluate(task="classification", data=sides, metrics=["accuracy"]).metrics
+    assert row.value == 1.0
+    with pytest.raises(ConfigError, match="task: required, but missing"):
+        evaluate(samples=[])
 
 
 def test_inputs_in_memory() -> None:

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
         MissingExtraError,
         ValorError,
     )
-    from valor_cli.evaluators.own.declaration import sample_metric
+    from valor_cli.evaluators.own.declaration import column_metric, evidence_metric, sample_metric
     from valor_cli.evaluators.own.sample import Sample
+    from valor_cli.metric import EvidenceCounts
     from valor_cli.results import ComparedRuns, MetricResult, RunResult
 
 __version__ = "0.1.0"
@@ -30,6 +31,7 @@ __all__ = [
     "ComparedRuns",
     "ConfigError",
     "DataError",
+    "EvidenceCounts",
     "JudgeError",
     "MetricResult",
     "MissingExtraError",
@@ -37,8 +39,10 @@ __all__ = [
     "Sample",
     "ValorError",
     "__version__",
+    "column_metric",
     "compare",
     "evaluate",
+    "evidence_metric",
     "read_run",
     "rows",
     "sample_metric",
@@ -47,8 +51,9 @@ __all__ = [
 _ROOMS = {
     "api": ("compare", "evaluate", "read_run", "rows"),
     "errors": ("ConfigError", "DataError", "JudgeError", "MissingExtraError", "ValorError"),
-    "evaluators.own.declaration": ("sample_metric",),
+    "evaluators.own.declaration": ("column_metric", "evidence_metric", "sample_metric"),
     "evaluators.own.sample": ("Sample",),
+    "metric": ("EvidenceCounts",),
     "results": ("ComparedRuns", "MetricResult", "RunResult"),
 }
 

@@ -40,9 +40,19 @@ font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monosp
 """
 
 
+_FRAME = """\
+<iframe srcdoc="{page}" sandbox="allow-scripts allow-downloads" title="valor report" \
+style="width:100%;height:720px;border:1px solid #8886;border-radius:6px"></iframe>
+"""
+"""The report is a document of its own: its style and scripts cannot touch the notebook."""
+
+
 def evaluate(
-    config: FilePath | Mapping[str, Any],
+    config: FilePath | Mapping[str, Any] | None = None,
     *,
+    task: str | None = None,
+    samples: Rows | Mapping[str, Rows] | None = None,
+    metrics: Sequence[Any] | None = None,
     data: Mapping[str, Rows | Mapping[str, Rows]] | None = None,
     overrides: Mapping[str, Any] | None = None,
     out: FilePath | None = None,
@@ -64,7 +74,11 @@ def evaluate(
 
     Args:
         config: A YAML file, or a mapping of what one would hold. Paths in it are relative to the
-            file's folder; those of a mapping to the current one.
+            file's folder; those of a mapping to the current one. None: `task` and inputs in memory
+            say it all.
+        task: In place of a config, the task.
+        samples: Rows in memory, as `data={"samples": …}`.
+        metrics: In place of the config's, its metrics: names and mappings, and functions of yours.
         data: Inputs in memory, in place of the files under `data:`, as `{"samples": rows}`, or rows
             of each model: mappings as lines of JSONL have them, or a data frame of pandas or
             polars, or an Arrow table.
@@ -90,6 +104,14 @@ def evaluate(
     """
     _show_in_notebooks()
     values = dict(overrides or {})
+    if config is None:
+        config = {} if task is None else {"task": task, "data": {}}
+    elif task is not None:
+        values["task"] = task
+    if metrics is not None:
+        values["metrics"] = [*map(_metric, metrics)]
+    if samples is not None:
+        data = {**(data or {}), "samples": samples}
     with ExitStack() as stack:
         if data:
             folder = stack.enter_context(TemporaryDirectory(prefix="valor-rows-"))
@@ -194,19 +216,46 @@ def _written(value: Any) -> str:
     return json.dumps(value, default=os.fspath, ensure_ascii=False)
 
 
+def _metric(asked: Any) -> Any:
+    """An entry of `metrics:`; of a function, one that names it."""
+    if not callable(asked):
+        return asked
+    return {"python": f"{asked.__module__}:{asked.__qualname__}"}
+
+
 def _show_in_notebooks() -> None:
-    """Let IPython, if it is running, show results as the terminal does."""
+    """Let notebooks show reports, and IPython, if it is running, what the terminal does."""
+    for kind in (RunResult, ComparedRuns):
+        # Results know no reports.
+        kind._repr_html_ = _html  # type: ignore[union-attr]
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     if shell is None:
         return
     formatters = shell.display_formatter.formatters
     for kind in (RunResult, ComparedRuns):
-        formatters["text/html"].for_type(kind, _html)
         formatters["text/plain"].for_type(kind, _print)
 
 
+def summary(result: RunResult | ComparedRuns) -> str:
+    """What the terminal shows of a result, without colours."""
+    return _console(result).export_text(styles=False)
+
+
 def _html(result: RunResult | ComparedRuns) -> str:
-    return _console(result).export_html(inline_styles=True, code_format=_PAGE)
+    """The report of a run in a frame, or the summary of a comparison."""
+    if isinstance(result, ComparedRuns):
+        return _console(result).export_html(inline_styles=True, code_format=_PAGE)
+    from html import escape
+
+    from valor_cli.reports.explorer.data import explorer_of
+    from valor_cli.reports.render.html import to_html
+    from valor_cli.reports.sections.report import report
+
+    explored = explorer_of(result)
+    if explored is not None and explored.files:
+        # What is too large for the page would lie beside it, and a frame has nothing beside it.
+        explored = None
+    return _FRAME.format(page=escape(to_html(report(result), explored, framed=True)))
 
 
 def _print(result: RunResult | ComparedRuns, printer: Any, cycle: bool) -> None:

@@ -201,16 +201,21 @@ def parameters_of(found: Metric[Any]) -> type[BaseModel]:
         return create_model(found.name, __base__=_Parameters, __doc__=found.description, **fields)
 
 
-def own_tasks() -> Sequence[str]:
-    """The tasks whose configs may name functions of the user's as metrics."""
-    return ("text_generation",)
-
-
-def own_metric(written: str, folder: Path, name: str | None = None) -> Metric[Any]:
+def own_metric(task_name: str, written: str, folder: Path, name: str | None = None) -> Metric[Any]:
     """The metric of a function of the user's; see `load_metric`."""
     from valor_cli.evaluators.own import load_metric
 
-    return load_metric(written, folder, name)
+    return load_metric(written, folder, name, task(task_name))
+
+
+def composite_metric(
+    task_name: str, name: str, asked: Mapping[str, Any], own: Mapping[str, Metric[Any]]
+) -> Metric[Any]:
+    """The metric of a composite of a task's metrics and own ones; see the function it calls."""
+    from valor_cli.evaluators.own import composite_metric as composed
+
+    known = {one.name: one for one in task(task_name).metrics}
+    return composed(name, asked, {**known, **own})
 
 
 class _Parameters(BaseModel):

@@ -20,17 +20,20 @@ def test_the_schema_knows_tasks_metrics_and_slices() -> None:
     assert boxes["if"] == {"properties": {"task": {"const": "boxes"}}, "required": ["task"]}
     inside = boxes["then"]["properties"]
     assert inside["data"] == {"$ref": "#/$defs/Boxes"}
-    alone, with_parameters = inside["metrics"]["items"]["anyOf"]
+    alone, with_parameters, own, made = inside["metrics"]["items"]["anyOf"]
     assert alone["enum"] == ["coco", "average_precision", "ap"]
     assert with_parameters["properties"]["ap"]["anyOf"][0] == {"$ref": "#/$defs/Average"}
-    assert inside["gates"]["items"]["properties"]["metric"]["enum"] == alone["enum"]
+    assert own["required"] == ["python"]
+    assert made["properties"] == {"composite": {"$ref": "#/$defs/Composite"}}
+    named, own_name = inside["gates"]["items"]["properties"]["metric"]["anyOf"]
+    assert (named["enum"], own_name["pattern"]) == (alone["enum"], r"^own\.")
     keys, auto, _, with_values = inside["slices"]["items"]["anyOf"]
     assert keys == {"enum": ["area"]}
     assert auto == {"const": "auto"}
     assert with_values["properties"]["auto"]["anyOf"][0] == {"$ref": "#/$defs/SliceSearch"}
     assert schema["properties"]["slices"]["anyOf"][1] == {"type": "array"}
     # A metric with a required parameter cannot be named alone.
-    alone, with_parameters = text["then"]["properties"]["metrics"]["items"]["anyOf"]
+    alone, with_parameters, *_ = text["then"]["properties"]["metrics"]["items"]["anyOf"]
     assert "matching" not in alone["enum"]
     assert with_parameters["properties"]["matching"] == {"$ref": "#/$defs/Matching"}
 

@@ -100,10 +100,14 @@ class Words:
     def outputs(self, task: str, metric: str) -> Sequence[str]:
         return ("value", "recall") if metric == "average_precision" else ("value",)
 
-    def own_tasks(self) -> Sequence[str]:
-        return ()
+    def own_metric(
+        self, task: str, written: str, folder: Path, name: str | None = None
+    ) -> Metric[Any]:
+        raise NotImplementedError
 
-    def own_metric(self, written: str, folder: Path, name: str | None = None) -> Metric[Any]:
+    def composite_metric(
+        self, task: str, name: str, asked: Mapping[str, Any], own: Mapping[str, Metric[Any]]
+    ) -> Metric[Any]:
         raise NotImplementedError
 
     def parameters_of(self, found: Metric[Any]) -> type[BaseModel]:

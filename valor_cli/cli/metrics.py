@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import typer
 
@@ -13,10 +13,19 @@ from valor_cli.errors import ConfigError, Problem
 if TYPE_CHECKING:
     from valor_cli.metric import Task
 
+CHECK: Final = "check"
+
 
 def metrics(
     name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="A metric, by name or alias.")
+        str | None,
+        typer.Argument(metavar="NAME", help="A metric, by name or alias; or the word check."),
+    ] = None,
+    file: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="FILE.py[:FUNCTION]", help="With check: your own metrics, all or one."
+        ),
     ] = None,
     task: Annotated[
         str | None, typer.Option(metavar="TASK", help="Only the metrics of one task.")
@@ -32,18 +41,27 @@ def metrics(
         bool, typer.Option("--guide", help="Show which metric answers which question.")
     ] = False,
 ) -> None:
-    """List the metrics, explain one, or help to choose.
+    """List the metrics, explain one, help to choose, or check your own.
 
     \b
     Example:
       valor metrics average_precision
       valor metrics faithfulness --prompt
       valor metrics --guide --task classification
+      valor metrics check metrics.py
     """
     from valor_cli import catalogue
     from valor_cli.cli.catalogue_text import as_json, explained, listing, shared
     from valor_cli.models.judge.prompt_files import names as prompt_names
 
+    if name == CHECK and file is not None:
+        from valor_cli.cli.own_checks import check_own
+
+        check_own(file, task)
+        return
+    if file is not None or name == CHECK:
+        message = "is FILE.py or FILE.py:FUNCTION, behind the word check"
+        raise ConfigError(Problem("FILE", message), hint="valor metrics check metrics.py")
     if format_ == "yaml" and not prompt:
         raise ConfigError(Problem("--format yaml", "is for --prompt; here it is text or json"))
     if guide and prompt:

@@ -45,6 +45,61 @@ class MetricRequest(_Strict):
     given: tuple[str, ...] = Field(default=(), exclude=True)
 
 
+COMPOSITES = ("of", "all_of", "any_of", "at_least")
+"""The keys that say how a composite is made."""
+
+
+class AtLeast(_Strict):
+    """How many of some metrics a sample must pass."""
+
+    k: int = Field(ge=1, description="How many.")
+    of: tuple[str, ...] = Field(min_length=1, description="Of which metrics.")
+
+
+class Composite(_Strict):
+    """A metric made of the values that other metrics of the run have of each sample."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"oneOf": [{"required": [key]} for key in COMPOSITES]}
+    )
+
+    name: str = Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", description="The metric is own.NAME.")
+    of: dict[str, Annotated[float, Field(gt=0)]] | None = Field(
+        default=None, min_length=1, description="Weighted mean: the metrics with their weights."
+    )
+    all_of: tuple[str, ...] | None = Field(
+        default=None, min_length=1, description="A sample passes if it passes all of these."
+    )
+    any_of: tuple[str, ...] | None = Field(
+        default=None, min_length=1, description="A sample passes if it passes one of these."
+    )
+    at_least: AtLeast | None = Field(
+        default=None, description="A sample passes if it passes k of these."
+    )
+    missing: Literal["skip"] | None = Field(
+        default=None,
+        description="skip: without a part's value the rest decides; null: there is no value.",
+    )
+    when: dict[str, Literal["passes", "fails"]] | None = Field(
+        default=None, min_length=1, description="Only samples that pass, or fail, another metric."
+    )
+    threshold: float | None = Field(default=None, description="The threshold of the value.")
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Self:
+        given = [key for key in COMPOSITES if getattr(self, key) is not None]
+        if len(given) != 1:
+            told = " and ".join(given) or "none of them"
+            raise ValueError(f"a composite has one of {', '.join(COMPOSITES)}, found {told}")
+        names = self.at_least.of if self.at_least else self.all_of or self.any_of or ()
+        for index, name in enumerate(names):
+            if name in names[:index]:
+                raise ValueError(f"duplicate {name}")
+        if self.at_least and self.at_least.k > len(names):
+            raise ValueError(f"at_least: {self.at_least.k} of {len(names)} metrics cannot pass")
+        return self
+
+
 NOT_WORSE_LEVEL = 0.05
 """The significance level of `not_worse: true`."""
 
@@ -237,6 +292,9 @@ class Report(_Strict):
 
 OWN = "python"
 """The key of an entry of `metrics:` that names a function of the user's."""
+
+COMPOSITE = "composite"
+"""The key of an entry of `metrics:` that is made of others."""
 
 
 def message_path(path: TreePath, tree: Mapping[str, Any]) -> TreePath:

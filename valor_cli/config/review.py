@@ -13,7 +13,9 @@ from valor_cli.config.document import YamlDocument
 from valor_cli.config.messages import unknown_key
 from valor_cli.config.models import (
     AUTO,
+    COMPOSITE,
     OWN,
+    Composite,
     Gate,
     Interval,
     MetricRequest,
@@ -25,8 +27,9 @@ from valor_cli.config.models import (
 from valor_cli.config.problems import TreePath, quoted
 from valor_cli.config.short_forms import GATES, gate_of, told_of_peer
 from valor_cli.config.vocabulary import FILTER_KEYS, METADATA, Vocabulary, is_metadata
+from valor_cli.entry_points import NAME
 from valor_cli.errors import ConfigError, did_you_mean
-from valor_cli.results import THRESHOLD, Scalar
+from valor_cli.results import THRESHOLD, WHEN, Scalar
 
 if TYPE_CHECKING:
     from valor_cli.metric import Measure, Metric
@@ -38,6 +41,8 @@ KEYS = tuple(
 )
 OWN_SPACE: Final = "own."
 """What names of own metrics begin with."""
+
+NO_PLUGINS: Final = "names code to run, which --no-plugins refuses"
 
 LISTED_NAMES = 12
 """Names a message lists in full; of more it says which command lists them."""
@@ -132,8 +137,18 @@ class _Review:
             self._checks.note(path, "required, but missing")
         elif self._checks.expect(path, node, dict, "a mapping") and self.task is not None:
             model = self._vocabulary.inputs(self.task)
+            self._check_formats(node or {})
             return self._checks.model(model, path, node, f"data of {self._task_name}")
         return None
+
+    def _check_formats(self, node: Mapping[str, Any]) -> None:
+        """Refuse readers of installed packages where no code may be loaded."""
+        given = node.get("format")
+        sides = given if isinstance(given, dict) else {None: given}
+        for side, name in sides.items():
+            if not self._plugins and isinstance(name, str) and NAME.fullmatch(name):
+                path = ("data", "format", *([] if side is None else [side]))
+                self._checks.note(path, NO_PLUGINS)
 
     def options(self) -> BaseModel | None:
         """The keys that the task adds; null leaves one out, as in `section`."""
@@ -173,8 +188,11 @@ class _Review:
     def _metric(self, index: int, item: Any) -> MetricRequest | None:
         path: TreePath = ("metrics", index)
         form = "a metric's name, or a mapping of one name to its parameters"
-        if isinstance(item, dict) and OWN in item:
-            return self._own_metric(index, item)
+        if isinstance(item, dict) and (OWN in item or [*item] == [COMPOSITE]):
+            request = self._composite if OWN not in item else self._own_request
+            found = request(index, item)
+            self._faulty_own |= found is None
+            return found
         if isinstance(item, dict) and len(item) != 1:
             keys = ", ".join(quoted(key) for key in list(item)[:5]) or "none"
             hint = "; indent the parameters below the name" if item else ""
@@ -212,13 +230,58 @@ class _Review:
             given=tuple(name for name in values if name in body),
         )
 
-    def _own_metric(self, index: int, item: Mapping[str, Any]) -> MetricRequest | None:
-        """An entry that names a function of the user's: `{python: metrics.py:politeness}`."""
-        found = self._own_request(index, item)
-        self._faulty_own |= found is None
-        return found
+    def _composite(self, index: int, item: Mapping[str, Any]) -> MetricRequest | None:
+        """An entry that is made of other metrics: `{composite: {name: good, all_of: [...]}}`."""
+        place: TreePath = ("metrics", index, COMPOSITE)
+        asked = self._checks.model(Composite, place, item[COMPOSITE], "a composite")
+        if asked is None or self.task is None:
+            return None
+        given = asked.model_dump(mode="json", exclude={"name", THRESHOLD}, exclude_none=True)
+        name = f"{OWN_SPACE}{asked.name}"
+        if name in self.own:
+            self._checks.note((*place, "name"), f"another metric is called {name} already")
+            return None
+        known = len(self._checks.problems)
+        if asked.at_least is not None:
+            given["at_least"]["of"] = self._parts((*place, "at_least", "of"), asked.at_least.of)
+        for key in given.keys() & {"of", "all_of", "any_of", WHEN}:
+            given[key] = self._parts((*place, key), given[key])
+        if len(self._checks.problems) > known:
+            return None
+        parameters = {"missing": None, **given}
+        try:
+            found = self._vocabulary.composite_metric(self.task, name, parameters, self.own)
+        except ConfigError as error:
+            problem = error.problems[0]
+            self._checks.note((*place, problem.place), problem.message)
+            return None
+        self.own[name] = found
+        return MetricRequest(
+            name=name,
+            parameters=parameters,
+            index=index,
+            threshold=found.threshold if asked.threshold is None else asked.threshold,
+            threshold_given=asked.threshold is not None,
+        )
+
+    def _parts(self, path: TreePath, named: Any) -> Any:
+        """The metrics in a list, or in the keys of a mapping, by their canonical names."""
+        if isinstance(named, Mapping):
+            return {self._part((*path, name), name): value for name, value in named.items()}
+        return [self._part((*path, index), name) for index, name in enumerate(named)]
+
+    def _part(self, path: TreePath, name: str) -> str:
+        measure = self._measure(path, name)
+        if measure is None:
+            return name
+        if measure.parameters:
+            self._checks.note(
+                path, f"{name} stands for parameters too; list it, and name its metric"
+            )
+        return ".".join(filter(None, (measure.metric, measure.output)))
 
     def _own_request(self, index: int, item: Mapping[str, Any]) -> MetricRequest | None:
+        """An entry that names a function of the user's: `{python: metrics.py:politeness}`."""
         place: TreePath = ("metrics", index)
         path: TreePath = (*place, OWN)
         written, name = item[OWN], item.get("name")
@@ -226,10 +289,12 @@ class _Review:
             return None
         if not self._checks.expect((*place, "name"), name, str | None, "a name"):
             return None
-        if self.task is None or not self._may_load(path):
+        if not self._plugins:
+            self._checks.note(path, NO_PLUGINS)
+        if self.task is None or not self._plugins:
             return None
         try:
-            found = self._vocabulary.own_metric(written, self._folder, name)
+            found = self._vocabulary.own_metric(self.task, written, self._folder, name)
         except ConfigError as error:
             problem = error.problems[0]
             at: TreePath = (*place, problem.place or OWN)
@@ -240,20 +305,25 @@ class _Review:
             message = f"another function is called {found.name} already; give this one a name:"
             self._checks.note(path, message)
             return None
-        body = {key: value for key, value in item.items() if key not in (OWN, "name")}
+        body = {key: value for key, value in item.items() if key not in (OWN, "name", WHEN)}
         model = self._vocabulary.parameters_of(found)
         parameters = self._checks.model(model, place, body, found.name, word="parameter")
-        return self._request(found.name, parameters, index, body)
+        request = self._request(found.name, parameters, index, body)
+        if item.get(WHEN) is not None and found.measure is None:
+            self._checks.note((*place, WHEN), f"{found.name} has no values of single samples")
+        elif request is not None and item.get(WHEN) is not None:
+            when = self._when((*place, WHEN), item[WHEN])
+            return request.model_copy(update={"parameters": {**request.parameters, WHEN: when}})
+        return request
 
-    def _may_load(self, path: TreePath) -> bool:
-        """Whether code may be loaded; records a problem if not."""
-        tasks = self._vocabulary.own_tasks()
-        if self.task not in tasks:
-            message = f"functions as metrics are for {', '.join(tasks) or 'no task'} only"
-            self._checks.note(path, message)
-        elif not self._plugins:
-            self._checks.note(path, "names code to run, which --no-plugins refuses")
-        return self.task in tasks and self._plugins
+    def _when(self, path: TreePath, node: Any) -> Any:
+        """The verdicts that samples must have, by metric."""
+        if not self._checks.expect(path, node, dict, "a metric with passes or fails"):
+            return {}
+        for name, wanted in node.items():
+            if wanted not in ("passes", "fails"):
+                self._checks.wrong((*path, name), "passes or fails", wanted, kind=False)
+        return self._parts(path, node)
 
     def _own_measure(self, path: TreePath, name: str) -> Measure | None:
         """What "own.NAME", or "own.NAME.OUTPUT", stands for."""

@@ -8,8 +8,9 @@ from typing import Any, TypeAlias
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
-from valor_cli.config.models import AUTO, Gate, Interval, Report, SliceSearch
+from valor_cli.config.models import AUTO, COMPOSITE, Composite, Gate, Interval, Report, SliceSearch
 from valor_cli.config.vocabulary import FILTER_KEYS, Vocabulary
+from valor_cli.entry_points import NAME
 
 Schema: TypeAlias = dict[str, Any]
 _Named: TypeAlias = Mapping[object, Schema]
@@ -23,11 +24,17 @@ _OWN: Schema = {
     "properties": {
         "python": {
             "type": "string",
-            "pattern": r"^.+:[^:]+$",
-            "description": "A function of yours: FILE.py:FUNCTION or package.module:FUNCTION.",
+            "pattern": rf"^(.+:[^:]+|(?!.*\.py$){NAME.pattern})$",
+            "description": "A function of yours: FILE.py:FUNCTION, package.module:FUNCTION, or the "
+            "name of an installed package's entry point.",
         },
         "name": {"type": "string", "description": "The metric is own.NAME."},
         "threshold": {"type": ["number", "null"]},
+        "when": {
+            "type": "object",
+            "additionalProperties": {"enum": ["passes", "fails"]},
+            "description": "Only for samples that pass, or fail, another metric.",
+        },
     },
     "description": "A function of yours as a metric; further keys are its parameters.",
 }
@@ -41,7 +48,7 @@ _ENVIRONMENT: Schema = {
 def config_schema(vocabulary: Vocabulary) -> Schema:
     """The schema of a config: the keys of all tasks, then a condition per task."""
     names = {task: vocabulary.metric_names(task) for task in vocabulary.task_names()}
-    models: list[type[BaseModel]] = [Interval, Gate, Report, SliceSearch]
+    models: list[type[BaseModel]] = [Interval, Gate, Report, SliceSearch, Composite]
     for task, metrics in names.items():
         models += [vocabulary.inputs(task), vocabulary.options(task)]
         models += [vocabulary.parameters(task, metric) for metric in metrics.values()]
@@ -125,11 +132,14 @@ def _of_task(vocabulary: Vocabulary, task: str, named: _Named) -> Schema:
     search = {AUTO: {"anyOf": [named[SliceSearch], {"type": "null"}]}}
     with_values = _one_of({**values, **search}, patternProperties={_METADATA: _some(_SCALAR)})
     keys = [{"enum": list(slices)}, {"const": AUTO}, metadata, with_values]
-    own = task in vocabulary.own_tasks()
-    entries = [{"enum": alone}, _one_of(bodies), *([_OWN] if own else [])]
-    gated: Schema = {"enum": list(bodies)}
-    if own:
-        gated = {"anyOf": [gated, {"type": "string", "pattern": r"^own\."}]}
+    entries = [
+        {"enum": alone},
+        _one_of(bodies),
+        _OWN,
+        _one_of({COMPOSITE: named[Composite]}),
+    ]
+    own = {"type": "string", "pattern": r"^own\."}
+    gated = {"anyOf": [{"enum": list(bodies)}, own]}
     properties = {
         "data": named[vocabulary.inputs(task)],
         "metrics": {"items": {"anyOf": entries}},

@@ -46,14 +46,22 @@ class Vocabulary(Protocol):
     def parameters(self, task: str, metric: str) -> type[BaseModel]:
         """The strict model of a metric's parameters and threshold, by its canonical name."""
 
-    def own_tasks(self) -> Sequence[str]:
-        """The tasks whose configs may name functions of the user's as metrics."""
-
-    def own_metric(self, written: str, folder: Path, name: str | None = None) -> Metric[Any]:
+    def own_metric(
+        self, task: str, written: str, folder: Path, name: str | None = None
+    ) -> Metric[Any]:
         """The metric of a function of the user's: its code is loaded, from `folder`.
 
         Raises:
             ConfigError: It cannot be.
+        """
+
+    def composite_metric(
+        self, task: str, name: str, asked: Mapping[str, Any], own: Mapping[str, Metric[Any]]
+    ) -> Metric[Any]:
+        """The metric of a composite of a task's metrics and own ones.
+
+        Raises:
+            ConfigError: Its parts cannot be put together.
         """
 
     def parameters_of(self, found: Metric[Any]) -> type[BaseModel]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from valor_cli.metric.definition import ByParameters, Call, Metric, MissingConfig, ModelKind, Output
 from valor_cli.metric.evidence import Dataset, Evidence
+from valor_cli.metric.evidence_counts import EvidenceCounts
 from valor_cli.metric.loading import (
     METADATA,
     Loaded,
@@ -25,6 +26,7 @@ __all__ = [
     "Call",
     "Dataset",
     "Evidence",
+    "EvidenceCounts",
     "Loaded",
     "Measure",
     "Metric",

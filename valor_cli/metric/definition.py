@@ -51,11 +51,13 @@ class ByParameters(NamedTuple):
         needs: What it reads of the inputs beside `Metric.needs`.
         asks: The kinds of models that it asks beside `Metric.asks`.
         lack: What the parameters must still name; None: nothing.
+        parts: The metrics whose values of the same samples it rests on.
     """
 
     needs: Callable[[Mapping[str, Any]], tuple[str, ...]] | None = None
     asks: Callable[[Mapping[str, Any]], tuple[ModelKind, ...]] | None = None
     lack: Callable[[Mapping[str, Any]], MissingConfig | None] | None = None
+    parts: Callable[[Mapping[str, Any]], tuple[str, ...]] | None = None
 
 
 class Metric(Struct, Generic[R], frozen=True):
@@ -180,6 +182,12 @@ class Call(Struct, frozen=True):
         """The kinds of models that the metric uses."""
         more = self.metric.by_parameters.asks
         return (*self.metric.asks, *(() if more is None else more(self.parameters)))
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The metrics whose values of the same samples it rests on."""
+        more = self.metric.by_parameters.parts
+        return () if more is None else more(self.parameters)
 
     @property
     def missing_config(self) -> MissingConfig | None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Generic, Literal
 
 from msgspec import Struct, field
 
 from valor_cli.metric.definition import Call, Metric
 from valor_cli.metric.evidence import D, E
+from valor_cli.metric.evidence_counts import EvidenceCounts
 from valor_cli.metric.loading import OneSided
-from valor_cli.results import ObjectsResult, Scalar
+from valor_cli.results import MetricSamples, ObjectsResult, Scalar
 
 
 def in_one_part(evidence: E) -> Sequence[tuple[Mapping[str, Scalar], E]]:
@@ -33,6 +34,10 @@ class Wing(Struct, Generic[D, E], frozen=True):
         built_from: Of what evidence is built and merged: "shards", one for each process; "ranges",
             only where inputs are read in ranges, since handing shards to processes takes longer
             than to build the evidence; "whole", where the evidence of a unit rests on others.
+        complete: The evidence of all data, with what rests on the values that metrics of other
+            wings have of the same units: by name, their calls and values.
+        counted: What own metrics read of the evidence, for each of its replicas; its keyword-only
+            arguments are parameters of theirs. None: they read none of it.
         gather: Asks models about all datasets, before there is evidence: the datasets by model,
             the plan, and whom to ask (None: nobody, every sample is skipped), to the plan that
             `evidence` takes for each model.
@@ -53,6 +58,8 @@ class Wing(Struct, Generic[D, E], frozen=True):
     parts: Callable[[E], Sequence[tuple[Mapping[str, Scalar], E]]] = in_one_part
     one_sided: Callable[[E], OneSided] | None = None
     built_from: Literal["shards", "ranges", "whole"] = "shards"
+    complete: Callable[[E, Mapping[str, tuple[Call, MetricSamples | None]]], E] | None = None
+    counted: Callable[..., Iterator[EvidenceCounts]] | None = None
     gather: Callable[[Mapping[str, D], Any, Any], Mapping[str, Any]] | None = None
     condense: Callable[[E, Sequence[Call]], Any] | None = None
     stored: tuple[type[Any], ...] = ()

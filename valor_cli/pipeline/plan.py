@@ -65,7 +65,10 @@ def settled(plan: Plan) -> Plan:
 
 def _planned(config: RunConfig, task: Task[Any]) -> Plan:
     if config.own:
-        task = _with_own(task, config.own)
+        # Runs without any do not import it.
+        from valor_cli.evaluators.own import with_own
+
+        task = with_own(task, config.own)
     metrics = {metric.name: metric for metric in task.metrics}
     calls = [
         Call(
@@ -91,16 +94,28 @@ def _planned(config: RunConfig, task: Task[Any]) -> Plan:
         tuned = [task.asking.tuned(config.options, call) for call in calls]
         calls = [call for call, _ in tuned]
         told |= dict.fromkeys(warning for _, warning in tuned if warning is not None)
+    if any(call.parts for call in calls):
+        calls = _with_parts(calls, config)
     return Plan(config, task, _wings(task, calls, config), tuple(told))
 
 
-def _with_own(task: Task[Any], own: Sequence[Metric[Any]]) -> Task[Any]:
-    """The task with the functions of the user's as a wing."""
-    # Runs without any do not import it.
-    from valor_cli.evaluators.own import own_wing
+def _with_parts(calls: Sequence[Call], config: RunConfig) -> list[Call]:
+    """The calls, after checking that metrics made of others have them.
 
-    primary = [(metric.name, output.name) for metric in own for output in metric.outputs[:1]]
-    return replace(task, wings=(*task.wings, own_wing(own)), primary=(*task.primary, *primary))
+    Raises:
+        ConfigError: One is not listed, or does not pass or fail a sample.
+    """
+    from valor_cli.evaluators.own import part_problems, with_thresholds
+
+    at = {request.name: request.index for request in config.metrics or ()}
+    problems = [
+        Problem(config.place("metrics", at[call.metric.name]), f"{call.metric.name} {message}")
+        for call in calls
+        for message in part_problems(call, calls)
+    ]
+    if problems:
+        raise ConfigError(problems)
+    return [with_thresholds(call, calls) for call in calls]
 
 
 def _for_gates(

@@ -50,6 +50,7 @@ from valor_cli.results import (
     Findings,
     InsightResult,
     MetricResult,
+    MetricSamples,
     MetricValue,
     ObjectsResult,
     ResampledResult,
@@ -115,6 +116,8 @@ class Computation:
         self.searches: list[SliceSearchResult] = []
         self.warnings: dict[str, None] = {}
         self._held: dict[int, list[ModelValues]] = {}
+        self._composed = any(call.parts for part in plan.wings for call in part.calls)
+        self._values: dict[str, dict[str, tuple[Call, MetricSamples | None]]] = {}
         self._of_labels = LabelMeasure()
         if search is not None:
             self._search(search)
@@ -174,7 +177,23 @@ class Computation:
             evidence = self.built.get((model, number))
             if evidence is None:
                 evidence = self._evidence(part.wing, dataset, needs[model])
-            yield ModelValues(model, dataset, evidence, self._findings(part, evidence))
+            if part.wing.complete is not None and self._composed:
+                evidence = part.wing.complete(evidence, self._other_values(part, model))
+            findings = self._findings(part, evidence)
+            if self._composed:
+                for call, found in zip(part.calls, findings, strict=True):
+                    self._values.setdefault(model, {})[call.metric.name] = call, found.samples
+            yield ModelValues(model, dataset, evidence, findings)
+
+    def _other_values(
+        self, part: WingPlan, model: str
+    ) -> Mapping[str, tuple[Call, MetricSamples | None]]:
+        """The values of single samples that the metrics of a model have in other wings."""
+        for other in self.plan.wings:
+            known = self._values.get(model, {})
+            if other is not part and other.calls[0].metric.name not in known:
+                self._held[id(other)] = list(self._wholes(other))
+        return self._values.get(model, {})
 
     def _findings(self, part: WingPlan, evidence: Evidence) -> list[Findings]:
         return [findings_of(call, evidence, part.wing.parts) for call in part.calls]

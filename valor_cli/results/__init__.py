@@ -20,6 +20,7 @@ from valor_cli.results.comparisons import (
 from valor_cli.results.findings import (
     STATUSES,
     THRESHOLD,
+    WHEN,
     Direction,
     Findings,
     JudgeCalls,
@@ -105,6 +106,7 @@ __all__ = [
     "TEXT",
     "THRESHOLD",
     "TOO_LOW",
+    "WHEN",
     "AgreementResult",
     "CalibrationResult",
     "Caution",

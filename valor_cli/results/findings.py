@@ -26,6 +26,9 @@ Parameters: TypeAlias = Mapping[str, ParameterValue]
 THRESHOLD = "threshold"
 """The config key of a metric's threshold, beside its parameters."""
 
+WHEN = "when"
+"""The parameter that says which samples an own metric is for: "passes" or "fails", by metric."""
+
 
 class LabelMean(Record, frozen=True, eq=False):
     """The per-label values behind an unweighted mean over labels.

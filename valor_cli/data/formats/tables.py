@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
 
 from msgspec import Struct
+from pydantic import AfterValidator, WithJsonSchema
 
 from valor_cli.data.batch import Fault, Known, RowFile, Shaped
 from valor_cli.data.column_names import DELIMITERS, duplicate_columns
@@ -17,6 +18,7 @@ from valor_cli.data.source.files import STDIN
 from valor_cli.data.source.inputs import PARQUET, extension_of, head_of
 from valor_cli.data.table import RowProblems
 from valor_cli.data.values import stop_on
+from valor_cli.entry_points import NAME
 from valor_cli.errors import DataError, Problem, did_you_mean
 
 ARROW_EXTENSIONS: Final = (".arrow", ".feather")
@@ -52,10 +54,36 @@ FORMATS: Final[Mapping[str, RowFormat]] = {
     ),
 }
 
+
+def names_of(formats: Collection[str]) -> Any:
+    """The type of a format in a config: one of some names, or one that a package offers."""
+
+    def checked(name: str) -> str:
+        if name in formats or is_offered(name):
+            return name
+        near = did_you_mean(name, formats)
+        listed = ", ".join(formats)
+        raise ValueError(f"no format {name!r:.60}{near}; there are {listed}, or one of a package")
+
+    offered = {"type": "string", "pattern": rf"^{NAME.pattern}$"}
+    schema = {"anyOf": [{"enum": [*formats]}, offered]}
+    return Annotated[str, AfterValidator(checked), WithJsonSchema(schema)]
+
+
+def is_offered(name: str) -> bool:
+    """Whether it is a name of `entry_points.FORMATS`."""
+    return NAME.fullmatch(name) is not None
+
+
+def can_cut(name: str) -> bool:
+    """Whether a piece of a file of that format can be read alone."""
+    return name in FORMATS and FORMATS[name].can_cut
+
+
 if TYPE_CHECKING:
     FormatName: TypeAlias = str
 else:
-    FormatName = Literal[tuple(FORMATS)]
+    FormatName = names_of(FORMATS)
 
 EXTENSIONS: Final = {end: name for name, one in FORMATS.items() for end in one.extensions}
 _HINT: Final = "Formats: {}. Name one as `format:` under `data:`.".format(
@@ -69,7 +97,7 @@ def check_format(path: str, format: str | None) -> None:  # noqa: A002 - as in Y
     Raises:
         DataError: There is not.
     """
-    if format is not None and format not in FORMATS:
+    if format is not None and format not in FORMATS and not is_offered(format):
         message = f"there is no format '{format}'{did_you_mean(format, FORMATS)}"
         raise DataError(Problem(path, message), hint=_HINT)
 
@@ -119,7 +147,7 @@ def open_rows(
 
     Args:
         path: The file, plain or compressed, or "-" for standard input.
-        format: One of `FORMATS`.
+        format: One of `FORMATS`, or a name of `entry_points.FORMATS`.
         known: How many of some names are of the shape that is read.
         shaped: Finds the rows of other tools' JSON documents.
 
@@ -127,6 +155,10 @@ def open_rows(
         DataError: It cannot be read, or its head is wrong.
         MissingExtraError: A package that the format needs is not installed.
     """
+    if is_offered(format):
+        from valor_cli.data.formats.offered import open_offered
+
+        return open_offered(path, format)
     module = import_module(f"valor_cli.data.formats.{FORMATS[format].module}")
     file: RowFile = module.open_rows(path, known, shaped)
     return file

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from valor_cli.data.batch import RowFile
 from valor_cli.data.column_names import check_mapped, number_in
@@ -15,7 +15,7 @@ from valor_cli.data.formats.folders import is_folder, text_of
 from valor_cli.data.formats.label_studio import MARKS
 from valor_cli.data.formats.tables import EXTENSIONS as TABLE_EXTENSIONS
 from valor_cli.data.formats.tables import FORMATS as TABLES
-from valor_cli.data.formats.tables import open_rows
+from valor_cli.data.formats.tables import is_offered, names_of, open_rows
 from valor_cli.data.partition.shards import read_shards
 from valor_cli.data.shapes.objects.columns import ALIASES, SCHEMA, forms_in
 from valor_cli.data.shapes.objects.names import IMAGE, spelled
@@ -48,7 +48,7 @@ _MODULES: Final = {"coco": "coco.reader", "coco_panoptic": "panoptic.reader"}
 if TYPE_CHECKING:
     FormatName: TypeAlias = str
 else:
-    FormatName = Literal[FORMATS]
+    FormatName = names_of(FORMATS)
 
 TRUTH_ALONE: Final = ("cvat", "labelme")
 """Formats without scores."""
@@ -93,7 +93,7 @@ def read_objects(
         DataError: There is no such input, its format is not known, or what it holds is wrong.
         MissingExtraError: An optional package is needed and not installed.
     """
-    if format is not None and format not in FORMATS:
+    if format is not None and format not in FORMATS and not is_offered(format):
         message = f"there is no format '{format}'{did_you_mean(format, FORMATS)}"
         raise DataError(Problem(path, message), hint=_HINT)
     files = _files(path, format)
@@ -123,7 +123,7 @@ def _read(path: str, role: Role, how: Reading, format: str | None) -> ObjectFile
     of 20,000 objects.
     """
     format = format or format_of(path)  # noqa: A001
-    if format in ROWS:
+    if format in ROWS or is_offered(format):
         return _read_rows(path, role, how, format)
     module = import_module(f"valor_cli.data.formats.{_MODULES.get(format, format)}")
     file: ObjectFile = module.read_objects(path, role, how)

@@ -7,6 +7,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from valor_cli.data.shapes.scores.dataset import ClassificationDataset
+from valor_cli.evaluators.classification.evidence.counted import counted
 from valor_cli.evaluators.classification.evidence.scores import (
     Scored,
     by_key,
@@ -76,6 +77,7 @@ WING = Wing(
     condense=condense,
     stored=(Scored, DenseScores, SparseScores),
     parts=by_key,
+    counted=counted,
     built_from="ranges",
 )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from valor_cli.data.shapes.objects.dataset import DetectionDataset
+from valor_cli.evaluators.detection.evidence.counted import counted
 from valor_cli.evaluators.detection.evidence.matches import STORED, Matches
 from valor_cli.evaluators.detection.evidence.object_outcomes import outcomes_of_objects
 from valor_cli.evaluators.detection.evidence.parameters import AREAS, plan_matching
@@ -62,6 +63,7 @@ WING = Wing(
     slices={"area": (tuple(AREAS), Matches.within)},
     stored=STORED,
     objects=outcomes_of_objects,
+    counted=counted,
 )
 
 _DEFAULTS = (

@@ -11,28 +11,37 @@ from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hi
 from pydantic import TypeAdapter, ValidationError
 
 from valor_cli.errors import ConfigError, Problem
-from valor_cli.evaluators.own.declaration import NAME, declaration_of
-from valor_cli.evaluators.own.function import OwnFunction, own_values
+from valor_cli.evaluators.own.composites import BY_PARTS, HALF
+from valor_cli.evaluators.own.declaration import NAME, PASSES, Declaration, declaration_of
+from valor_cli.evaluators.own.function import (
+    ColumnFunction,
+    EvidenceFunction,
+    RowFunction,
+    SampleFunction,
+    counting_parameters,
+    own_values,
+)
 from valor_cli.evaluators.own.source import Source, load_function, source_of
-from valor_cli.metric import Metric
-from valor_cli.results import THRESHOLD
+from valor_cli.metric import Metric, Task
+from valor_cli.results import THRESHOLD, WHEN
 
 SPACE: Final = "own."
 """What names of own metrics begin with."""
 
-_TAKEN: Final = ("python", "name", THRESHOLD)
+_TAKEN: Final = ("python", "name", WHEN, THRESHOLD)
 """Keys of a config's entry that are no parameters."""
 
 _KINDS: Final = "str, int, float, bool, Literal, a list or tuple of these, and None beside them"
 
 
-def load_metric(written: str, folder: Path, name: str | None = None) -> Metric[Any]:
+def load_metric(written: str, folder: Path, name: str | None, task: Task[Any]) -> Metric[Any]:
     """The metric of a function, called `own.NAME`.
 
     Args:
         written: "FILE.py:FUNCTION" or "package.module:FUNCTION".
         folder: What paths are relative to.
         name: What it is called; None: as its function.
+        task: The task it is a metric of.
 
     Raises:
         ConfigError: The function cannot be loaded, or be a metric; its place is the key at fault,
@@ -45,19 +54,56 @@ def load_metric(written: str, folder: Path, name: str | None = None) -> Metric[A
     function = load_function(source)
     if not inspect.isfunction(function) or inspect.isasyncgenfunction(function):
         raise _error(f"{source.function} in {source.file} is not a function")
-    if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
-        raise _error(f"{_of(source)} must return a number: it is async, or a generator")
+    if inspect.isgeneratorfunction(function):
+        raise _error(f"{_of(source)} must return a number: it is a generator")
     hints = _hints(source, function)
     kinds = _kinds(source, function, hints)
     declared = declaration_of(function, hints.get("return"))
+    _check_kind(source, declared, task)
+    if inspect.iscoroutinefunction(function) and declared.kind != "sample":
+        raise _error(f"{_of(source)} must not be async: only functions of samples are awaited")
+    given: dict[str, Any] = {
+        "name": f"{SPACE}{name or source.function}",
+        "outputs": declared.outputs,
+        "reference": written,
+    }
+    if task.name == "text_generation":
+        given["needs"] = declared.needs
+    if declared.kind == "evidence":
+        counted = next(wing.counted for wing in task.wings if wing.counted is not None)
+        for taken in counting_parameters(counted):
+            if taken in kinds:
+                raise _error(f"{_of(source)}: the parameter {taken} says how {task.name} counts")
+        return Metric(compute=EvidenceFunction(source, function, kinds, declared, counted), **given)
+    if declared.kind == "column" and not declared.per_sample:
+        return Metric(compute=ColumnFunction(source, function, kinds, declared), **given)
+    measure = SampleFunction if declared.kind == "sample" else RowFunction
     return Metric(
-        name=f"{SPACE}{name or source.function}",
-        measure=OwnFunction(source, function, kinds, declared),
+        measure=measure(source, function, kinds, declared),
         compute=own_values,
-        outputs=declared.outputs,
-        reference=written,
-        needs=declared.needs,
+        by_parameters=BY_PARTS,
+        threshold=HALF if hints.get("return") in PASSES else None,
+        **given,
     )
+
+
+def _check_kind(source: Source, declared: Declaration, task: Task[Any]) -> None:
+    """Check that the task has what a function reads.
+
+    Raises:
+        ConfigError: It has not.
+    """
+    kinds = {
+        "sample": task.name == "text_generation",
+        "column": task.name != "semantic_segmentation",
+        "evidence": any(wing.counted is not None for wing in task.wings),
+    }
+    if not kinds[declared.kind]:
+        there = " or ".join(f"@valor_cli.{kind}_metric" for kind, known in kinds.items() if known)
+        raise _error(
+            f"{_of(source)} is a {declared.kind} metric, which {task.name} does not have; it has "
+            f"{there}"
+        )
 
 
 def _hints(source: Source, function: Callable[..., Any]) -> Mapping[str, Any]:
@@ -78,7 +124,7 @@ def _kinds(
     parameters = [*inspect.signature(function).parameters.values()]
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     if not parameters or parameters[0].kind not in positional:
-        raise _error(f"{_of(source)} must take the sample: def {source.function}(sample, *, …)")
+        raise _error(f"{_of(source)} must take one argument: def {source.function}(sample, *, …)")
     kinds = {}
     for one in parameters[1:]:
         if one.kind is not inspect.Parameter.KEYWORD_ONLY:

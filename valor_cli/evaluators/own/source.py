@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from valor_cli.entry_points import METRICS, NAME, offered
 from valor_cli.errors import ConfigError, Problem, did_you_mean
 
 _LONGEST: Final = 300
@@ -64,15 +65,17 @@ class Source(Struct, frozen=True):
 
 
 def source_of(written: str, folder: Path) -> Source:
-    """The source that "FILE.py:FUNCTION" or "package.module:FUNCTION" names.
+    """The source that "FILE.py:FUNCTION" or "package.module:FUNCTION" names, or an entry point.
 
     Args:
         written: As the config has it.
         folder: What paths are relative to.
 
     Raises:
-        ConfigError: It is not of that form, or there is no such file or module.
+        ConfigError: It is not of that form, or there is no such file, module or entry point.
     """
+    if NAME.fullmatch(written) and not written.endswith(".py"):
+        return _installed(written, *offered(METRICS, written))
     where, colon, function = written.rpartition(":")
     if not (colon and where and function.isidentifier()) or "://" in where:
         raise _error(f"expected FILE.py:FUNCTION or package.module:FUNCTION, found {written!r:.80}")
@@ -136,6 +139,8 @@ def module_of(source: Source) -> ModuleType:
     with redirect_stdout(sys.stderr):
         if source.code is None:
             return _imported(source)
+        if source.module in sys.modules:
+            return sys.modules[source.module]
         module = ModuleType(source.module)
         module.__file__ = os.path.abspath(source.file)
         # Dataclasses and type hints look their module up there.

@@ -82,19 +82,25 @@ class Sampled(Struct, frozen=True):
         """(columns, replicas) weighted sums of (n,) columns, exact, whatever the order."""
         return weighted_sums(self.weights, exact_parts(np.array(columns, np.float64)))
 
-    def means(self, *outputs: str, within: NDArray[np.bool_] | None = None) -> list[MetricValue]:
+    def means(
+        self,
+        *outputs: str,
+        within: NDArray[np.bool_] | None = None,
+        proportion: bool = False,
+    ) -> list[MetricValue]:
         """Means of outputs over the "ok" samples that have them.
 
         Args:
             outputs: Their names; none: all of the metric.
             within: (n,) the samples to count; None for those with status "ok".
+            proportion: Whether every sample has 0 or 1.
         """
         names = outputs or tuple(one.name for one in self.metric.outputs)
         columns = np.array([self.outcomes.columns[name] for name in names])
         counted = (self.scored if within is None else within) & ~np.isnan(columns)
         totals, counts = np.split(self.sums(*np.where(counted, columns, 0.0), *counted), 2)
         found = zip(quotient(totals, counts, np.nan), counts, names, strict=True)
-        return [self.value(mean, n, name) for mean, n, name in found]
+        return [self.value(mean, n, name, proportion=proportion) for mean, n, name in found]
 
     def rate(self, output: str) -> MetricValue:
         """An output as a share of the samples with input.

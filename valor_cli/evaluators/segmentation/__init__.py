@@ -10,6 +10,7 @@ from valor_cli.evaluators.segmentation.evidence.confusions import (
     Overlaps,
     plan_counting,
 )
+from valor_cli.evaluators.segmentation.evidence.counted import counted
 from valor_cli.evaluators.segmentation.evidence.shards import count_confusions, merge_confusions
 from valor_cli.evaluators.segmentation.load.dataset import load_segmentation
 from valor_cli.evaluators.segmentation.load.images import overlays
@@ -45,6 +46,7 @@ WING = Wing(
     evidence=count_confusions,
     merge=merge_confusions,
     one_sided=Confusions.one_sided,
+    counted=counted,
     stored=(Confusions, CountingPlan, Cells, ImageLabels, Overlaps),
 )
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from valor_cli.data.formats.csv.table import has_rows_of_lines
-from valor_cli.data.formats.tables import FORMATS, format_of
+from valor_cli.data.formats.tables import can_cut, format_of
 from valor_cli.data.inputs.samples import check_reading, read_sample_file, read_sample_part
 from valor_cli.data.partition.pieces import Piece, UnsplittableError, cut
 from valor_cli.data.shapes.samples.columns import SampleColumns
@@ -76,7 +76,7 @@ def cut_inputs(
                 raise UnsplittableError
             total += length
             found = inputs.format or format_of(file)
-            parts = cut(file, size) if FORMATS[found].can_cut and not is_log(file) else []
+            parts = cut(file, size) if can_cut(found) and not is_log(file) else []
             if len(parts) > 1 and found == "csv" and not has_rows_of_lines(file):
                 parts = []
             pieces += [

@@ -33,6 +33,7 @@ from valor_cli.reports.explorer.data import Explorer
 
 _PAGE: Final = Path(__file__).parents[1] / "page"
 _SCRIPTS = ("report.js",)
+_FRAMED = "framed.js"
 _STYLES = ("report.css", "charts.css")
 _CURVES = (("vendor/uplot.min.js", "plots.js", "curves.js"), ("vendor/uplot.min.css", "plots.css"))
 _CLASSES = {"good": "pass", "bad": "fail", "caution": "warn", "quiet": "quiet", "strong": "best"}
@@ -41,20 +42,28 @@ TALL = 14
 """Rows of a table above which it scrolls by itself and can be filtered."""
 
 
-def to_html(document: Document, explored: Explorer | None = None, *, linked: bool = False) -> str:
+def to_html(
+    document: Document,
+    explored: Explorer | None = None,
+    *,
+    linked: bool = False,
+    framed: bool = False,
+) -> str:
     """The page: script, style and data are within.
 
     Args:
         document: What it shows.
         explored: All samples; scripts beside the page are loaded by its own script alone.
         linked: Whether it shows images that lie beside it.
+        framed: Whether it stands in the `srcdoc` of a frame.
     """
     blocks = [block for section in document.sections for block in section.blocks]
     kinds = {type(block) for block in blocks}
     live = Curves in kinds or any(
         chart.kind == "spread" for one in blocks if isinstance(one, Charts) for chart in one.charts
     )
-    script = "".join(map(_file, (*_SCRIPTS, *(_CURVES[0] if live else ()))))
+    scripts = (*((_FRAMED,) if framed else ()), *_SCRIPTS)
+    script = "".join(map(_file, (*scripts, *(_CURVES[0] if live else ()))))
     style = "".join(map(_file, (*_STYLES, *(_CURVES[1] if live else ()))))
     data = ""
     if explored is not None:
@@ -63,7 +72,7 @@ def to_html(document: Document, explored: Explorer | None = None, *, linked: boo
         data = (
             f'<script type="application/json" id="explorer-data">{explored.data.decode()}</script>'
         )
-    scripts = " 'strict-dynamic'" if explored is not None and explored.files else ""
+    beside = " 'strict-dynamic'" if explored is not None and explored.files else ""
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     numbered = _Numbered()
     shown = [one for one in document.sections if explored is not None or not _is_explorer(one)]
@@ -74,7 +83,7 @@ def to_html(document: Document, explored: Explorer | None = None, *, linked: boo
     plot = _data((drawn or [json.dumps({"plot": PLOT})])[0])
     return _file("page.html").format(
         digest=digest,
-        scripts=scripts,
+        scripts=beside,
         images=" 'self'" if linked else "",
         title=escape(f"{document.word} · {document.title} · valor"),
         style=style,

@@ -179,15 +179,18 @@ class Confusions(Struct, frozen=True):
         return self._over_images(self.boundaries[at])
 
     def matrix(self) -> Ints:
-        """(labels + 1, labels + 1) pixel counts, ground truth in rows; the last is no label.
+        """(labels + 1, labels + 1) pixel counts of the first replica, as `matrices`."""
+        return np.asarray(self.matrices()[0])
 
-        They are those of the first replica.
+    def matrices(self) -> Ints:
+        """(replicas, labels + 1, labels + 1) pixel counts, ground truth in rows; the last is no
+        label.
         """
         width = len(self.labels) + 1
         image, truth, prediction, pixels = self.cells
         column = np.minimum(prediction, width - 1)
         sums = self._sums(truth * width + column, image, pixels, width * width)
-        return np.asarray(sums[0].reshape(width, width))
+        return np.asarray(sums.reshape(-1, width, width))
 
     def one_sided(self) -> OneSided:
         """Labels that occur on one side only."""
