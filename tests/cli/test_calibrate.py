@@ -65,7 +65,7 @@ def test_the_table_names_judges_people_and_where_they_differ(valor: Valor, tmp_p
     done = valor("calibrate", path)
     assert (done.returncode, done.stderr) == (0, "")
     out = done.stdout
-    assert "custom_judge custom" in out
+    assert "custom_judge against human_custom_judge" in out
     assert "against human_custom_judge" in out
     assert "4 that both judged" in out
     assert "people 2.750, judge 3.000" in out

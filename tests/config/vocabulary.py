@@ -106,6 +106,9 @@ class Words:
     def own_metric(self, written: str, folder: Path, name: str | None = None) -> Metric[Any]:
         raise NotImplementedError
 
+    def named_metric(self, task: str, metric: str, name: str) -> Metric[Any]:
+        raise NotImplementedError
+
     def parameters_of(self, found: Metric[Any]) -> type[BaseModel]:
         raise NotImplementedError
 

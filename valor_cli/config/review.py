@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from msgspec.structs import replace
 from pydantic import BaseModel
 
 from valor_cli.config.checks import Checks
@@ -26,7 +27,7 @@ from valor_cli.config.problems import TreePath, quoted
 from valor_cli.config.short_forms import GATES, gate_of, told_of_peer
 from valor_cli.config.vocabulary import FILTER_KEYS, METADATA, Vocabulary, is_metadata
 from valor_cli.errors import ConfigError, did_you_mean
-from valor_cli.results import THRESHOLD, Scalar
+from valor_cli.results import OWN_SPACE, THRESHOLD, Scalar
 
 if TYPE_CHECKING:
     from valor_cli.metric import Measure, Metric
@@ -36,8 +37,8 @@ M = TypeVar("M", bound=BaseModel)
 KEYS = tuple(
     name for name in RunConfig.model_fields if name not in ("path", "sha256", "options", "notes")
 )
-OWN_SPACE: Final = "own."
-"""What names of own metrics begin with."""
+NAME: Final = "name"
+"""The parameter of metrics that an entry may give a name of their own."""
 
 LISTED_NAMES = 12
 """Names a message lists in full; of more it says which command lists them."""
@@ -102,6 +103,8 @@ class _Review:
         self._plugins = plugins
         self.own: dict[str, Metric[Any]] = {}
         self._faulty_own = False
+        self._judged: dict[str, str] = {}
+        self._requested: set[str] = set()
         self._tree = tree
         self._vocabulary = vocabulary
         self.task = self._known_task()
@@ -163,38 +166,58 @@ class _Review:
             self._checks.note(("metrics",), message)
         requests: dict[str, MetricRequest] = {}
         for index, item in enumerate(self._items("metrics")):
-            if request := self._metric(index, item):
+            for request in self._metric(index, item):
                 same = requests.setdefault(f"{request.name} {request.parameters!r}", request)
                 if same is not request:
                     message = f"the same metric with the same parameters as metrics.{same.index}"
                     self._checks.note(("metrics", index), message)
+        self._requested = {request.name for request in requests.values()}
         return tuple(requests.values())
 
-    def _metric(self, index: int, item: Any) -> MetricRequest | None:
+    def _metric(self, index: int, item: Any) -> Sequence[MetricRequest]:
+        """What an entry asks for; several metrics where it names several outputs."""
         path: TreePath = ("metrics", index)
         form = "a metric's name, or a mapping of one name to its parameters"
         if isinstance(item, dict) and OWN in item:
-            return self._own_metric(index, item)
+            found = self._own_metric(index, item)
+            return [] if found is None else [found]
         if isinstance(item, dict) and len(item) != 1:
             keys = ", ".join(quoted(key) for key in list(item)[:5]) or "none"
             hint = "; indent the parameters below the name" if item else ""
             self._checks.note(path, f"expected {form}, found the keys {keys}{hint}")
-            return None
+            return []
         if not self._checks.expect(path, item, str | dict, form):
-            return None
+            return []
         name, body = (item, None) if isinstance(item, str) else next(iter(item.items()))
         inside = (*path, name)
         body = {} if body is None else body
         given = body if isinstance(body, dict) else ()
         measure = self._measure(path if isinstance(item, str) else inside, name, given)
         if not self._checks.expect(inside, body, dict, "a mapping of parameters"):
-            return None
+            return []
         if measure is None or self.task is None:
-            return None
+            return []
         canonical, body = measure.metric, {**measure.parameters, **body}
         model = self._parameters(self.task, canonical)
         parameters = self._checks.model(model, inside, body, name, word="parameter")
-        return self._request(canonical, parameters, index, body)
+        request = self._request(canonical, parameters, index, body)
+        if request is None:
+            return []
+        usual = model.model_fields[NAME].default if NAME in request.given else None
+        named = usual is not None and request.parameters[NAME] != usual
+        return self._named(canonical, request, inside) if named else [request]
+
+    def _named(self, canonical: str, request: MetricRequest, path: TreePath) -> list[MetricRequest]:
+        """The request under the name that the entry gives the metric."""
+        found = self._vocabulary.named_metric(
+            str(self.task), canonical, str(request.parameters[NAME])
+        )
+        known = self.own.setdefault(found.name, found)
+        if known != found:
+            self._checks.note((*path, NAME), f"another metric is called {found.name} already")
+            return []
+        self._judged[found.name] = canonical
+        return [request.model_copy(update={"name": found.name})]
 
     def _request(
         self, canonical: str, parameters: BaseModel | None, index: int, body: Mapping[str, Any]
@@ -267,7 +290,7 @@ class _Review:
         # Of an entry that is at fault the problem is known.
         if not self._faulty_own:
             listed = f"this config has {', '.join(self.own) or 'no own metrics'}; `metrics:` lists "
-            listed += "them by their functions, as {python: metrics.py:FUNCTION}"
+            listed += "them, as {python: metrics.py:FUNCTION} or {custom_judge: {name: NAME, …}}"
             self._checks.unknown(path, "metric", name, self.own, listed=listed)
         return None
 
@@ -423,6 +446,21 @@ class _Review:
             return [output.name for output in self.own[metric].outputs]
         return self._vocabulary.outputs(task, metric)
 
+    def _under_its_name(
+        self, path: TreePath, measure: Measure, given: Mapping[str, Any]
+    ) -> Measure | None:
+        """A measure of a metric that the config gives another name, under that name."""
+        named = [own for own, canonical in self._judged.items() if canonical == measure.metric]
+        if not named or measure.metric in self._requested:
+            return measure
+        if NAME in given:
+            named = [own for own in named if own == f"{OWN_SPACE}{given[NAME]}"]
+        if len(named) != 1:
+            all_named = ", ".join(self._judged)
+            self._checks.note(path, f"is called otherwise in `metrics:`; name one of {all_named}")
+            return None
+        return replace(measure, metric=named[0])
+
     def _gate_names(self, path: TreePath, gate: Mapping[str, Any]) -> dict[str, Any]:
         """What a gate's metric and slice are in full; they are checked, and so is its output."""
         metric, output, part = gate.get("metric"), gate.get("output"), gate.get("slice")
@@ -441,6 +479,8 @@ class _Review:
             return named
         of_label = ("label",) if gate.get("label") is not None else ()
         measure = self._measure((*path, "metric"), metric, (*given, *of_label))
+        if measure is not None:
+            measure = self._under_its_name((*path, "metric"), measure, given)
         if measure is None:
             return named
         if isinstance(output, str):

@@ -95,12 +95,26 @@ def _planned(config: RunConfig, task: Task[Any]) -> Plan:
 
 
 def _with_own(task: Task[Any], own: Sequence[Metric[Any]]) -> Task[Any]:
-    """The task with the functions of the user's as a wing."""
-    # Runs without any do not import it.
-    from valor_cli.evaluators.own import own_wing
+    """The task with the metrics that the config names: functions of the user's as a wing, others in
+    the wing that has them under their usual name.
+    """
+    wings = [
+        replace(
+            wing,
+            metrics=(
+                *wing.metrics,
+                *(one for one in own if {metric.name for metric in wing.metrics} & {*one.aliases}),
+            ),
+        )
+        for wing in task.wings
+    ]
+    if functions := [one for one in own if not one.aliases]:
+        # Runs without any do not import it.
+        from valor_cli.evaluators.own import own_wing
 
+        wings.append(own_wing(functions))
     primary = [(metric.name, output.name) for metric in own for output in metric.outputs[:1]]
-    return replace(task, wings=(*task.wings, own_wing(own)), primary=(*task.primary, *primary))
+    return replace(task, wings=tuple(wings), primary=(*task.primary, *primary))
 
 
 def _for_gates(

@@ -81,9 +81,6 @@ def test_one_metric_in_two_ways_is_told_apart() -> None:
     )
     assert "faithfulness batch_size=1 against" in text
     assert "faithfulness batch_size=5 against" in text
-    assert "custom_judge tone against" in shown(
-        calibration(metric="custom_judge", parameters={"name": "tone"})
-    )
 
 
 @pytest.mark.parametrize(

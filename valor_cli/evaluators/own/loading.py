@@ -15,10 +15,7 @@ from valor_cli.evaluators.own.declaration import NAME, declaration_of
 from valor_cli.evaluators.own.function import OwnFunction, own_values
 from valor_cli.evaluators.own.source import Source, load_function, source_of
 from valor_cli.metric import Metric
-from valor_cli.results import THRESHOLD
-
-SPACE: Final = "own."
-"""What names of own metrics begin with."""
+from valor_cli.results import OWN_SPACE, THRESHOLD
 
 _TAKEN: Final = ("python", "name", THRESHOLD)
 """Keys of a config's entry that are no parameters."""
@@ -51,7 +48,7 @@ def load_metric(written: str, folder: Path, name: str | None = None) -> Metric[A
     kinds = _kinds(source, function, hints)
     declared = declaration_of(function, hints.get("return"))
     return Metric(
-        name=f"{SPACE}{name or source.function}",
+        name=f"{OWN_SPACE}{name or source.function}",
         measure=OwnFunction(source, function, kinds, declared),
         compute=own_values,
         outputs=declared.outputs,

@@ -62,9 +62,8 @@ def calibrated(rows: Sequence[CalibrationResult]) -> list[Block]:
 
 
 def _name(row: CalibrationResult, names: Names) -> str:
-    """The name in the config; otherwise the metric with its distinguishing parameters."""
-    own = row.parameters.get("name")
-    told = own if isinstance(own, str) else names.detail(row.metric, row.parameters)
+    """The metric with its distinguishing parameters."""
+    told = names.detail(row.metric, row.parameters)
     return clean(f"{row.metric} {told}".rstrip(), 120)
 
 

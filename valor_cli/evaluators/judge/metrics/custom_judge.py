@@ -176,6 +176,8 @@ async def custom_judge(
 ) -> Outcome:
     """Pass or fail the sample with your own prompt.
 
+    With a `name` the metric is called own.NAME in gates, tables and results.
+
     One call. The prompt shows the judge what stands for {user_input}, {response}, {references} and
     {retrieved_contexts} (also {INPUT}, {ACTUAL_OUTPUT}, {EXPECTED_OUTPUT}, {CONTEXT}); a sample
     that lacks one of those is missing_input. {history} shows the turns of a chat before the
