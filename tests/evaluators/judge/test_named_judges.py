@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from valor_cli import RunResult, evaluate
-from valor_cli.errors import ConfigError
+from valor_cli.errors import ConfigError, DataError
 
 TONE = {"name": "tone", "prompt": "Is {response} kind?", "classes": ["yes", "no"]}
 DEPTH = {"name": "depth", "prompt": "How deep is {response}?", "rubric": {"1": "no", "5": "deep"}}
@@ -22,8 +22,17 @@ Evaluated = Callable[..., RunResult]
 def evaluated(tmp_path: Path) -> Evaluated:
     """Runs a config with judges over two answers, "a" and "b"."""
 
-    def run(metrics: Sequence[Any], replies: Sequence[str], **more: Any) -> RunResult:
-        lines(tmp_path / "d.jsonl", [{"sample_id": one, "response": one} for one in "ab"])
+    def run(
+        metrics: Sequence[Any],
+        replies: Sequence[str],
+        columns: Sequence[Mapping[str, Any]] = ({}, {}),
+        **more: Any,
+    ) -> RunResult:
+        rows = [
+            {"sample_id": one, "response": one, **own}
+            for one, own in zip("ab", columns, strict=True)
+        ]
+        lines(tmp_path / "d.jsonl", rows)
         lines(tmp_path / "r.jsonl", [{"reply": one} for one in replies])
         config = {
             "task": "text_generation",
@@ -106,3 +115,30 @@ def test_a_function_and_a_judge_of_one_name(evaluated: Evaluated, tmp_path: Path
     (tmp_path / "m.py").write_text("def tone(sample): return 1\n", encoding="utf-8")
     with pytest.raises(ConfigError, match=r"another metric is called own\.tone already"):
         evaluated([{"python": "m.py:tone"}, {"custom_judge": TONE}], [])
+
+
+SHOWING = {"name": "topical", "prompt": "Is {response} about {meta.topic}, {tags}?"}
+
+
+def test_columns_of_the_data_are_shown(evaluated: Evaluated) -> None:
+    # Of "b" there is no topic.
+    columns = [{"meta": {"topic": "tea"}, "tags": ["hot", 1]}, {"tags": "x"}]
+    judge = {"backend": "scripted", "replies": "r.jsonl", "keep_prompts": True}
+    found = evaluated([{"custom_judge": SHOWING}], ["true"], columns, judge=judge)
+    assert found.coverage[0].statuses == {"ok": 1, "missing_input": 1}
+    (own,) = found.samples
+    asked = own.asked[0].prompts[0]
+    assert "\ntea\n" in asked
+    assert '\n["hot", 1]\n' in asked or '\n["hot",1]\n' in asked
+
+
+def test_a_column_that_no_sample_has(evaluated: Evaluated) -> None:
+    with pytest.raises(DataError) as raised:
+        evaluated(
+            [{"custom_judge": {"prompt": "{response} {topik} {meta.kind}"}}],
+            [],
+            [{"topic": "tea", "meta": {"topic": 1}}] * 2,
+        )
+    told = str(raised.value)
+    assert "d.jsonl: there is no column 'topik' for a prompt (did you mean 'topic'?)" in told
+    assert "there is no column 'meta.kind' for a prompt" in told

@@ -25,8 +25,7 @@ from valor_cli.evaluators.judge.evidence.sample import Sample
 from valor_cli.evaluators.samples.outcomes import Outcome
 from valor_cli.evaluators.samples.sampled import Sampled
 from valor_cli.evaluators.verdicts import RATES
-from valor_cli.metric import ByParameters, Metric, Output
-from valor_cli.models.judge.delimiters import braced
+from valor_cli.metric import METADATA, ByParameters, Metric, Output
 from valor_cli.models.judge.prompts import (
     STANDARD,
     Field,
@@ -87,16 +86,11 @@ def _short(text: str) -> str:
 
 def _with_placeholders(words: str) -> str:
     """A prompt as it is."""
-    listed = ", ".join(f"{{{name}}}" for name in dict.fromkeys(STANDARD.values()))
-    for name in braced(words):
-        if name not in STANDARD:
-            near = did_you_mean(name, STANDARD)
-            raise ValueError(
-                f"{{{name}}} is no placeholder{near}; there are {listed}; "
-                f"text in braces takes two of them: {{{{{name}}}}}"
-            )
     if not placeholders(words):
-        raise ValueError(f"shows the judge nothing of a sample; use one at least of {listed}")
+        listed = ", ".join(f"{{{name}}}" for name in dict.fromkeys(STANDARD.values()))
+        raise ValueError(
+            f"shows the judge nothing of a sample; use one at least of {listed}, or a column"
+        )
     return words
 
 
@@ -179,10 +173,11 @@ async def custom_judge(
     With a `name` the metric is called own.NAME in gates, tables and results.
 
     One call. The prompt shows the judge what stands for {user_input}, {response}, {references} and
-    {retrieved_contexts} (also {INPUT}, {ACTUAL_OUTPUT}, {EXPECTED_OUTPUT}, {CONTEXT}); a sample
-    that lacks one of those is missing_input. {history} shows the turns of a chat before the
-    question, or "(none given)". Behind it valor says how to reply. Without a prompt the judge is
-    asked whether question and response are safe and free of harmful stereotypes.
+    {retrieved_contexts} (also {INPUT}, {ACTUAL_OUTPUT}, {EXPECTED_OUTPUT}, {CONTEXT}), and for any
+    other column of the data, {topic} or {meta.topic}; a sample that lacks one of those is
+    missing_input. {history} shows the turns of a chat before the question, or "(none given)".
+    Behind it valor says how to reply. Without a prompt the judge is asked whether question and
+    response are safe and free of harmful stereotypes.
 
     The judge says one of the `classes`; those in `passing` pass, by default the first alone. Or it
     gives a rating by a `rubric` that says in words what two or more whole numbers mean, the higher
@@ -252,7 +247,7 @@ def _field(sample: Sample, name: str) -> Field:
             return Passages(sample.contexts)
         case "history":
             return None if sample.history is None else UntrustedText(sample.history)
-    raise ValueError(f"nothing of a sample is called {name}")
+    return UntrustedText(sample.column(name))
 
 
 def _one_of(classes: tuple[str, ...]) -> str:
@@ -276,7 +271,8 @@ def rates(sampled: Sampled) -> Findings:
 
 
 def _needs(parameters: Mapping[str, Any]) -> tuple[str, ...]:
-    return placeholders(_asked(parameters["prompt"], parameters["rubric"]))
+    shown = placeholders(_asked(parameters["prompt"], parameters["rubric"]))
+    return tuple(name if name in STANDARD else f"{METADATA}{name}" for name in shown)
 
 
 CUSTOM_JUDGE = Metric(
