@@ -40,6 +40,9 @@ KEYS = tuple(
 NAME: Final = "name"
 """The parameter of metrics that an entry may give a name of their own."""
 
+OUTPUTS: Final = "outputs"
+"""The parameter of metrics that names several, each a metric of its own."""
+
 LISTED_NAMES = 12
 """Names a message lists in full; of more it says which command lists them."""
 
@@ -203,21 +206,24 @@ class _Review:
         request = self._request(canonical, parameters, index, body)
         if request is None:
             return []
-        usual = model.model_fields[NAME].default if NAME in request.given else None
-        named = usual is not None and request.parameters[NAME] != usual
-        return self._named(canonical, request, inside) if named else [request]
+        names = [*(request.parameters.get(OUTPUTS) or ())] if OUTPUTS in request.given else []
+        if NAME in request.given and request.parameters[NAME] != model.model_fields[NAME].default:
+            names = [request.parameters[NAME]]
+        requests = [self._named(canonical, request, name, inside) for name in names]
+        return [one for one in requests if one is not None] if names else [request]
 
-    def _named(self, canonical: str, request: MetricRequest, path: TreePath) -> list[MetricRequest]:
-        """The request under the name that the entry gives the metric."""
-        found = self._vocabulary.named_metric(
-            str(self.task), canonical, str(request.parameters[NAME])
-        )
+    def _named(
+        self, canonical: str, request: MetricRequest, name: str, path: TreePath
+    ) -> MetricRequest | None:
+        """The request under a name that the entry gives the metric, or one of its outputs."""
+        found = self._vocabulary.named_metric(str(self.task), canonical, name)
         known = self.own.setdefault(found.name, found)
         if known != found:
-            self._checks.note((*path, NAME), f"another metric is called {found.name} already")
-            return []
+            self._checks.note(path, f"another metric is called {found.name} already")
+            return None
         self._judged[found.name] = canonical
-        return [request.model_copy(update={"name": found.name})]
+        parameters = {**request.parameters, NAME: name}
+        return request.model_copy(update={"name": found.name, "parameters": parameters})
 
     def _request(
         self, canonical: str, parameters: BaseModel | None, index: int, body: Mapping[str, Any]

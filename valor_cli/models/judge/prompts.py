@@ -148,14 +148,16 @@ def placeholders(words: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(STANDARD.get(name, name) for name in braced(words)))
 
 
-def from_words(name: str, words: str, *, answer: str = "") -> Prompt:
-    """A prompt from a user's text, followed by `answer`, the reply format."""
-    said = json.dumps([words, answer], ensure_ascii=False)
+def from_words(name: str, words: str, *, answer: str = "", system: str = "") -> Prompt:
+    """A prompt from a user's text, after `system` and followed by `answer`, the reply format; these
+    two are as they are.
+    """
+    said = json.dumps([words, answer, *([system] if system else [])], ensure_ascii=False)
     user = renamed(words, STANDARD)
     return Prompt(
         name=name,
         version=0,
-        system="",
+        system=system,
         user=user,
         sha256=hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest(),
         own=True,
