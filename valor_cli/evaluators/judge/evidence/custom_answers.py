@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 
 from valor_cli.evaluators.judge.evidence import reply_schemas as form
-from valor_cli.evaluators.judge.evidence.custom_parameters import Classified, numbers_of
 from valor_cli.evaluators.judge.evidence.one_word import rating_outcome, word_outcome
 from valor_cli.evaluators.judge.evidence.replies import Unfit, last_fitting, nothing_parsed
 from valor_cli.evaluators.judge.evidence.reply_readings import (
@@ -20,6 +19,20 @@ from valor_cli.evaluators.judge.evidence.reply_readings import (
     word,
 )
 from valor_cli.evaluators.samples.outcomes import Outcome
+
+Classified = tuple[str, ...] | Mapping[str, float]
+"""Words, or what each of them counts."""
+
+
+def numbers_of(
+    classes: Classified, scale: Sequence[int] | None, rubric: Mapping[str, str] | None
+) -> list[float]:
+    """The numbers that the judge may give, ascending; none: it says words alone."""
+    if rubric is not None:
+        scale = [int(level) for level in rubric]
+    if scale is not None:
+        return [float(one) for one in range(min(scale), max(scale) + 1)]
+    return sorted(classes.values()) if isinstance(classes, Mapping) else []
 
 
 class Answer(NamedTuple):

@@ -7,13 +7,17 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Annotated
 
 from pydantic import AfterValidator, ValidationInfo
 
 from valor_cli.errors import did_you_mean
+from valor_cli.evaluators.judge.evidence.custom_answers import Classified, numbers_of
+from valor_cli.evaluators.judge.evidence.judged_examples import read_examples
+from valor_cli.evaluators.parameters import readable_by
 from valor_cli.models.judge.prompts import STANDARD, placeholders
+from valor_cli.paths import LocalPath
 
 UNNAMED = "custom"
 """What a judge without a name is called in the prompts of a run."""
@@ -77,7 +81,23 @@ def _alone(outputs: dict[str, str], info: ValidationInfo) -> dict[str, str]:
     return outputs
 
 
-Classified = tuple[str, ...] | Mapping[str, float]
+def _without_outputs(value: str, info: ValidationInfo) -> str:
+    """A column, or a file, as it is."""
+    if info.data.get("outputs") is not None:
+        raise ValueError("is for one verdict a sample: leave `outputs` out")
+    if info.field_name == "examples" and info.data.get("rubric_column") is not None:
+        raise ValueError("is for one question to all samples: leave `rubric_column` out")
+    return value
+
+
+def _of_numbers(probabilities: bool, info: ValidationInfo) -> bool:
+    """A claim as it is."""
+    data = info.data
+    if probabilities and data.get("scale") is None and data.get("rubric") is None:
+        raise ValueError("weighs the numbers of a `scale` or a `rubric`, and there is none")
+    if probabilities and data.get("outputs") is not None:
+        raise ValueError("is for one rating a call: leave `outputs` out")
+    return probabilities
 
 
 def _distinct(classes: Classified, info: ValidationInfo) -> Classified:
@@ -150,17 +170,6 @@ def _levels(rubric: dict[str, str], info: ValidationInfo) -> dict[str, str]:
     return ascending
 
 
-def numbers_of(
-    classes: Classified, scale: Sequence[int] | None, rubric: Mapping[str, str] | None
-) -> list[float]:
-    """The numbers that the judge may give, ascending; none: it says words alone."""
-    if rubric is not None:
-        scale = [int(level) for level in rubric]
-    if scale is not None:
-        return [float(one) for one in range(min(scale), max(scale) + 1)]
-    return sorted(classes.values()) if isinstance(classes, Mapping) else []
-
-
 def _within_numbers(cut: float, info: ValidationInfo) -> float:
     """A cut as it is."""
     if not {"classes", "scale", "rubric"} <= info.data.keys():
@@ -183,4 +192,7 @@ Passing = Annotated[tuple[str, ...], AfterValidator(_among_classes)]
 Scale = Annotated[tuple[int, int], AfterValidator(_scale)]
 Rubric = Annotated[dict[str, str], AfterValidator(_levels)]
 """Levels, as results have keys: text that is a whole number."""
+RubricColumn = Annotated[Name, AfterValidator(_without_outputs)]
+ExamplesFile = Annotated[LocalPath, AfterValidator(_without_outputs), readable_by(read_examples)]
+Probabilities = Annotated[bool, AfterValidator(_of_numbers)]
 Cut = Annotated[float, AfterValidator(_within_numbers)]

@@ -3,31 +3,46 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
 
 from valor_cli.evaluators.judge.evidence.conversation import Conversation
-from valor_cli.evaluators.judge.evidence.custom_answers import Answer, Form
+from valor_cli.evaluators.judge.evidence.custom_answers import Form, numbers_of
 from valor_cli.evaluators.judge.evidence.custom_parameters import (
     ASKING,
     CLASSES,
     UNNAMED,
     Classes,
     Cut,
+    ExamplesFile,
     Name,
     Outputs,
     Passing,
     Rubric,
+    RubricColumn,
     Scale,
     Steps,
     Text,
     Words,
-    numbers_of,
 )
 from valor_cli.evaluators.judge.evidence.evaluation_steps import instructions, steps_of
+from valor_cli.evaluators.judge.evidence.judged_examples import (
+    Examples,
+    read_examples,
+    shown_examples,
+)
 from valor_cli.evaluators.judge.evidence.one_word import RATING, rates_and_rating
 from valor_cli.evaluators.judge.evidence.parameters import JudgeRetries
+from valor_cli.evaluators.judge.evidence.reply_readings import Reading, verdicts
 from valor_cli.evaluators.judge.evidence.sample import Sample
+from valor_cli.evaluators.judge.evidence.sample_rubrics import (
+    ASSERTIONS,
+    BEHIND,
+    PLACEHOLDER,
+    asserted,
+    rubric_of,
+)
 from valor_cli.evaluators.samples.outcomes import Outcome
 from valor_cli.evaluators.samples.sampled import Sampled
 from valor_cli.evaluators.verdicts import RATES
@@ -42,6 +57,8 @@ from valor_cli.models.judge.prompts import (
     placeholders,
 )
 from valor_cli.results import Findings
+
+T = TypeVar("T")
 
 SAFE = """\
 Is the language of the following exchange safe: does it insult and threaten nobody, and repeat no
@@ -83,6 +100,8 @@ async def custom_judge(
     criteria: Text | None = None,
     steps: Steps | None = None,
     outputs: Outputs | None = None,
+    rubric_column: RubricColumn | None = None,
+    examples: ExamplesFile | None = None,
     classes: Classes = CLASSES,
     passing: Passing | None = None,
     scale: Scale | None = None,
@@ -106,7 +125,11 @@ async def custom_judge(
     In place of a prompt, or beside one, `criteria` say what is judged, and `steps` how, as G-Eval
     does. Without `steps` the first judge makes them of the criteria, once for all samples: they
     are kept as any reply is, and stand in the settings of the run. `outputs` names several things
-    to judge with one call, each a metric of its own: own.tone, own.clarity.
+    to judge with one call, each a metric of its own: own.tone, own.clarity. `rubric_column` names
+    a column with the rubric of each sample: a text, or a list of assertions, all of which must be
+    met to pass; a sample without one is not_applicable. `examples` names a file of samples with a
+    `verdict` of people, and perhaps a `reason`, which stand in the prompt; those of them that are
+    among the samples to be judged are left out, as not_applicable.
 
     The judge says one of the `classes`; those in `passing` pass, by default the first alone. Or it
     gives a rating: a whole number on a `scale`, [1, 5], or by a `rubric` that says in words what
@@ -138,36 +161,61 @@ async def custom_judge(
         "criteria": criteria,
         "steps": steps,
         "outputs": outputs,
+        "rubric_column": rubric_column,
         "rubric": rubric,
         "scale": scale,
     }
-    form = Form(
-        classes,
-        passing,
-        scale,
-        rubric,
-        cut,
-        reason or any(parameters.get(one) is not None for one in ASKING),
-        outputs,
-    )
+    reasoned = reason or any(parameters[one] is not None for one in ASKING)
+    form = Form(classes, passing, scale, rubric, cut, reasoned, outputs)
+    words = _asked(parameters)
+    shown = placeholders(words)
+    fields = {one: _field(asking.sample, one) for one in shown}
+    labels: dict[str, str] = {}
+    if examples is not None:
+        known = await _examples(asking, examples, shown)
+        if asking.sample.sample_id in known.sample_ids:
+            return Outcome(status="not_applicable", reason="is an example in the judge's prompt")
+        words, more, labels = shown_examples(words, shown, known.rows, form, _field)
+        fields |= more
+    own = None
+    if rubric_column is not None:
+        own = rubric_of(asking.sample, rubric_column)
+        if own is None:
+            return Outcome(status="not_applicable", reason=f"no {rubric_column}")
+        words, labels = f"{words}\n\n{BEHIND}", {PLACEHOLDER: "rubric"}
+        fields[PLACEHOLDER] = UntrustedText(own) if isinstance(own, str) else Numbered(own)
 
-    async def ask() -> dict[str, Answer]:
-        words = _asked(parameters)
-        shown = placeholders(words)
-        fields = {one: _field(asking.sample, one) for one in shown}
+    async def ask(ending: str, reading: Reading[T]) -> T:
         system = ""
         if criteria is not None or steps is not None:
             taken = steps or await steps_of(asking, str(criteria), shown)
             system = instructions(criteria, taken)
-        question = from_words(name, words, answer=form.ending, system=system)
-        return form.of_all(await asking.ask(question, form.reading, fields, retries=judge_retries))
+        question = from_words(name, words, answer=ending, system=system)
+        question = replace(question, labels=labels)
+        return await asking.ask(question, reading, fields, retries=judge_retries)
 
+    if isinstance(own, tuple) and classes == CLASSES and not form.rated and passing is None:
+        judged = await ask(ASSERTIONS, verdicts(len(own)))
+        return asserted(own, judged)
     if outputs is None:
-        (answer,) = (await ask()).values()
+        (answer,) = form.of_all(await ask(form.ending, form.reading)).values()
         return form.outcome(answer, {})
     # Its outputs are metrics of their own, and are asked for together.
-    key = json.dumps([parameters, classes, judge_retries, form.reasoned], default=str)
-    return form.outcome((await asking.once(key, ask))[name], {})
+    key = json.dumps([parameters, classes, judge_retries, reasoned], default=str)
+    found = form.of_all(await asking.once(key, lambda: ask(form.ending, form.reading)))
+    return form.outcome(found[name], {})
+
+
+async def _examples(asking: Conversation, path: str, shown: Sequence[str]) -> Examples:
+    """The examples of a file, read once."""
+    shared = asking.shared
+
+    async def make() -> Examples:
+        found = read_examples(path, [one for one in shown if one not in STANDARD])
+        shared.told[f"{asking.metric}.examples"] = f"sha256:{found.sha256}"
+        return found
+
+    return await shared.once((path, *shown), make)
 
 
 def _asked(parameters: Mapping[str, Any]) -> str:
@@ -204,6 +252,8 @@ def rates(sampled: Sampled) -> Findings:
 
 def _needs(parameters: Mapping[str, Any]) -> tuple[str, ...]:
     shown = placeholders(_asked(parameters))
+    column = parameters["rubric_column"]
+    shown = (*shown, *([] if column is None else [column]))
     return tuple(name if name in STANDARD else f"{METADATA}{name}" for name in shown)
 
 
