@@ -12,12 +12,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+from msgspec.structs import replace
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from valor_cli.errors import Problem, UnknownNameError, did_you_mean
 from valor_cli.metric import Measure, Metric, Task
 from valor_cli.metric.peers import nearest
-from valor_cli.results import THRESHOLD
+from valor_cli.results import OWN_SPACE, THRESHOLD
 
 
 def _object_detection() -> Task[Any]:
@@ -216,6 +217,12 @@ def composite_metric(
 
     known = {one.name: one for one in task(task_name).metrics}
     return composed(name, asked, {**known, **own})
+
+
+def named_metric(task_name: str, metric_name: str, name: str) -> Metric[Any]:
+    """The metric of that canonical name, as "own.NAME"."""
+    found = metric(task_name, metric_name)
+    return replace(found, name=f"{OWN_SPACE}{name}", aliases=(metric_name,))
 
 
 class _Parameters(BaseModel):

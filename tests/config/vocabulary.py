@@ -110,6 +110,9 @@ class Words:
     ) -> Metric[Any]:
         raise NotImplementedError
 
+    def named_metric(self, task: str, metric: str, name: str) -> Metric[Any]:
+        raise NotImplementedError
+
     def parameters_of(self, found: Metric[Any]) -> type[BaseModel]:
         raise NotImplementedError
 

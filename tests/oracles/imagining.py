@@ -102,6 +102,7 @@ class ImaginingPanel:
 
     jurors: Sequence[ImaginingJudge]
     combine: None = None
+    told: dict[str, str] = field(default_factory=dict)
 
     def run(self, work: Sequence[tuple[int, Iterator[Callable[[], Awaitable[None]]]]]) -> None:
         async def all_of_it() -> None:

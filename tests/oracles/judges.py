@@ -73,6 +73,7 @@ class ScriptedPanel:
 
     jurors: Sequence[ScriptedJudge]
     combine: Combine | None = None
+    told: dict[str, str] = field(default_factory=dict)
 
     def run(self, work: Sequence[tuple[int, Iterator[Callable[[], Awaitable[None]]]]]) -> None:
         async def all_of_it() -> None:

@@ -88,6 +88,6 @@ def without_marks(message: str) -> str:
 def enclosed(message: str, text: str) -> bool:
     """Whether a text stands once in a message, and between two delimiters of one mark there."""
     before, found, after = message.partition(text)
-    opened = re.findall(r"^<<<(?!end )([\w ]+ [0-9a-f]{16})>>>$", before, re.MULTILINE)
-    closed = re.findall(r"^<<<end ([\w ]+ [0-9a-f]{16})>>>$", after, re.MULTILINE)
+    opened = re.findall(r"^<<<(?!end )([\w. ]+ [0-9a-f]{16})>>>$", before, re.MULTILINE)
+    closed = re.findall(r"^<<<end ([\w. ]+ [0-9a-f]{16})>>>$", after, re.MULTILINE)
     return bool(found) and text not in after and opened[-1:] == closed[:1] != []

@@ -343,7 +343,7 @@ class RunConfig(_Strict):
 
     @property
     def own(self) -> tuple[Metric[Any], ...]:
-        """The metrics that are functions of the user's, loaded."""
+        """The metrics that the config names: functions of the user's, loaded, and named judges."""
         return self._own
 
     @property

@@ -6,8 +6,10 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from msgspec.structs import replace
 from pydantic import BaseModel
 
+from valor_cli import entry_points
 from valor_cli.config.checks import Checks
 from valor_cli.config.document import YamlDocument
 from valor_cli.config.messages import unknown_key
@@ -27,9 +29,8 @@ from valor_cli.config.models import (
 from valor_cli.config.problems import TreePath, quoted
 from valor_cli.config.short_forms import GATES, gate_of, told_of_peer
 from valor_cli.config.vocabulary import FILTER_KEYS, METADATA, Vocabulary, is_metadata
-from valor_cli.entry_points import NAME
 from valor_cli.errors import ConfigError, did_you_mean
-from valor_cli.results import THRESHOLD, WHEN, Scalar
+from valor_cli.results import OWN_SPACE, THRESHOLD, WHEN, Scalar
 
 if TYPE_CHECKING:
     from valor_cli.metric import Measure, Metric
@@ -39,8 +40,11 @@ M = TypeVar("M", bound=BaseModel)
 KEYS = tuple(
     name for name in RunConfig.model_fields if name not in ("path", "sha256", "options", "notes")
 )
-OWN_SPACE: Final = "own."
-"""What names of own metrics begin with."""
+NAME: Final = "name"
+"""The parameter of metrics that an entry may give a name of their own."""
+
+OUTPUTS: Final = "outputs"
+"""The parameter of metrics that names several, each a metric of its own."""
 
 NO_PLUGINS: Final = "names code to run, which --no-plugins refuses"
 
@@ -107,6 +111,8 @@ class _Review:
         self._plugins = plugins
         self.own: dict[str, Metric[Any]] = {}
         self._faulty_own = False
+        self._judged: dict[str, str] = {}
+        self._requested: set[str] = set()
         self._tree = tree
         self._vocabulary = vocabulary
         self.task = self._known_task()
@@ -146,7 +152,7 @@ class _Review:
         given = node.get("format")
         sides = given if isinstance(given, dict) else {None: given}
         for side, name in sides.items():
-            if not self._plugins and isinstance(name, str) and NAME.fullmatch(name):
+            if not self._plugins and isinstance(name, str) and entry_points.NAME.fullmatch(name):
                 path = ("data", "format", *([] if side is None else [side]))
                 self._checks.note(path, NO_PLUGINS)
 
@@ -178,41 +184,62 @@ class _Review:
             self._checks.note(("metrics",), message)
         requests: dict[str, MetricRequest] = {}
         for index, item in enumerate(self._items("metrics")):
-            if request := self._metric(index, item):
+            for request in self._metric(index, item):
                 same = requests.setdefault(f"{request.name} {request.parameters!r}", request)
                 if same is not request:
                     message = f"the same metric with the same parameters as metrics.{same.index}"
                     self._checks.note(("metrics", index), message)
+        self._requested = {request.name for request in requests.values()}
         return tuple(requests.values())
 
-    def _metric(self, index: int, item: Any) -> MetricRequest | None:
+    def _metric(self, index: int, item: Any) -> Sequence[MetricRequest]:
+        """What an entry asks for; several metrics where it names several outputs."""
         path: TreePath = ("metrics", index)
         form = "a metric's name, or a mapping of one name to its parameters"
         if isinstance(item, dict) and (OWN in item or [*item] == [COMPOSITE]):
-            request = self._composite if OWN not in item else self._own_request
-            found = request(index, item)
+            found = (self._own_request if OWN in item else self._composite)(index, item)
             self._faulty_own |= found is None
-            return found
+            return [] if found is None else [found]
         if isinstance(item, dict) and len(item) != 1:
             keys = ", ".join(quoted(key) for key in list(item)[:5]) or "none"
             hint = "; indent the parameters below the name" if item else ""
             self._checks.note(path, f"expected {form}, found the keys {keys}{hint}")
-            return None
+            return []
         if not self._checks.expect(path, item, str | dict, form):
-            return None
+            return []
         name, body = (item, None) if isinstance(item, str) else next(iter(item.items()))
         inside = (*path, name)
         body = {} if body is None else body
         given = body if isinstance(body, dict) else ()
         measure = self._measure(path if isinstance(item, str) else inside, name, given)
         if not self._checks.expect(inside, body, dict, "a mapping of parameters"):
-            return None
+            return []
         if measure is None or self.task is None:
-            return None
+            return []
         canonical, body = measure.metric, {**measure.parameters, **body}
         model = self._parameters(self.task, canonical)
         parameters = self._checks.model(model, inside, body, name, word="parameter")
-        return self._request(canonical, parameters, index, body)
+        request = self._request(canonical, parameters, index, body)
+        if request is None:
+            return []
+        names = [*(request.parameters.get(OUTPUTS) or ())] if OUTPUTS in request.given else []
+        if NAME in request.given and request.parameters[NAME] != model.model_fields[NAME].default:
+            names = [request.parameters[NAME]]
+        requests = [self._named(canonical, request, name, inside) for name in names]
+        return [one for one in requests if one is not None] if names else [request]
+
+    def _named(
+        self, canonical: str, request: MetricRequest, name: str, path: TreePath
+    ) -> MetricRequest | None:
+        """The request under a name that the entry gives the metric, or one of its outputs."""
+        found = self._vocabulary.named_metric(str(self.task), canonical, name)
+        known = self.own.setdefault(found.name, found)
+        if known != found:
+            self._checks.note(path, f"another metric is called {found.name} already")
+            return None
+        self._judged[found.name] = canonical
+        parameters = {**request.parameters, NAME: name}
+        return request.model_copy(update={"name": found.name, "parameters": parameters})
 
     def _request(
         self, canonical: str, parameters: BaseModel | None, index: int, body: Mapping[str, Any]
@@ -337,7 +364,7 @@ class _Review:
         # Of an entry that is at fault the problem is known.
         if not self._faulty_own:
             listed = f"this config has {', '.join(self.own) or 'no own metrics'}; `metrics:` lists "
-            listed += "them by their functions, as {python: metrics.py:FUNCTION}"
+            listed += "them, as {python: metrics.py:FUNCTION} or {custom_judge: {name: NAME, …}}"
             self._checks.unknown(path, "metric", name, self.own, listed=listed)
         return None
 
@@ -501,6 +528,21 @@ class _Review:
             return [output.name for output in self.own[metric].outputs]
         return self._vocabulary.outputs(task, metric)
 
+    def _under_its_name(
+        self, path: TreePath, measure: Measure, given: Mapping[str, Any]
+    ) -> Measure | None:
+        """A measure of a metric that the config gives another name, under that name."""
+        named = [own for own, canonical in self._judged.items() if canonical == measure.metric]
+        if not named or measure.metric in self._requested:
+            return measure
+        if NAME in given:
+            named = [own for own in named if own == f"{OWN_SPACE}{given[NAME]}"]
+        if len(named) != 1:
+            all_named = ", ".join(self._judged)
+            self._checks.note(path, f"is called otherwise in `metrics:`; name one of {all_named}")
+            return None
+        return replace(measure, metric=named[0])
+
     def _gate_names(self, path: TreePath, gate: Mapping[str, Any]) -> dict[str, Any]:
         """What a gate's metric and slice are in full; they are checked, and so is its output."""
         metric, output, part = gate.get("metric"), gate.get("output"), gate.get("slice")
@@ -519,6 +561,8 @@ class _Review:
             return named
         of_label = ("label",) if gate.get("label") is not None else ()
         measure = self._measure((*path, "metric"), metric, (*given, *of_label))
+        if measure is not None:
+            measure = self._under_its_name((*path, "metric"), measure, given)
         if measure is None:
             return named
         if isinstance(output, str):

@@ -64,6 +64,9 @@ class Vocabulary(Protocol):
             ConfigError: Its parts cannot be put together.
         """
 
+    def named_metric(self, task: str, metric: str, name: str) -> Metric[Any]:
+        """A metric of the task, under a name of the user's."""
+
     def parameters_of(self, found: Metric[Any]) -> type[BaseModel]:
         """The strict model of the parameters and threshold of such a metric."""
 

@@ -34,6 +34,7 @@ class Selection(Struct, frozen=True):
         optional: Names of further metadata columns, of which files may lack any.
         of_answers: Names of metadata that say something of a model's answer, not of the sample:
             one model's never hold for another's.
+        texts: Those of `metadata` that metrics read as texts, lists and objects as JSON.
         every_metadata: Whether every metadata column that the files have is wanted too.
     """
 
@@ -45,6 +46,7 @@ class Selection(Struct, frozen=True):
     wanted: frozenset[str] = frozenset()
     optional: Sequence[str] = ()
     of_answers: Sequence[str] = ()
+    texts: Sequence[str] = ()
     every_metadata: bool = False
 
 

@@ -87,6 +87,7 @@ class Session:
 
     Attributes:
         jurors: The judges, once they are open.
+        told: What metrics add to the settings: the steps that a judge made.
     """
 
     def __init__(
@@ -116,6 +117,7 @@ class Session:
         self.stop = Stop()
         self.prompts = Prompts(wanted.prompts)
         self.warnings: list[str] = []
+        self.told: dict[str, str] = {}
         self.jurors: tuple[Member, ...] = ()
         self._identity = identity
         self._resume = resume
@@ -271,7 +273,7 @@ class Session:
             told["combine"] = self.combine
         if self.vectors is not None:
             told["embedder"] = self.vectors.embedder.identity.shown
-        return told
+        return {**told, **self.told}
 
     @property
     def stopped(self) -> tuple[str, str] | None:

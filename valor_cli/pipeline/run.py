@@ -135,14 +135,16 @@ def selection_of(plan: Plan, limit: int | None) -> Selection:
     wanted = needs.difference(
         *(call.needs for call in calls if not is_optional(plan, call)),
     )
+    texts = sorted(need.removeprefix(METADATA) for need in needs if need.startswith(METADATA))
     search = config.slice_search
     return Selection(
         config.label_map,
         config.filter,
-        metadata_names(config),
+        list(dict.fromkeys([*metadata_names(config), *texts])),
         limit,
         needs,
         wanted,
+        texts=texts,
         every_metadata=search is not None and search.columns is None,
     )
 

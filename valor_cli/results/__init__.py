@@ -18,6 +18,7 @@ from valor_cli.results.comparisons import (
     SliceSearchResult,
 )
 from valor_cli.results.findings import (
+    OWN_SPACE,
     STATUSES,
     THRESHOLD,
     WHEN,
@@ -100,6 +101,7 @@ __all__ = [
     "FEW",
     "LONG_TEXTS",
     "NOT_WORSE",
+    "OWN_SPACE",
     "SCHEMA_VERSION",
     "SHORT_TEXT",
     "STATUSES",

@@ -23,6 +23,9 @@ ParameterValue: TypeAlias = Scalar | Sequence[Any] | Mapping[str, Any]
 
 Parameters: TypeAlias = Mapping[str, ParameterValue]
 
+OWN_SPACE = "own."
+"""What names of metrics begin with that the user names."""
+
 THRESHOLD = "threshold"
 """The config key of a metric's threshold, beside its parameters."""
 

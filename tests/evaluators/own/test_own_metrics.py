@@ -407,8 +407,8 @@ def test_what_is_said_of_a_file(code: str, message: str) -> None:
             [
                 (
                     "3:11: metrics.0: unknown metric 'own.politeness'; this config has no own "
-                    "metrics; `metrics:` lists them by their functions, as "
-                    "{python: metrics.py:FUNCTION}"
+                    "metrics; `metrics:` lists them, as {python: metrics.py:FUNCTION} or "
+                    "{custom_judge: {name: NAME, …}}"
                 )
             ],
         ),

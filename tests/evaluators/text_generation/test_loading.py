@@ -210,8 +210,8 @@ def test_metadata_that_is_not_there_is_told() -> None:
     told = error({"a.jsonl": A}, Selection(metadata=["camera"]))
     assert told == [
         (
-            "a.jsonl: there is no column 'camera' for metadata.camera; "
-            "there is: id, question, answer, reference, cam"
+            "a.jsonl: there is no column 'camera' for metadata.camera "
+            "(did you mean 'cam'?); there is: id, question, answer, reference, cam"
         )
     ]
 

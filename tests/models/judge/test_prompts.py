@@ -310,23 +310,26 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
 
 def test_placeholders_of_own_words() -> None:
     words = "{INPUT} {ACTUAL_OUTPUT} {user_input} {{reference}} {contexts} {x} {EXPECTED_OUTPUT}"
-    assert placeholders(words) == ("user_input", "response", "retrieved_contexts", "references")
+    shown = ("user_input", "response", "retrieved_contexts", "x", "references")
+    assert placeholders(words) == shown
     assert placeholders("{CONTEXT} {retrieved_contexts}") == ("retrieved_contexts",)
     assert placeholders("{reference}") == placeholders("{references}") == ("references",)
     assert placeholders("{history}") == ("history",)
-    assert placeholders('Reply {"response": 1} or {statements}.') == ()
+    assert placeholders('Reply {"response": 1} or {{statements}}.') == ()
+    assert placeholders("{topic} {meta.topic} {{meta.kind}} {1.5}") == ("topic", "meta.topic")
 
 
 def test_own_words_become_one_message() -> None:
-    words = 'Is {ACTUAL_OUTPUT} polite?\n{"ok": {reference}} {text} {{INPUT}}'
+    words = 'Is {ACTUAL_OUTPUT} polite?\n{"ok": {reference}} {text.x} {{INPUT}}'
     prompt = from_words("manners", words, answer="Say {response} or no.")
     assert (prompt.name, prompt.version, prompt.own) == ("manners", 0, True)
-    assert prompt.fields == ("response", "references")
+    assert prompt.fields == ("response", "references", "text.x")
     (_, told), (_, asked) = prompt.messages(
         {
             "response": UntrustedText("{references}"),
             "references": Numbered(["r"]),
             "user_input": UntrustedText("q"),
+            "text.x": UntrustedText("t"),
         }
     )
     mark = re.findall("mark ([0-9a-f]{16})", told)[0]
@@ -334,7 +337,8 @@ def test_own_words_become_one_message() -> None:
     assert asked == (
         f"Is \n<<<response {mark}>>>\n{{references}}\n<<<end response {mark}>>>\n polite?\n"
         f'{{"ok": \n<<<references {mark}>>>\n1. "r"\n<<<end references {mark}>>>\n}} '
-        "{text} {{INPUT}}\n\nSay {response} or no."
+        f"\n<<<text.x {mark}>>>\nt\n<<<end text.x {mark}>>>\n {{{{INPUT}}}}\n\n"
+        "Say {response} or no."
     )
 
 

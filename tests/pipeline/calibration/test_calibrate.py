@@ -353,6 +353,25 @@ def test_a_metric_asked_in_two_ways_has_rows_of_each(tmp_path: Path) -> None:
     assert found[1].agreement == 0.5
 
 
+def test_scales_and_classes_that_count(tmp_path: Path) -> None:
+    # The judge says 1, 4, 3, 3 on 1 to 4, and bad, good, fair, fair, of which 0.5 passes.
+    rated = {"custom_judge": {"name": "tone", "steps": ["Read."], "scale": [1, 4]}}
+    samples = [
+        {**one, "human_tone": one["human_custom_judge"]}
+        for one in four("human_custom_judge", 1, 4, 3, 2)
+    ]
+    (row,) = calibrated(written(tmp_path, samples, {"j": ["1", "4", "3", "3"]}, [rated])).rows
+    assert (row.metric, row.scale, row.labels) == ("own.tone", "ratings", ("1", "2", "3", "4"))
+    assert row.agreement == 0.75
+    counted = {"name": "tone", "steps": ["Read."], "classes": {"good": 1, "fair": 0.5, "bad": 0}}
+    people = four("human_tone", "fail", "pass", "pass", "fail")
+    path = written(
+        tmp_path, people, {"j": ["bad", "good", "fair", "fair"]}, [{"custom_judge": counted}]
+    )
+    (row,) = calibrated(path).rows
+    assert (row.scale, row.agreement) == ("verdicts", 0.75)
+
+
 def test_custom_judges_with_names_have_columns_of_their_own(tmp_path: Path) -> None:
     samples = [
         {**one, "human_tone": two["human_tone"]}

@@ -41,9 +41,16 @@ def with_own(task: Task[Any], metrics: Sequence[Metric[Any]]) -> Task[Any]:
     """A task with the own metrics of a run, behind its own."""
     of_counts = [one for one in metrics if isinstance(one.compute, EvidenceFunction)]
     of_columns = [one for one in metrics if isinstance(one.compute, ColumnFunction)]
-    of_samples = [one for one in metrics if one.measure is not None]
+    of_samples = [one for one in metrics if one.measure is not None and not one.aliases]
     wings = [
-        replace(wing, metrics=(*wing.metrics, *of_counts)) if wing.counted else wing
+        replace(
+            wing,
+            metrics=(
+                *wing.metrics,
+                *_renamed(wing, metrics),
+                *(of_counts if wing.counted is not None else ()),
+            ),
+        )
         for wing in task.wings
     ]
     if of_columns:
@@ -59,6 +66,12 @@ def with_own(task: Task[Any], metrics: Sequence[Metric[Any]]) -> Task[Any]:
         )
     primary = [(metric.name, output.name) for metric in metrics for output in metric.outputs[:1]]
     return replace(task, wings=tuple(wings), primary=(*task.primary, *primary))
+
+
+def _renamed(wing: Wing[Any, Any], metrics: Sequence[Metric[Any]]) -> list[Metric[Any]]:
+    """Metrics of a wing that the config has under a name of its own."""
+    usual = {metric.name for metric in wing.metrics}
+    return [one for one in metrics if usual & {*one.aliases}]
 
 
 def _column_wing(metrics: Sequence[Metric[Any]]) -> Wing[Any, ColumnEvidence]:

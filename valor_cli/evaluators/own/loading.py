@@ -23,10 +23,7 @@ from valor_cli.evaluators.own.function import (
 )
 from valor_cli.evaluators.own.source import Source, load_function, source_of
 from valor_cli.metric import Metric, Task
-from valor_cli.results import THRESHOLD, WHEN
-
-SPACE: Final = "own."
-"""What names of own metrics begin with."""
+from valor_cli.results import OWN_SPACE, THRESHOLD, WHEN
 
 _TAKEN: Final = ("python", "name", WHEN, THRESHOLD)
 """Keys of a config's entry that are no parameters."""
@@ -63,7 +60,7 @@ def load_metric(written: str, folder: Path, name: str | None, task: Task[Any]) -
     if inspect.iscoroutinefunction(function) and declared.kind != "sample":
         raise _error(f"{_of(source)} must not be async: only functions of samples are awaited")
     given: dict[str, Any] = {
-        "name": f"{SPACE}{name or source.function}",
+        "name": f"{OWN_SPACE}{name or source.function}",
         "outputs": declared.outputs,
         "reference": written,
     }

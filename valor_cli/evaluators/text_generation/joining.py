@@ -11,7 +11,7 @@ from valor_cli.data.shapes.samples.columns import SampleRow
 from valor_cli.data.shapes.samples.part import COLUMNS_HINT
 from valor_cli.data.shapes.samples.sample_file import SampleFile
 from valor_cli.data.shapes.samples.schema import COLUMNS, SCHEMA, other_names
-from valor_cli.errors import DataError, Problem, printable
+from valor_cli.errors import DataError, Problem, did_you_mean, printable
 from valor_cli.evaluators.id_mismatch import Ids, few_matches_warning
 from valor_cli.results import Scalar
 
@@ -286,6 +286,7 @@ def check_metadata(
     files: Sequence[SampleFile],
     metadata: Sequence[str],
     optional: Sequence[str] = (),
+    texts: Sequence[str] = (),
     *,
     shared: bool,
 ) -> None:
@@ -295,6 +296,7 @@ def check_metadata(
         files: Where the samples of each model stand.
         metadata: Names of columns.
         optional: Those of them that may lack.
+        texts: Those of them that metrics read.
         shared: Whether it is enough if one of the files has it.
 
     Raises:
@@ -305,8 +307,9 @@ def check_metadata(
         problems = [
             Problem(
                 some[0].path,
-                f"there is no column {quoted(name)} for metadata.{printable(name)}; there is: "
-                + listed(list(some[0].names)),
+                f"there is no column {quoted(name)} for "
+                + ("a prompt" if name in texts else f"metadata.{printable(name)}")
+                + f"{did_you_mean(name, some[0].names)}; there is: {listed(list(some[0].names))}",
             )
             for name in required
             if not any(name in one.metadata for one in some)

@@ -130,15 +130,20 @@ def load_range(
     found, links, chosen = (
         _chosen(ground, span, read) if ground.unselected else (read.rows, ground.links, None)
     )
+    rows = {model: own for model, (own, _) in found.items()}
+    metadata = {model: _metadata(ground.columns, own) for model, own in rows.items()}
+    texts = ground.selection.texts
     datasets = {
-        model: _dataset(ground, own, places - ground.first[model], links[model])
+        model: replace(
+            _dataset(ground, own, places - ground.first[model], links[model]),
+            more={name: metadata[model][name] for name in texts},
+        )
         for model, (own, places) in found.items()
     }
-    rows = {model: own for model, (own, _) in found.items()}
     labelled = "labels" in ground.selection.needs
     return Loaded(
         datasets=datasets,
-        metadata={model: _metadata(ground.columns, own) for model, own in rows.items()},
+        metadata=metadata,
         groups={
             model: list(own.texts["group"]) for model, own in rows.items() if "group" in own.texts
         },

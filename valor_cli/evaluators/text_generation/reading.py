@@ -25,7 +25,7 @@ def reading_of(inputs: TextInputs, selection: Selection) -> SampleReading:
     """How the files of a run are read."""
     logprobs = LOGPROBS in selection.needs
     return SampleReading(
-        filtered_columns(selection), inputs.columns, inputs.on_invalid, logprobs=logprobs
+        filtered_columns(selection), inputs.columns, inputs.on_invalid, logprobs, selection.texts
     )
 
 

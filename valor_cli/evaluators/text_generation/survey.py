@@ -135,7 +135,7 @@ def place_samples(
     every = np.concatenate([*hashes.values(), np.zeros(0, np.uint64)])
     shared = len(sources.of) > 1 and len(np.unique(every)) < len(every)
     files = [file for file, _ in sources.of.values()]
-    check_metadata(files, columns, selection.optional, shared=shared)
+    check_metadata(files, columns, selection.optional, selection.texts, shared=shared)
     having = {
         model: ModelColumns(file, frozenset().union(*(one.names for one in own)))
         for model, (file, own) in sources.of.items()

@@ -47,8 +47,8 @@ EXAMPLE = "example"
 """The mark of the examples in prompts; no mark of a message, which is 16 hexadecimal digits."""
 
 _DIGITS = 16
-_BRACED = re.compile(r"\{\{[A-Za-z_]\w*\}\}|\{([A-Za-z_]\w*)\}", re.ASCII)
-"""A name between single braces; between double ones it is text."""
+_BRACED = re.compile(r"\{\{[A-Za-z_]\w*(?:\.\w+)*\}\}|\{([A-Za-z_]\w*(?:\.\w+)*)\}", re.ASCII)
+"""A name, or a path, between single braces; between double ones it is text."""
 _BREAKS = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 """What JSON leaves as it is, though it may end a line or cannot be sent."""
 

@@ -144,22 +144,24 @@ class Prompts:
 
 
 def placeholders(words: str) -> tuple[str, ...]:
-    """The fields that a user's prompt needs, by standard name, in order."""
-    found = (STANDARD[name] for name in braced(words) if name in STANDARD)
-    return tuple(dict.fromkeys(found))
+    """What a user's prompt shows, in order: fields by their standard names, and other columns."""
+    return tuple(dict.fromkeys(STANDARD.get(name, name) for name in braced(words)))
 
 
-def from_words(name: str, words: str, *, answer: str = "") -> Prompt:
-    """A prompt from a user's text, followed by `answer`, the reply format."""
-    said = json.dumps([words, answer], ensure_ascii=False)
+def from_words(name: str, words: str, *, answer: str = "", system: str = "") -> Prompt:
+    """A prompt from a user's text, after `system` and followed by `answer`, the reply format; these
+    two are as they are.
+    """
+    said = json.dumps([words, answer, *([system] if system else [])], ensure_ascii=False)
+    user = renamed(words, STANDARD)
     return Prompt(
         name=name,
         version=0,
-        system="",
-        user=renamed(words, STANDARD),
+        system=system,
+        user=user,
         sha256=hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest(),
         own=True,
-        known=frozenset(STANDARD.values()),
+        known=frozenset(braced(user)),
         ending=answer,
     )
 

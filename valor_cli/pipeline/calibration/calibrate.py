@@ -19,7 +19,7 @@ from valor_cli.pipeline.plan import Plan
 from valor_cli.pipeline.record import run_identity, usage_of
 from valor_cli.pipeline.rows import Computation
 from valor_cli.pipeline.run import selection_of, session_of
-from valor_cli.results import CalibrationResult, SamplesResult, UsageResult
+from valor_cli.results import OWN_SPACE, CalibrationResult, SamplesResult, UsageResult
 
 HUMAN = "human_"
 """Prefix of columns with human labels."""
@@ -197,6 +197,8 @@ def _names(call: Call) -> Iterator[str]:
     if isinstance(own, str) and own != usual.get("name"):
         yield own
     yield call.metric.name
+    if call.metric.name.startswith(OWN_SPACE):
+        yield from call.metric.aliases
 
 
 def _check_names(columns: Mapping[str, str], calls: Sequence[Call]) -> None:

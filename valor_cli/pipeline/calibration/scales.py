@@ -177,9 +177,9 @@ def _named(call: Call, classes: Mapping[str, float]) -> Scale:
 
 def _levels(call: Call, bounds: tuple[float, float | None]) -> tuple[int, int] | None:
     """The lowest and the highest rating; None if the judge does not rate."""
-    rubric = call.parameters.get("rubric")
-    if rubric:
-        levels = [int(level) for level in rubric]
+    rated = call.parameters.get("rubric") or call.parameters.get("scale")
+    if rated:
+        levels = [int(level) for level in rated]
         return min(levels), max(levels)
     if "rubric" in call.parameters or bounds[1] is None:
         return None
@@ -188,9 +188,14 @@ def _levels(call: Call, bounds: tuple[float, float | None]) -> tuple[int, int] |
 
 def _classes(call: Call) -> dict[str, float]:
     """The classes that the config names, and whether each passes; none: there are no classes."""
-    if call.parameters.get("rubric"):
+    if call.parameters.get("rubric") or call.parameters.get("scale"):
         return {}
-    classes = tuple(call.parameters.get("classes") or ())
+    numbers = call.parameters.get("classes")
+    if isinstance(numbers, Mapping):
+        middle = (min(numbers.values()) + max(numbers.values())) / 2
+        cut = middle if call.parameters["cut"] is None else call.parameters["cut"]
+        return {_word(one): float(number >= cut) for one, number in numbers.items()}
+    classes = tuple(numbers or ())
     passing = call.parameters.get("passing") or classes[:1]
     return {_word(one): float(one in passing) for one in classes}
 

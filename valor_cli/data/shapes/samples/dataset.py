@@ -22,6 +22,7 @@ from valor_cli.results import (
     Illustration,
     Mark,
     MetricExample,
+    Scalar,
     ShownText,
 )
 
@@ -77,6 +78,7 @@ class TextDataset(Struct, frozen=True):
             that its model gave it; NaN: it was not scored. None where the sample has none, or no
             metric of the run needs them.
         history: (n,) the turns of a chat before the question, "role: text" each.
+        more: (n,) further columns that metrics read, by name; lists and objects as JSON.
         label_map: Label as in the files to label as evaluated.
         secrets: Where in a text are characters that no report may show.
         prepared: What reports need of many samples, where it is made already; their texts are then
@@ -96,6 +98,7 @@ class TextDataset(Struct, frozen=True):
     artifacts: Texts
     token_logprobs: Sequence[NDArray[np.float64] | None]
     history: Texts
+    more: Mapping[str, Sequence[Scalar]] = field(default_factory=dict)
     label_map: Mapping[str, str] = field(default_factory=dict)
     secrets: Callable[[str], Iterable[tuple[int, int]]] = secret_characters
     prepared: Prepared | None = None
@@ -116,7 +119,8 @@ class TextDataset(Struct, frozen=True):
         columns: dict[str, Any] = {
             name: tuple(compress(getattr(self, name), chosen)) for name in ("sample_ids", *COLUMNS)
         }
-        return replace(self, number=self.number[units], prepared=None, **columns)
+        more = {name: tuple(compress(own, chosen)) for name, own in self.more.items()}
+        return replace(self, number=self.number[units], prepared=None, more=more, **columns)
 
     def verify(self) -> None:
         """Do nothing: all data is already checked."""

@@ -220,8 +220,16 @@ class SampleParser:
             column = _metadata_of(batch, name)
             if ((column.node >= 0) & ~broken).any():
                 self._found.add(name)
-            wrong |= column.is_of(LIST, OBJECT, DUPLICATE, INVALID)
-            columns.append(map(self._known, column.scalars().tolist()))
+            values = column.scalars().tolist()
+            wrong |= column.is_of(DUPLICATE, INVALID)
+            rows = np.flatnonzero(column.is_of(LIST, OBJECT))
+            if name in self._reading.texts and len(rows):
+                wrong[rows] |= column.take(rows).holds(INVALID)
+                for text, at in zip(_written(column.take(rows)), rows.tolist(), strict=True):
+                    values[at] = text
+            else:
+                wrong[rows] = True
+            columns.append(map(self._known, values))
         return list(zip(*columns, strict=True)) or None
 
     def _known(self, value: Scalar) -> Scalar:

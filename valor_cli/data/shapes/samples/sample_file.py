@@ -21,12 +21,14 @@ class SampleReading(Struct, frozen=True):
             ("vars.question", "choices[0].text").
         invalid: What to do with rows that cannot be used.
         logprobs: Whether `token_logprobs` are read: they are long, and few runs need them.
+        texts: Those of `metadata` whose lists and objects are read too, as JSON.
     """
 
     metadata: Sequence[str] = ()
     columns: Mapping[str, str] = field(default_factory=dict)
     invalid: InvalidRows = "error"
     logprobs: bool = False
+    texts: Sequence[str] = ()
 
 
 class SampleFile(Struct, frozen=True):

@@ -92,7 +92,8 @@ class RowCheck:
                 yield from _CHECKS[field.type](value, place)
         for name in self._reading.metadata:
             if way := metadata_at(record, name):
-                yield from _metadata(value_at(record, way), dotted(way))
+                check = _any if name in self._reading.texts else _metadata
+                yield from check(value_at(record, way), dotted(way))
 
 
 def faults_of(value: Any) -> list[tuple[str, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -70,6 +71,53 @@ class Panelist(Protocol):
         """(texts, dimensions) vectors of texts. Raises as `reply`."""
 
 
+class Memo:
+    """What was awaited, by key: a result, or the failure."""
+
+    def __init__(self) -> None:
+        self._found: dict[object, Any] = {}
+
+    async def once(self, key: object, make: Callable[[], Awaitable[T]]) -> T:
+        """Run `make` once; a failure is shared by all callers."""
+        if key not in self._found:
+            try:
+                self._found[key] = (await make(), None)
+            except Exception as error:
+                self._found[key] = (None, error)
+        found, failure = self._found[key]
+        if failure is not None:
+            raise failure
+        result: T = found
+        return result
+
+
+@dataclass(slots=True, eq=False)
+class Shared:
+    """What is found once for all samples of a run, by its first judge.
+
+    Attributes:
+        panelist: The first judge.
+        model: The first model of the run, for which its calls count.
+        told: What results tell of it, as settings of the run.
+    """
+
+    panelist: Panelist
+    model: str
+    told: dict[str, str] = field(default_factory=dict)
+    _found: Memo = field(default_factory=Memo)
+    _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def once(self, key: object, make: Callable[[], Awaitable[T]]) -> T:
+        """Run `make` once; others wait for it, and share its failure."""
+        async with self._lock:
+            return await self._found.once(key, make)
+
+    def conversation(self, metric: str) -> Conversation:
+        """A conversation about no sample."""
+        nothing = Sample(self.model, "", 0, None, None, (), None)
+        return Conversation(nothing, self.panelist, metric=metric)
+
+
 @dataclass(slots=True)
 class Conversation:
     """The conversation of one judge about one sample, in the order of the calls.
@@ -86,7 +134,15 @@ class Conversation:
     repeat: int = 0
     metric: str = ""
     _asked: JudgeCalls = field(default=JudgeCalls())
-    _found: dict[object, Any] = field(default_factory=dict)
+    _shared: Shared | None = None
+    _found: Memo = field(default_factory=Memo)
+
+    @property
+    def shared(self) -> Shared:
+        """What all samples of the run share."""
+        if self._shared is None:
+            raise ValueError("a conversation outside a run shares nothing")
+        return self._shared
 
     async def ask(
         self,
@@ -146,16 +202,7 @@ class Conversation:
 
     async def once(self, key: object, make: Callable[[], Awaitable[T]]) -> T:
         """Run `make` once per sample; a failure is shared by all callers."""
-        if key not in self._found:
-            try:
-                self._found[key] = (await make(), None)
-            except Exception as error:
-                self._found[key] = (None, error)
-        found, failure = self._found[key]
-        if failure is not None:
-            raise failure
-        result: T = found
-        return result
+        return await self._found.once(key, make)
 
     async def measured(
         self,

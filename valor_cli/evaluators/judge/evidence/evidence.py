@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from valor_cli.data.shapes.samples.dataset import TextDataset
 from valor_cli.evaluators.judge.evidence.combining import combined
-from valor_cli.evaluators.judge.evidence.conversation import Conversation, ParseFailure
+from valor_cli.evaluators.judge.evidence.conversation import Conversation, ParseFailure, Shared
 from valor_cli.evaluators.judge.evidence.one_word import RATING
 from valor_cli.evaluators.judge.evidence.sample import Missing, Sample
 from valor_cli.evaluators.model_metrics import ModelOutcomes, asking_wing
@@ -59,14 +59,16 @@ def gather(
         model: [[[not_begun] * len(calls) for _ in range(data.unit_count)] for _ in raters]
         for model, data in datasets.items()
     }
+    shared = Shared(session.jurors[0], next(iter(datasets)))
     work = []
     first = 0
     for juror in session.jurors:
         columns = {model: own[first : first + juror.repeats] for model, own in found.items()}
         total = juror.repeats * sum(data.unit_count for data in datasets.values())
-        work.append((total, _pieces(datasets, calls, juror, columns)))
+        work.append((total, _pieces(datasets, calls, juror, shared, columns)))
         first += juror.repeats
     session.run(work)
+    session.told |= shared.told
     names = [(juror.name, again) for juror, again in raters]
     return {model: _judgements(calls, own, names, session.combine) for model, own in found.items()}
 
@@ -75,6 +77,7 @@ def _pieces(
     datasets: Mapping[str, TextDataset],
     calls: Sequence[Call],
     juror: Member,
+    shared: Shared,
     columns: Mapping[str, list[Found]],
 ) -> Iterator[Callable[[], Awaitable[None]]]:
     """The calls of one juror: by sample, then model, then repeat.
@@ -84,7 +87,7 @@ def _pieces(
     for model, row in _in_turn(datasets):
         for again, column in enumerate(columns[model]):
             sample = Sample.of(datasets[model], row, model)
-            asking = Conversation(sample, juror, again)
+            asking = Conversation(sample, juror, again, _shared=shared)
             yield _piece(asking, calls, column, row)
 
 

@@ -50,12 +50,11 @@ def word_outcome(said: str, reason: str, *, passed: bool, details: Mapping[str, 
 
 
 def rating_outcome(
-    rating: int, reason: str, *, passed: bool, details: Mapping[str, Any]
+    rating: float, reason: str, *, passed: bool, details: Mapping[str, Any]
 ) -> Outcome:
     """The outcome of a sample that a judge rated."""
-    outcome = word_outcome(
-        str(rating), reason, passed=passed, details={"rating": rating, **details}
-    )
+    said = int(rating) if rating == int(rating) else rating
+    outcome = word_outcome(str(said), reason, passed=passed, details={"rating": said, **details})
     return outcome._replace(values={**outcome.values, RATING: float(rating)})
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from valor_cli.evaluators.judge.evidence import reply_schemas as form
 from valor_cli.evaluators.judge.evidence.replies import Unfit as Unfit
@@ -114,6 +115,19 @@ def statements(text: str) -> Reading[tuple[str, ...]]:
 def sentences(text: str) -> Reading[tuple[str, ...]]:
     """Sentences copied from a text, which is used only to simulate them."""
     return _list_of_texts("sentences", "sentence", text)
+
+
+def steps() -> Reading[tuple[str, ...]]:
+    """Evaluation steps, one at least."""
+    found = _list_of_texts("steps", "step", " ".join([_TYPICAL] * 4))
+
+    def read(reply: str) -> tuple[str, ...]:
+        said = found.read(reply)
+        if not said:
+            raise Unfit("steps is an empty list")
+        return said
+
+    return replace(found, read=read)
 
 
 def verdicts(n: int, *, contexts: int | None = None) -> Reading[tuple[Judged, ...]]:

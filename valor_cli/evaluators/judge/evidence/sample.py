@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
+from collections.abc import Mapping
+
+from msgspec import Struct, field
 
 from valor_cli.data.shapes.samples.dataset import TextDataset
 from valor_cli.evaluators.missing_inputs import ABSENT, BLANK
+from valor_cli.metric import written
+from valor_cli.results import Scalar
 
 
 class Missing(Exception):  # noqa: N818  # what it says of the sample
@@ -24,6 +28,7 @@ class Sample(Struct, frozen=True):
         right: The right answers, as given.
         retrieved: The passages in their order; None where there is no such thing.
         history: The turns of a chat before the question; None: it was the first.
+        more: Further columns, by name.
     """
 
     model: str
@@ -34,6 +39,7 @@ class Sample(Struct, frozen=True):
     right: tuple[str, ...]
     retrieved: tuple[str, ...] | None
     history: str | None = None
+    more: Mapping[str, Scalar] = field(default_factory=dict)
 
     @staticmethod
     def of(data: TextDataset, row: int, model: str) -> Sample:
@@ -47,6 +53,7 @@ class Sample(Struct, frozen=True):
             data.references[row],
             data.retrieved_contexts[row],
             data.history[row],
+            {name: column[row] for name, column in data.more.items()},
         )
 
     @property
@@ -97,3 +104,14 @@ class Sample(Struct, frozen=True):
         if not any(one.strip() for one in self.retrieved):
             raise Missing(BLANK["retrieved_contexts"])
         return self.retrieved
+
+    def column(self, name: str) -> str:
+        """The text of a further column.
+
+        Raises:
+            Missing: There is none.
+        """
+        value = self.more.get(name)
+        if value is None:
+            raise Missing(f"no {name}")
+        return written(value)
