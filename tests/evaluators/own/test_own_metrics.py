@@ -574,7 +574,7 @@ def test_code_is_refused_on_request(folder: Path) -> None:
     ):
         done = program.run(*arguments, cwd=folder)
         assert done.returncode == 2
-        assert "metrics.0.python: names code to run, which --no-plugins refuses" in done.stderr
+        assert "names code to run, which --no-plugins refuses" in done.stderr
     with pytest.raises(ConfigError, match="no-plugins"):
         evaluate("run.yaml", plugins=False)
     assert not Path("ran").exists()
