@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import marshal
 import os
 import sys
 import traceback
@@ -99,11 +100,16 @@ def _installed(written: str, module: str, function: str) -> Source:
     if not all(part.isidentifier() for part in module.split(".")):
         raise _error(f"expected FILE.py:FUNCTION or package.module:FUNCTION, found {written!r:.80}")
     found = Source(written, "", function, None, module, "")
-    file = getattr(module_of(found), "__file__", None) or ""
+    names = module_of(found)
+    file = getattr(names, "__file__", None) or ""
     try:
         code = Path(file).read_bytes()
     except OSError:
-        raise _error(f"{module} has no file that can be read") from None
+        typed = getattr(vars(names).get(function), "__code__", None)
+        if module != "__main__" or typed is None:
+            raise _error(f"{module} has no file that can be read") from None
+        # Of a function that is typed into a notebook, its code stands for the file.
+        file, code = typed.co_filename, marshal.dumps(typed)
     return Source(written, file, function, None, module, sha256(code).hexdigest())
 
 
