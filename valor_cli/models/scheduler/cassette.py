@@ -1,11 +1,12 @@
 """Record judge replies to a file that can be replayed.
 
 A line for each request, {"key", "judge", "metric", "model", "sample_id", "prompt", "variant",
-"repeat", "reply", "refused", "cut", "tokens_in", "tokens_out", "cost_usd"}: no prompt texts, no headers;
-"scores" too where token probabilities were asked for. If there was no reply, "error" says why in place of "reply" and the keys after it, in a
-line for each caller. "tries" is the number of requests made, if more than one. Replies arrive in
-any order; lines are sorted by model, sample_id, metric, repeat, prompt, variant and key, as texts,
-so that two recordings of the same replies are equal bytes.
+"repeat", "reply", "refused", "cut", "tokens_in", "tokens_out", "cost_usd"}, and "scores" where
+probabilities of tokens were asked for: no prompt texts, no headers. If there was no reply, "error"
+says why in place of "reply" and the keys after it, in a line for each caller. "tries" is the
+number of requests made, if more than one. Replies arrive in any order; lines are sorted by model,
+sample_id, metric, repeat, prompt, variant and key, as texts, so that two recordings of the same
+replies are equal bytes.
 """
 
 from __future__ import annotations
