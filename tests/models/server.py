@@ -54,7 +54,7 @@ class Turn:
         delay_s: Before it answers; None: the server's own delay.
         drip_s: Between two bytes of the body, all of which would take far too long.
         cut: Where the connection is cut: before the first byte, or midway in the body.
-        message, finish: Of the completion; see OpenAI's API.
+        message, finish, logprobs: Of the completion; see OpenAI's API.
     """
 
     kind: str = "said"
@@ -67,6 +67,7 @@ class Turn:
     cut: Literal["", "before", "midway"] = ""
     message: Mapping[str, Any] = field(default_factory=dict)
     finish: str = "stop"
+    logprobs: Mapping[str, Any] | None = None
     usage: bool = True
 
 
@@ -385,6 +386,8 @@ def _body(asked: Asked, turn: Turn) -> bytes:
         "model": f"{asked.body.get('model')}-served",
         "choices": [{"index": 0, "finish_reason": turn.finish, "message": dict(turn.message)}],
     }
+    if turn.logprobs is not None:
+        completion["choices"][0]["logprobs"] = dict(turn.logprobs)
     if turn.usage:
         completion["usage"] = {
             "prompt_tokens": prompt,

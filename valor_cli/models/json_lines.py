@@ -60,6 +60,12 @@ def _is_count(value: object) -> bool:
 TEXT = Form("a text", lambda value: isinstance(value, str))
 NEEDED_TEXT = TEXT._replace(needed=True)
 CLAIM = Form("true or false", lambda value: isinstance(value, bool))
+PROBABILITIES = Form(
+    "a mapping of tokens to probabilities",
+    lambda value: (
+        isinstance(value, dict) and all(_is_number(one) and one <= 1 for one in value.values())
+    ),
+)
 COUNT = Form("a whole number, at least 0", _is_count)
 COUNT_OR_NULL = Form(
     "a whole number, at least 0, or null", lambda value: value is None or _is_count(value)

@@ -37,6 +37,7 @@ class Request:
         variant: Tells apart requests of the same words that each want a reply of their own.
         repeat: Which time, from 0, the whole evaluation is asked (`repeat:`).
         tools: Tools of the provider that the judge may use, as its API has them.
+        scores: Tokens whose probabilities are wanted, of the last of them in the reply.
         example_reply: A reply that would fit, for estimates.
         purpose: What it is for.
     """
@@ -47,6 +48,7 @@ class Request:
     variant: int = 0
     repeat: int = 0
     tools: tuple[Mapping[str, Any], ...] = ()
+    scores: tuple[str, ...] = ()
     example_reply: str = ""
     purpose: Purpose = field(default=Purpose(), compare=False)
 
@@ -59,6 +61,7 @@ class Request:
             self.variant,
             self.repeat,
             list(self.tools),
+            *([list(self.scores)] if self.scores else []),
         ]
         text = json.dumps(said, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
@@ -87,6 +90,8 @@ class Reply:
         cost_usd: What it cost; None: the price is not known.
         model: What the provider calls the model that replied.
         tries: Requests that it took, retries included; no part of what was said.
+        scores: Of the last token that is one of `Request.scores`, the probabilities of these, the
+            one that was written first; None: the endpoint tells no probabilities.
     """
 
     text: str
@@ -97,6 +102,7 @@ class Reply:
     cost_usd: float | None = None
     model: str | None = None
     tries: int = field(default=1, compare=False)
+    scores: Mapping[str, float] | None = None
 
 
 class Judge(Protocol):

@@ -285,7 +285,7 @@ def _written(reply: Reply) -> str:
         said["refused"] = True
     if reply.cut:
         said["cut"] = True
-    for name in ("tokens_in", "tokens_out", "cost_usd", "model"):
+    for name in ("tokens_in", "tokens_out", "cost_usd", "model", "scores"):
         value = getattr(reply, name)
         if value is not None:
             said[name] = value

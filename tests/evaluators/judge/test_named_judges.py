@@ -24,7 +24,7 @@ def evaluated(tmp_path: Path) -> Evaluated:
 
     def run(
         metrics: Sequence[Any],
-        replies: Sequence[str],
+        replies: Sequence[Any],
         columns: Sequence[Mapping[str, Any]] = ({}, {}),
         **more: Any,
     ) -> RunResult:
@@ -33,7 +33,10 @@ def evaluated(tmp_path: Path) -> Evaluated:
             for one, own in zip("ab", columns, strict=True)
         ]
         lines(tmp_path / "d.jsonl", rows)
-        lines(tmp_path / "r.jsonl", [{"reply": one} for one in replies])
+        lines(
+            tmp_path / "r.jsonl",
+            [{"reply": one} if isinstance(one, str) else one for one in replies],
+        )
         config = {
             "task": "text_generation",
             "data": {"samples": "d.jsonl"},
@@ -142,3 +145,27 @@ def test_a_column_that_no_sample_has(evaluated: Evaluated) -> None:
     told = str(raised.value)
     assert "d.jsonl: there is no column 'topik' for a prompt (did you mean 'topic'?)" in told
     assert "there is no column 'meta.kind' for a prompt" in told
+
+
+COHERENCE = {
+    "name": "coherence",
+    "criteria": "Each sentence follows from the one before.",
+    "prompt": "{response}",
+    "scale": [1, 5],
+    "probabilities": True,
+}
+
+
+def test_steps_and_probabilities_are_recorded(evaluated: Evaluated, tmp_path: Path) -> None:
+    steps = {"reply": '{"steps": ["Read it."]}'}
+    said = [{"reply": '{"reason": "", "rating": 4}', "scores": {"4": 0.5, "5": 0.5}}] * 2
+    tape = str(tmp_path / "tape.jsonl")
+    scripted = {"backend": "scripted", "replies": "r.jsonl", "record": tape}
+    metrics = [{"custom_judge": COHERENCE}]
+    first = evaluated(metrics, [steps, *said], judge=scripted)
+    again = evaluated(metrics, [], judge={"backend": "replay", "cassette": tape})
+    for found in (first, again):
+        assert found.settings["own.coherence.steps"] == '["Read it."]'
+        assert {row.output: row.value for row in found.metrics}["rating"] == 4.5
+        assert found.samples[0].details[0]["probabilities"] == {"4": 0.5, "5": 0.5}
+    assert first.run.usage[0].calls == 3

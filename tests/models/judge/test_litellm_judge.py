@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import email.utils
 import gc
+import math
 import os
 import subprocess
 import sys
@@ -623,3 +624,42 @@ def test_nothing_else_is_asked_and_nothing_is_printed() -> None:
     assert errors == []
     assert ended.stdout.splitlines() == ["TransientError", "[]"]
     assert len(server.requests) == 6
+
+
+def token(text: str, **likely: float) -> dict[str, Any]:
+    """A token as OpenAI's API tells it, with the most probable ones at its place."""
+    tops = [{"token": one, "logprob": math.log(p), "bytes": None} for one, p in likely.items()]
+    first = math.log(next(iter(likely.values()), 1.0))
+    return {"token": text, "logprob": first, "bytes": None, "top_logprobs": tops}
+
+
+def telling(asked: Asked) -> Turn:
+    """A server that tells the probabilities of tokens to whom asks for them."""
+    if not asked.body.get("logprobs"):
+        return said("Rating: 4")
+    tokens = [token("5", **{"5": 1.0}), token(" 4", **{" 4": 0.5, "4": 0.1, "3": 0.3, "x": 0.1})]
+    return said("5 of 5? 4", logprobs={"content": [*tokens, token(".")], "refusal": None})
+
+
+def test_probabilities_of_the_last_score() -> None:
+    with FaultServer(telling) as server:
+        scored, plain = asyncio.run(
+            asked(LitellmJudge(settings(server)), question(scores=("3", "4", "5")), question())
+        )
+    assert isinstance(scored, Reply)
+    assert isinstance(plain, Reply)
+    assert scored.scores == pytest.approx({"4": 0.6, "3": 0.3})
+    assert list(scored.scores or ()) == ["4", "3"]
+    assert plain.scores is None
+    assert [each.body.get("top_logprobs") for each in server.requests] == [20, None]
+
+
+def test_a_server_that_refuses_to_tell_probabilities() -> None:
+    def plan(asked: Asked) -> Turn:
+        return failed(400, "logprobs is not supported") if asked.body.get("logprobs") else said("4")
+
+    with FaultServer(plan) as server:
+        found = asyncio.run(asked(LitellmJudge(settings(server)), *[question(scores=("4",))] * 2))
+    assert [isinstance(one, Reply) and one.scores for one in found] == [None, None]
+    # Refused once, and not asked for again.
+    assert [bool(each.body.get("logprobs")) for each in server.requests] == [True, False, False]

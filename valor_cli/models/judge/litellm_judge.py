@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
@@ -29,6 +30,8 @@ _SET_ELSEWHERE = {
     "response_format": "structured",
 }
 _OURS = {"messages", "stream", "n", "tools", "client", "fallbacks", "mock_response", "callbacks"}
+_MOST_PROBABLE = 20
+"""Tokens at each place that OpenAI's API tells the probabilities of, at most."""
 _HEADERS = {"extra_headers", "headers", "default_headers"}
 
 
@@ -69,6 +72,7 @@ class LitellmJudge:
             tuple(str(value) for each in headers for value in dict(each).values()),
         )
         self._form: Form | None = None if settings.structured == "auto" else settings.structured
+        self._tells_scores = True
         self.name = settings.called
         self.remote = not self._endpoint.near
         self.price: Price | None = price_of(settings)
@@ -97,15 +101,22 @@ class LitellmJudge:
         litellm = litellm_client.opened(self)
         key = self._key or self._endpoint.key(litellm)
         refused: Fault | None = None
-        for form in self._forms(litellm, request):
+        ways = [
+            (form, bool(request.scores) and self._tells_scores)
+            for form in self._forms(litellm, request)
+        ]
+        # A server that knows no probabilities may refuse what asks for them.
+        ways += [(form, False) for form, scored in ways if scored]
+        for form, scored in ways:
             try:
-                response = await self._asked(litellm, request, form, key)
+                response = await self._asked(litellm, request, form, key, scored=scored)
             except Exception as error:  # providers raise anything; `fault` tells them apart
                 found = fault(error)
             else:
                 if refused is not None:
                     self._form = form
-                return _reply(response, self._settings, self.price)
+                    self._tells_scores &= scored or not request.scores
+                return _reply(response, self._settings, self.price, request.scores)
             if not found.of_the_form:
                 break
             refused = refused or found
@@ -126,7 +137,9 @@ class LitellmJudge:
             self._form = _understood(litellm, self._endpoint)
         yield from _FORMS[_FORMS.index(self._form) :]
 
-    async def _asked(self, litellm: Any, request: Request, form: Form, key: str | None) -> Any:
+    async def _asked(
+        self, litellm: Any, request: Request, form: Form, key: str | None, *, scored: bool
+    ) -> Any:
         settings = self._settings
         arguments = {
             "messages": [message._asdict() for message in request.messages],
@@ -139,6 +152,11 @@ class LitellmJudge:
             # Else it imports a package of yet another protocol to look for tools of its own.
             "_skip_mcp_handler": True if request.tools else None,
             "stream": False,
+            "logprobs": scored or None,
+            "top_logprobs": _MOST_PROBABLE if scored else None,
+        }
+        arguments = {
+            name: one for name, one in arguments.items() if name not in settings.parameters
         }
         return await litellm_client.requested(
             litellm, "acompletion", self._endpoint, arguments, settings.parameters
@@ -178,7 +196,25 @@ def _response_format(request: Request, form: Form) -> dict[str, Any] | None:
     return {"type": "json_schema", "json_schema": schema}
 
 
-def _reply(response: Any, settings: JudgeSettings, price: Price | None) -> Reply:
+def _scores(choice: Any, wanted: Sequence[str]) -> Mapping[str, float] | None:
+    """The probabilities of the last token that is one of some; see `Reply.scores`."""
+    tokens = getattr(getattr(choice, "logprobs", None), "content", None)
+    if not wanted or not tokens:
+        return None
+    for token in reversed(tokens):
+        written = token.token.strip()
+        if written in wanted:
+            found = dict.fromkeys([written], 0.0)
+            for one in token.top_logprobs or [token]:
+                if (text := one.token.strip()) in wanted:
+                    found[text] = found.get(text, 0.0) + math.exp(min(one.logprob, 0.0))
+            return found
+    return {}
+
+
+def _reply(
+    response: Any, settings: JudgeSettings, price: Price | None, scores: Sequence[str] = ()
+) -> Reply:
     choices = getattr(response, "choices", None)
     if not choices:
         raise TransientError("the reply has no choices")
@@ -196,6 +232,7 @@ def _reply(response: Any, settings: JudgeSettings, price: Price | None) -> Reply
         tokens_out=tokens_out,
         cost_usd=_cost(response, settings, price, tokens_in, tokens_out),
         model=getattr(response, "model", None),
+        scores=_scores(choices[0], scores),
     )
 
 

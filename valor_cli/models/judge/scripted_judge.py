@@ -9,7 +9,15 @@ from typing import Any
 from msgspec import Struct
 
 from valor_cli.errors import DataError, Problem
-from valor_cli.models.json_lines import CLAIM, COUNT_OR_NULL, Faults, Form, fault_of, objects
+from valor_cli.models.json_lines import (
+    CLAIM,
+    COUNT_OR_NULL,
+    PROBABILITIES,
+    Faults,
+    Form,
+    fault_of,
+    objects,
+)
 from valor_cli.models.requests import (
     PermanentError,
     Price,
@@ -32,6 +40,7 @@ _FORMS = {
     "cut": CLAIM,
     "tokens_in": COUNT_OR_NULL,
     "tokens_out": COUNT_OR_NULL,
+    "scores": PROBABILITIES,
     "error": Form(
         f"one of {', '.join(FAILURES)}", lambda value: isinstance(value, str) and value in FAILURES
     ),
@@ -136,4 +145,5 @@ def _reply(said: Mapping[str, Any], price: Price | None) -> Reply:
         tokens_in=tokens_in,
         tokens_out=tokens_out,
         cost_usd=cost,
+        scores=said.get("scores"),
     )

@@ -1,11 +1,12 @@
 """Record judge replies to a file that can be replayed.
 
 A line for each request, {"key", "judge", "metric", "model", "sample_id", "prompt", "variant",
-"repeat", "reply", "refused", "cut", "tokens_in", "tokens_out", "cost_usd"}: no prompt texts, no
-headers. If there was no reply, "error" says why in place of "reply" and the keys after it, in a
-line for each caller. "tries" is the number of requests made, if more than one. Replies arrive in
-any order; lines are sorted by model, sample_id, metric, repeat, prompt, variant and key, as texts,
-so that two recordings of the same replies are equal bytes.
+"repeat", "reply", "refused", "cut", "tokens_in", "tokens_out", "cost_usd"}, and "scores" where
+probabilities of tokens were asked for: no prompt texts, no headers. If there was no reply, "error"
+says why in place of "reply" and the keys after it, in a line for each caller. "tries" is the
+number of requests made, if more than one. Replies arrive in any order; lines are sorted by model,
+sample_id, metric, repeat, prompt, variant and key, as texts, so that two recordings of the same
+replies are equal bytes.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from valor_cli.models.json_lines import (
     COUNT_OR_NULL,
     NEEDED_TEXT,
     NUMBER_OR_NULL,
+    PROBABILITIES,
     TEXT,
     Faults,
     Form,
@@ -57,6 +59,7 @@ _FORMS = {
     "tokens_in": COUNT_OR_NULL,
     "tokens_out": COUNT_OR_NULL,
     "cost_usd": NUMBER_OR_NULL,
+    "scores": PROBABILITIES,
 }
 
 
@@ -249,6 +252,7 @@ def _said(reply: Reply) -> dict[str, Any]:
         "tokens_in": reply.tokens_in,
         "tokens_out": reply.tokens_out,
         "cost_usd": reply.cost_usd,
+        **({} if reply.scores is None else {"scores": reply.scores}),
     }
 
 
@@ -301,6 +305,7 @@ def _recorded(said: Mapping[str, Any]) -> Recorded:
             tokens_out=said.get("tokens_out"),
             cost_usd=said.get("cost_usd"),
             tries=said.get("tries", 1),
+            scores=said.get("scores"),
         ),
         said.get("error"),
     )

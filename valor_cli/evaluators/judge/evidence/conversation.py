@@ -127,12 +127,14 @@ class Conversation:
         panelist: Who is asked.
         repeat: Which time, from 0.
         metric: What is being computed; the calls count for it.
+        last: The last reply.
     """
 
     sample: Sample
     panelist: Panelist
     repeat: int = 0
     metric: str = ""
+    last: Reply | None = None
     _asked: JudgeCalls = field(default=JudgeCalls())
     _shared: Shared | None = None
     _found: Memo = field(default_factory=Memo)
@@ -153,6 +155,7 @@ class Conversation:
         retries: int | None = None,
         variant: int = 0,
         tools: Sequence[Mapping[str, Any]] = (),
+        scores: Sequence[str] = (),
     ) -> T:
         """Ask, and repeat with the problem named while the reply cannot be parsed.
 
@@ -163,6 +166,7 @@ class Conversation:
             retries: How often to ask again; None: as the config says.
             variant: Tells apart requests of the same words that each want a reply of their own.
             tools: What the judge may use.
+            scores: Tokens whose probabilities are wanted; `last` has them.
 
         Raises:
             ParseFailure: No reply fitted.
@@ -185,6 +189,7 @@ class Conversation:
                 variant=variant + AGAIN * sum(one.messages == messages for one in sent),
                 repeat=self.repeat,
                 tools=tuple(tools),
+                scores=tuple(scores),
                 example_reply=reading.example_reply,
                 purpose=purpose,
             )
@@ -235,7 +240,7 @@ class Conversation:
         except NoAnswer as failure:
             self._asked = replace(before, calls=before.calls + failure.tries)
             raise
-        reply = answer.reply
+        reply = self.last = answer.reply
         asked = [f"{role}:\n{text}" for role, text in request.messages]
         self._asked = JudgeCalls(
             before.calls + reply.tries,

@@ -54,7 +54,7 @@ def rating_outcome(
 ) -> Outcome:
     """The outcome of a sample that a judge rated."""
     said = int(rating) if rating == int(rating) else rating
-    outcome = word_outcome(str(said), reason, passed=passed, details={"rating": said, **details})
+    outcome = word_outcome(f"{said:g}", reason, passed=passed, details={"rating": said, **details})
     return outcome._replace(values={**outcome.values, RATING: float(rating)})
 
 

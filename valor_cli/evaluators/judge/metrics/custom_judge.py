@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, TypeVar
+
+from msgspec.structs import replace
 
 from valor_cli.evaluators.judge.evidence.conversation import Conversation
 from valor_cli.evaluators.judge.evidence.custom_answers import Form, numbers_of
@@ -19,6 +21,7 @@ from valor_cli.evaluators.judge.evidence.custom_parameters import (
     Name,
     Outputs,
     Passing,
+    Probabilities,
     Rubric,
     RubricColumn,
     Scale,
@@ -43,6 +46,7 @@ from valor_cli.evaluators.judge.evidence.sample_rubrics import (
     asserted,
     rubric_of,
 )
+from valor_cli.evaluators.judge.evidence.score_probabilities import unweighted, weighted
 from valor_cli.evaluators.samples.outcomes import Outcome
 from valor_cli.evaluators.samples.sampled import Sampled
 from valor_cli.evaluators.verdicts import RATES
@@ -108,6 +112,7 @@ async def custom_judge(
     rubric: Rubric | None = None,
     cut: Cut | None = None,
     reason: bool = False,
+    probabilities: Probabilities = False,
     judge_retries: JudgeRetries = None,
 ) -> Outcome:
     """Pass, fail or rate the sample by your own prompt, criteria or rubric.
@@ -137,7 +142,11 @@ async def custom_judge(
     Or `classes` say what each of them counts: {good: 1, bad: 0}. `cut` and above passes, by default
     the middle between the lowest and the highest. `rating` is the mean over the samples whose
     rating could be read. `reason: true` asks for a reason before the verdict; with `criteria`,
-    `steps` or `outputs` one is always given. Contexts are not judged on their own.
+    `steps`, `outputs` or `rubric_column` one is always given. Contexts are not judged on their own.
+
+    `probabilities: true` weighs each number of a scale or rubric by the probability of its token,
+    as G-Eval does, where the endpoint tells these; else the number stands as it is, and the run
+    warns how often and why.
 
     Formula:
         a sample passes if the judge says a class in `passing`; where it gives a number, if that
@@ -191,15 +200,19 @@ async def custom_judge(
             taken = steps or await steps_of(asking, str(criteria), shown)
             system = instructions(criteria, taken)
         question = from_words(name, words, answer=ending, system=system)
-        question = replace(question, labels=labels)
-        return await asking.ask(question, reading, fields, retries=judge_retries)
+        question = dataclasses.replace(question, labels=labels)
+        scores = [f"{one:g}" for one in form.numbers] if probabilities else ()
+        return await asking.ask(question, reading, fields, retries=judge_retries, scores=scores)
 
     if isinstance(own, tuple) and classes == CLASSES and not form.rated and passing is None:
         judged = await ask(ASSERTIONS, verdicts(len(own)))
         return asserted(own, judged)
     if outputs is None:
         (answer,) = form.of_all(await ask(form.ending, form.reading)).values()
-        return form.outcome(answer, {})
+        if not probabilities:
+            return form.outcome(answer, {})
+        number, weights = weighted(answer.said, asking.last.scores if asking.last else None)
+        return form.outcome(answer._replace(number=number), weights)
     # Its outputs are metrics of their own, and are asked for together.
     key = json.dumps([parameters, classes, judge_retries, reasoned], default=str)
     found = form.of_all(await asking.once(key, lambda: ask(form.ending, form.reading)))
@@ -246,7 +259,8 @@ def rates(sampled: Sampled) -> Findings:
     """The rates and, where the judge gives numbers, the mean rating."""
     parameters = sampled.parameters
     if numbers_of(parameters["classes"], parameters["scale"], parameters["rubric"]):
-        return rates_and_rating(sampled)
+        told = unweighted(sampled.metric.name, sampled.outcomes.details) if sampled.whole else ()
+        return replace(rates_and_rating(sampled), warnings=tuple(told))
     return sampled.findings([sampled.rate(output.name) for output in RATES])
 
 
