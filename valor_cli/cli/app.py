@@ -207,7 +207,8 @@ def _out_of_memory(error: BaseException) -> ValorError:
 def _interrupt_again(lost: sys.UnraisableHookArgs) -> None:
     """Python drops an interrupt that comes in a destructor; interrupt what comes after it."""
     if issubclass(lost.exc_type, KeyboardInterrupt):
-        _thread.interrupt_main()
+        # From another thread: in this one it would come while the hook still runs.
+        _thread.start_new_thread(_thread.interrupt_main, ())
     else:
         sys.__unraisablehook__(lost)
 
