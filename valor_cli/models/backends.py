@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from typing import Any
 
 from valor_cli.errors import ConfigError, Problem
 from valor_cli.models.protocols import Embedder, TokenEncoder
@@ -11,6 +12,19 @@ from valor_cli.models.scheduler.stop import Stop
 from valor_cli.models.settings import JUDGES, Device, EmbedderSettings, JudgeSettings
 from valor_cli.models.text.devices import Runtime
 
+_EMBEDDERS = {
+    "onnx": ("onnx_embedder:OnnxEmbedder", "stop"),
+    "sentence_transformers": (
+        "sentence_transformers_embedder:SentenceTransformersEmbedder",
+        "device",
+        "stop",
+    ),
+    "static": ("static_embedder:StaticEmbedder",),
+    "litellm": ("litellm_embedder:LitellmEmbedder", "stop"),
+    "precomputed": ("precomputed_embedder:PrecomputedEmbedder",),
+}
+"""The class of each backend, and what it is given besides its settings."""
+
 
 def open_judge(settings: JudgeSettings) -> Judge:
     """The judge.
@@ -18,8 +32,7 @@ def open_judge(settings: JudgeSettings) -> Judge:
     Raises:
         ValorError: Its file cannot be used, or its package is not installed.
     """
-    module, _, name = JUDGES[settings.backend].opened.partition(":")
-    judge: Judge = getattr(import_module(f"valor_cli.models.judge.{module}"), name)(settings)
+    judge: Judge = _class("judge", JUDGES[settings.backend].opened)(settings)
     return judge
 
 
@@ -29,27 +42,16 @@ def open_embedder(settings: EmbedderSettings, device: Device, stop: Stop) -> Emb
     Raises:
         ValorError: Its file cannot be used, or its package is not installed.
     """
-    if settings.backend == "precomputed":
-        from valor_cli.models.embedders.precomputed_embedder import PrecomputedEmbedder
+    opened, *takes = _EMBEDDERS[settings.backend]
+    given: dict[str, Device | Stop] = {"device": device, "stop": stop}
+    embedder: Embedder = _class("embedders", opened)(settings, *(given[name] for name in takes))
+    return embedder
 
-        return PrecomputedEmbedder(settings)
-    if settings.backend == "litellm":
-        from valor_cli.models.embedders.litellm_embedder import LitellmEmbedder
 
-        return LitellmEmbedder(settings, stop)
-    if settings.backend == "static":
-        from valor_cli.models.embedders.static_embedder import StaticEmbedder
-
-        return StaticEmbedder(settings)
-    if settings.backend == "sentence_transformers":
-        from valor_cli.models.embedders.sentence_transformers_embedder import (
-            SentenceTransformersEmbedder,
-        )
-
-        return SentenceTransformersEmbedder(settings, device, stop)
-    from valor_cli.models.embedders.onnx_embedder import OnnxEmbedder
-
-    return OnnxEmbedder(settings, stop)
+def _class(folder: str, opened: str) -> Any:
+    """The class of "module:Class" in a folder of the models."""
+    module, _, name = opened.partition(":")
+    return getattr(import_module(f"valor_cli.models.{folder}.{module}"), name)
 
 
 def check_embedder(settings: EmbedderSettings, stop: Stop) -> None:

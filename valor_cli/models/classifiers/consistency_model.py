@@ -29,7 +29,7 @@ from valor_cli.models.files.hugging_face import (
 from valor_cli.models.files.model_folder import files_read
 from valor_cli.models.protocols import ModelIdentity, Pair, Unavailable, sha256_of_files
 from valor_cli.models.text.devices import Runtime, device_of
-from valor_cli.models.text.tokens import Frame, TextTokens, check_window
+from valor_cli.models.text.tokens import Frame, TextTokens, check_window, read_tokenizer
 from valor_cli.models.text.windows import Batch, WindowedTexts
 
 Floats = NDArray[np.float64]
@@ -81,7 +81,8 @@ class ConsistencyModel:
         tokenizer = tokenizer_file(found, settings)
         self.identity = identity_of(found, tokenizer)
         self._model = model_of(found, settings, there)
-        tokens = tokens_of(tokenizer, found.model)
+        backend = read_tokenizer(tokenizer, "hf", found.model)
+        tokens = TextTokens(backend, backend.token_to_id("<unk>"))
         frame = _frame(tokens, found.model, settings.get("prompt", PROMPT))
         check_window(found.model, WINDOW, frame)
         self._texts = WindowedTexts(
@@ -225,21 +226,6 @@ def identity_of(found: Located, tokenizer: Path) -> ModelIdentity:
         return found.identity
     files = [*files_read(found.folder), tokenizer]
     return ModelIdentity(found.identity.name, sha256_of_files(files))
-
-
-def tokens_of(path: Path, model: str) -> TextTokens:
-    """The tokens of its tokenizer.
-
-    Raises:
-        ConfigError: It cannot be read.
-    """
-    from tokenizers import Tokenizer
-
-    try:
-        backend = Tokenizer.from_file(str(path))
-    except Exception as error:  # the package raises bare exceptions
-        raise unloadable(model, error) from None
-    return TextTokens(backend, backend.token_to_id("<unk>"))
 
 
 def model_of(found: Located, settings: Mapping[str, Any], device: Any) -> Any:

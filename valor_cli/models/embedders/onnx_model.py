@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 from valor_cli.errors import ConfigError, Problem
 from valor_cli.extras import extra
 from valor_cli.kernels.vectors.batching import batches
+from valor_cli.models.files.model_folder import first_line
 from valor_cli.models.files.onnx_files import OnnxFiles
 from valor_cli.models.requests import Stopped
 from valor_cli.models.scheduler.stop import Stop
-from valor_cli.models.text.tokens import parts_of
+from valor_cli.models.text.tokens import parts_of, read_tokenizer
 
 TOKENS_AT_ONCE = 512
 """Of a batch, padding included: of 128, 256, 512 and 1,024 the fastest with MiniLM."""
@@ -173,16 +174,10 @@ def _tokenizer(files: OnnxFiles, longest: int) -> tuple[Any, int]:
         ConfigError: It is none.
         MissingExtraError: The package is not installed.
     """
-    tokenizers = extra("tokenizers", "embed", WHAT)
-    path = str(files.tokenizer)
-    try:
-        tokenizer = tokenizers.Tokenizer.from_file(path)
-    except Exception as error:  # all that it raises is of this class
-        message = f"is not a readable tokenizer: {first_line(error)}"
-        raise ConfigError(Problem(path, message)) from None
+    tokenizer = read_tokenizer(files.tokenizer, "embed", WHAT)
     if tokenizer.num_special_tokens_to_add(False) >= longest:
         message = f"puts as many tokens around a text as are seen ({longest})"
-        raise ConfigError(Problem(path, message), hint="set `max_tokens:`")
+        raise ConfigError(Problem(str(files.tokenizer), message), hint="set `max_tokens:`")
     padding = files.padding
     if padding is None:
         padding = (tokenizer.padding or {}).get("pad_id", 0)
@@ -331,8 +326,3 @@ def _contains(path: Path, word: bytes) -> bool:
                 return True
             before = part[-len(word) :]
     return False
-
-
-def first_line(error: Exception) -> str:
-    """The first line of a library's error, shortened for a message."""
-    return (str(error).splitlines() or [type(error).__name__])[0][:200]

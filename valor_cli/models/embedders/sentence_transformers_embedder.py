@@ -16,7 +16,7 @@ from valor_cli.extras import extra, extra_folder
 from valor_cli.kernels.columns.surrogates import whole_characters
 from valor_cli.kernels.vectors.batching import batches
 from valor_cli.models.files.hugging_face import folder_of, transformers, unloadable
-from valor_cli.models.files.model_folder import pickles_alone, readable
+from valor_cli.models.files.model_folder import readable, refuse_pickles
 from valor_cli.models.protocols import ModelIdentity, sha256_of_files
 from valor_cli.models.scheduler.stop import Stop
 from valor_cli.models.settings import Device, EmbedderSettings
@@ -29,7 +29,6 @@ Vectors = NDArray[np.float32]
 _WHAT = "backend: sentence_transformers"
 _OWN = "sentence_transformers."
 _READ = ("*.safetensors", "*.json", "*.txt", "*.model")
-_PICKLED = ("*.bin", "*.pt", "*.pkl")
 _SANE = 1_000_000
 
 
@@ -163,10 +162,7 @@ def _check(model: str, folder: Path) -> None:
             message = f"wants the code {kind}; valor never runs a model's own code"
             raise ConfigError(Problem(model, message))
     for part in {str(module.get("path", "")) for module in modules} or {""}:
-        of = folder / part
-        pickled = [path.name for form in _PICKLED for path in of.glob(form)]
-        if pickled and next(of.glob("*.safetensors"), None) is None:
-            raise pickles_alone(model, sorted(pickled))
+        refuse_pickles(model, folder / part)
 
 
 def _modules(model: str, folder: Path) -> list[dict[str, Any]]:

@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 from valor_cli.errors import ConfigError, Problem
 from valor_cli.extras import extra, extra_folder
 from valor_cli.kernels.columns.surrogates import whole_characters
-from valor_cli.models.files.model_folder import readable
+from valor_cli.models.files.model_folder import decoded, readable
 from valor_cli.models.protocols import ModelIdentity, Unavailable, sha256_of_files
 from valor_cli.models.settings import WORDLLAMA, EmbedderSettings
-from valor_cli.models.text.tokens import parts_of
+from valor_cli.models.text.tokens import parts_of, read_tokenizer
 
 Floats = NDArray[np.float32]
 
@@ -138,8 +138,10 @@ def loaded_table(model: str) -> Table:
     """
     with readable(model):
         files = _located(model)
-    tokenizer = _tokenizer(files.tokenizer)
-    config = _config(files.config)
+    tokenizer = read_tokenizer(files.tokenizer, "static", _WHAT)
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    config = (files.config and decoded(files.config, _Config)) or _Config()
     found = _read(files.weights)
     _checked(files, tokenizer.get_vocab_size(with_added_tokens=True), found)
     rows, weights = found.get("mapping"), found.get("weights")
@@ -214,26 +216,6 @@ def _in_folder(model: str, folder: Path) -> _Files:
         message = f"holds several tables of vectors or tokenizers: {names}"
     hint = "name a folder with model.safetensors, tokenizer.json and config.json (model2vec)"
     raise ConfigError(Problem(model, message), hint=hint)
-
-
-def _tokenizer(path: Path) -> Any:
-    tokenizers = extra("tokenizers", "static", _WHAT)
-    try:
-        tokenizer = tokenizers.Tokenizer.from_file(str(path))
-    except Exception as error:  # all that it raises is of this class
-        raise ConfigError(Problem(str(path), f"is not a readable tokenizer: {error}")) from None
-    tokenizer.no_padding()
-    tokenizer.no_truncation()
-    return tokenizer
-
-
-def _config(path: Path | None) -> _Config:
-    if path is None:
-        return _Config()
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=_Config)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise ConfigError(Problem(str(path), f"cannot be used: {error}")) from None
 
 
 def _unknown(tokenizer: Any) -> int | None:

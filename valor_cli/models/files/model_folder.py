@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+
+import msgspec
 
 from valor_cli.errors import ConfigError, Problem
 
 _WHOLE = "model.safetensors"
 _INDEX = "model.safetensors.index.json"
-_PICKLED = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.h5", "*.msgpack")
+_PICKLED = ("*.bin", "*.pt", "*.pkl", "*.pth", "*.ckpt", "*.h5", "*.msgpack")
 _BESIDE = (
     "config.json",
     "tokenizer.json",
@@ -80,17 +83,22 @@ def check_folder(model: str, folder: Path) -> None:
     try:
         _weights(folder)
     except Incomplete:
-        pickled = sorted(path.name for form in _PICKLED for path in folder.glob(form))
-        if not pickled or (folder / _INDEX).is_file():
-            raise
-        raise pickles_alone(model, pickled[:3]) from None
+        if not (folder / _INDEX).is_file():
+            refuse_pickles(model, folder)
+        raise
 
 
-def pickles_alone(model: str, names: Sequence[str]) -> ConfigError:
-    """The error for a model whose weights could only be unpickled."""
-    message = f"has only {', '.join(names)}; valor reads safetensors, never pickles"
-    hint = "convert it once: https://huggingface.co/docs/safetensors/convert-weights"
-    return ConfigError(Problem(model, message), hint=hint)
+def refuse_pickles(model: str, folder: Path) -> None:
+    """Refuse a folder whose weights could only be unpickled.
+
+    Raises:
+        ConfigError: It is one.
+    """
+    pickled = sorted(path.name for form in _PICKLED for path in folder.glob(form))
+    if pickled and next(folder.glob("*.safetensors"), None) is None:
+        message = f"has only {', '.join(pickled[:3])}; valor reads safetensors, never pickles"
+        hint = "convert it once: https://huggingface.co/docs/safetensors/convert-weights"
+        raise ConfigError(Problem(model, message), hint=hint) from None
 
 
 def _check_config(model: str, path: Path) -> None:
@@ -129,3 +137,25 @@ def _weights(folder: Path) -> list[Path]:
         more = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
         raise Incomplete(f"{lacking[0] if lacking else _WHOLE}{more}")
     return [index, *parts]
+
+
+def decoded(path: Path, kind: Any) -> Any:
+    """The JSON of a file; None where it is not there.
+
+    Raises:
+        ConfigError: It cannot be read, or is something else.
+    """
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=kind)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        message = f"cannot be read: {error.strerror or error}"
+        raise ConfigError(Problem(str(path), message)) from None
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise ConfigError(Problem(str(path), f"cannot be used: {error}")) from None
+
+
+def first_line(error: Exception) -> str:
+    """The first line of a library's error, shortened for a message."""
+    return (str(error).splitlines() or [type(error).__name__])[0][:200]

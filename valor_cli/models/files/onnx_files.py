@@ -11,11 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 
 from valor_cli.errors import ConfigError, Problem
-from valor_cli.models.files.model_folder import readable
+from valor_cli.models.files.model_folder import decoded, readable
 from valor_cli.models.files.packaged import (
     MINILM_LAYERS,
     MINILM_LONGEST,
@@ -167,7 +166,7 @@ def _weights(model: Path) -> Iterator[Path]:
 
 def _modules(path: Path) -> Iterator[tuple[str, str]]:
     """The kind and folder of each module that sentence-transformers would run."""
-    for one in _decoded(path, list[dict[str, Any]]) or ():
+    for one in decoded(path, list[dict[str, Any]]) or ():
         yield str(one.get("type", "")).rpartition(".")[2], str(one.get("path", ""))
 
 
@@ -199,21 +198,4 @@ def _number(config: dict[str, Any], key: str) -> int | None:
 
 def _read(path: Path) -> dict[str, Any]:
     """The content of a file; empty if missing."""
-    return _decoded(path, dict[str, Any]) or {}
-
-
-def _decoded(path: Path, kind: Any) -> Any:
-    """The JSON of a file; None where it is not there.
-
-    Raises:
-        ConfigError: It cannot be read, or is something else.
-    """
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=kind)
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except OSError as error:
-        message = f"cannot be read: {error.strerror or error}"
-        raise ConfigError(Problem(str(path), message)) from None
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise ConfigError(Problem(str(path), f"cannot be used: {error}")) from None
+    return decoded(path, dict[str, Any]) or {}

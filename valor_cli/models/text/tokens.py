@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,10 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from valor_cli.errors import ConfigError, Problem
+from valor_cli.extras import extra
 from valor_cli.kernels.columns.surrogates import whole_characters
 from valor_cli.kernels.vectors.batching import runs
+from valor_cli.models.files.model_folder import first_line
 
 _CHARACTERS_AT_ONCE = 1 << 20
 """What a tokenizer tells of a text takes far more memory than its tokens."""
@@ -136,6 +139,26 @@ class TextTokens:
 def _joined(parts: Sequence[Sequence[int] | Ids]) -> Ids:
     # An array of nothing has floats in it, unless told.
     return np.concatenate([np.asarray(part, np.int64) for part in parts])
+
+
+def read_tokenizer(path: Path, extra_name: str, what: str) -> Any:
+    """A `tokenizers.Tokenizer` from tokenizer.json.
+
+    Args:
+        path: Of the file.
+        extra_name: The extra that brings the package.
+        what: What needs it, for messages.
+
+    Raises:
+        ConfigError: It is none.
+        MissingExtraError: The package is not installed.
+    """
+    tokenizers = extra("tokenizers", extra_name, what)
+    try:
+        return tokenizers.Tokenizer.from_file(str(path))
+    except Exception as error:  # all that it raises is of this class
+        message = f"is not a readable tokenizer: {first_line(error)}"
+        raise ConfigError(Problem(str(path), message)) from None
 
 
 def plain(tokenizer: Any) -> TextTokens:
