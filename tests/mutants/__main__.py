@@ -1,4 +1,4 @@
-"""`python -m tests.mutants record|run`: which tests run which lines; whether faults fail a test."""
+"""`python -m tests.mutants`: try a sample of small faults, and print how many a test notices."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import json
 import os
 import subprocess
 import sys
+from collections import Counter, defaultdict
 from pathlib import Path
 
 UNDER = [f"valor_cli/{one}" for one in ("evaluators", "data", "pipeline", "statistics")]
-WITHOUT = ["valor_cli/evaluators/judge", "valor_cli/evaluators/own", "valor_cli/pipeline/inference"]
 TESTS = [
     f"tests/{one}"
     for one in ("evaluators", "data", "pipeline", "statistics", "cli", "config", "reports")
@@ -18,48 +18,47 @@ TESTS = [
 MARKS = "not browser and not slow and not scale and not models and not local_model and not export"
 
 
-def main() -> int:
-    """Record, or try a sample of mutants and print the table of packages."""
+def main() -> None:
+    """Record which tests run which lines, unless it is done; try mutants; print the table."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
-    parser.add_argument("step", choices=["record", "run"])
-    parser.add_argument("--record", type=Path, default=Path(".mutants"))
+    parser.add_argument("--record", type=Path, default=Path("build/mutants"))
     parser.add_argument("--size", type=int, default=1200)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--under", nargs="+", default=UNDER)
-    parser.add_argument("--again", type=Path, help="try the survivors of these results again")
-    parser.add_argument("--out", type=Path, help="where the results go")
+    parser.add_argument("--again", type=Path, help="only those of these results that survived")
+    parser.add_argument("--out", type=Path, default=Path("build/mutants.jsonl"))
     asked = parser.parse_args()
-    asked.record.mkdir(exist_ok=True)
     record = asked.record.resolve()
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", MARKS, *TESTS]
-    if asked.step == "record":
-        for old in record.iterdir():
-            old.unlink()
-        environment = os.environ | {"MUTANTS_RECORD": str(record)}
-        recording = ["-p", "tests.mutants.recording", "-n2", "--dist", "worksteal"]
-        return subprocess.run([*command, *recording], env=environment).returncode
-    only = _rows(asked.again) if asked.again else []
+    earlier = _rows(asked.again) if asked.again else []
     settings = {
         "record": str(record), "size": asked.size, "seed": asked.seed, "under": asked.under,
-        "without": WITHOUT, "processes": 2,
-        "only": [(row["path"], row["index"]) for row in only if row["outcome"] == "survived"],
+        "only": [(one["path"], one["index"]) for one in earlier if one["outcome"] == "survived"],
     }  # fmt: skip
-    environment = os.environ | {"MUTANTS": json.dumps(settings)}
-    running = ["-p", "tests.mutants.running", "-p", "no:terminal"]
-    subprocess.run([*command, *running], env=environment, check=False)
-    from tests.mutants.running import summary
-
+    if not any(record.glob("*.json")):
+        record.mkdir(parents=True, exist_ok=True)
+        _pytest({**settings, "record_only": True}, "-n2", "--dist", "worksteal")
+    _pytest({**settings, "record_only": False}, "-p", "no:terminal")
     rows = [row for one in sorted(record.glob("results.*.jsonl")) for row in _rows(one)]
-    if asked.out:
-        asked.out.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    print("| package | mutants | killed | survived | no test |\n|---|--:|--:|--:|--:|")
-    print("\n".join(summary(rows)))
-    return 0
+    asked.out.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for row in rows:
+        for name in ("/".join(row["path"].split("/")[1:3]), "~ all"):
+            counts[name][row["outcome"]] += 1
+    kinds = ("killed", "survived", "no test")
+    print(f"| package | {' | '.join(kinds)} |\n|---|--:|--:|--:|")
+    for name, count in sorted(counts.items()):
+        print(f"| {name} | {' | '.join(str(count[kind]) for kind in kinds)} |")
 
 
-def _rows(path: Path) -> list[dict[str, object]]:
+def _pytest(settings: dict[str, object], *options: str) -> None:
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "tests.mutants.plugin"]
+    environment = os.environ | {"MUTANTS": json.dumps(settings)}
+    subprocess.run([*command, *options, "-m", MARKS, *TESTS], env=environment, check=False)
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -283,6 +283,11 @@ def fault(path: str, role: Any = "ground_truth") -> DataError:
             "annotations[0].segments_info",
             "a segment has the id 66051, which is not listed, and pixels, in 139.png",
         ),
+        (
+            document(annotations=document()["annotations"] * 2),
+            "annotations[1].image_id",
+            "duplicate segments of image 139, first at annotations[0]",
+        ),
     ],
 )
 def test_faults_of_the_json(tmp_path: Path, content: Any, place: str, message: str) -> None:
@@ -290,13 +295,6 @@ def test_faults_of_the_json(tmp_path: Path, content: Any, place: str, message: s
     (problem,) = fault(path).problems
     assert problem.place == f"{path}: {place}".removesuffix(": ")
     assert problem.message.startswith(message)
-
-
-def test_an_image_has_one_annotation(tmp_path: Path) -> None:
-    path = written(tmp_path, document(annotations=document()["annotations"] * 2))
-    (problem,) = fault(path).problems
-    assert problem.place == f"{path}: annotations[1].image_id"
-    assert problem.message == "duplicate segments of image 139, first at annotations[0]"
 
 
 def test_a_segment_without_pixels(tmp_path: Path) -> None:
