@@ -10,7 +10,7 @@ import sys
 from collections import Counter, defaultdict
 from pathlib import Path
 
-UNDER = [f"valor_cli/{one}" for one in ("evaluators", "data", "pipeline", "statistics")]
+UNDER = [f"valor_cli/{one}/**/*.py" for one in ("evaluators", "data", "pipeline", "statistics")]
 TESTS = [
     f"tests/{one}"
     for one in ("evaluators", "data", "pipeline", "statistics", "cli", "config", "reports")
@@ -24,20 +24,21 @@ def main() -> None:
     parser.add_argument("--record", type=Path, default=Path("build/mutants"))
     parser.add_argument("--size", type=int, default=1200)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--under", nargs="+", default=UNDER)
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--under", nargs="+", default=UNDER, help="patterns of files")
     parser.add_argument("--again", type=Path, help="only those of these results that survived")
     parser.add_argument("--out", type=Path, default=Path("build/mutants.jsonl"))
     asked = parser.parse_args()
     record = asked.record.resolve()
     earlier = _rows(asked.again) if asked.again else []
     settings = {
-        "record": str(record), "size": asked.size, "seed": asked.seed, "under": asked.under,
+        "record": str(record), "size": asked.size, "seed": asked.seed, "under": asked.under, "processes": asked.processes,
         "only": [(one["path"], one["index"]) for one in earlier if one["outcome"] == "survived"],
     }  # fmt: skip
     if not any(record.glob("*.json")):
         record.mkdir(parents=True, exist_ok=True)
-        _pytest({**settings, "record_only": True}, "-n2", "--dist", "worksteal")
-    _pytest({**settings, "record_only": False}, "-p", "no:terminal")
+        _pytest({**settings, "record_only": True}, f"-n{asked.processes}", "--dist", "worksteal")
+    _pytest({**settings, "record_only": False})
     rows = [row for one in sorted(record.glob("results.*.jsonl")) for row in _rows(one)]
     asked.out.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     counts: dict[str, Counter[str]] = defaultdict(Counter)

@@ -27,7 +27,7 @@ from tests.mutants.operators import Place, places
 ASKED = json.loads(os.environ["MUTANTS"])
 RECORD = Path(ASKED["record"])
 WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")
-SECONDS_OF_TESTS, HARD_LIMIT, SLOW_TEST = 10.0, 40.0, 6.0
+SECONDS_OF_TESTS, HARD_LIMIT, SLOW_TEST = 5.0, 30.0, 4.0
 
 seconds: dict[str, float] = defaultdict(float)
 failed: set[str] = set()
@@ -78,14 +78,14 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
         if isinstance(one, FunctionType):
             code = one.__code__
             functions[code.co_filename, code.co_qualname, code.co_firstlineno].append(one)
-    reached = _Reached(session.items)
+    tests = _tests(session.items, sample)
     gc.freeze()
     workers = []
-    for number in range(2):
+    for number in range(ASKED["processes"]):
         if not (worker := os.fork()):
             with (RECORD / f"results.{number}.jsonl").open("w", encoding="utf-8") as out:
-                for path, index in sample[number::2]:
-                    row = _tried(path, index, functions, reached, RECORD / f"files.{number}")
+                for at in range(number, len(sample), ASKED["processes"]):
+                    row = _tried(*sample[at], functions, tests[at], RECORD / f"files.{number}")
                     print(json.dumps(row), file=out, flush=True)
             os._exit(0)
         workers.append(worker)
@@ -98,7 +98,7 @@ def _sample() -> list[tuple[str, int]]:
     """The mutants named; else as many as asked of all, by the seed."""
     if ASKED["only"]:
         return [(path, index) for path, index in ASKED["only"]]
-    files = sorted(one for under in ASKED["under"] for one in Path(under).rglob("*.py"))
+    files = sorted(one for under in ASKED["under"] for one in Path().glob(under))
     found = [(str(one), at) for one in files for at, _ in enumerate(places(_parsed(one)))]
     return random.Random(ASKED["seed"]).sample(found, min(ASKED["size"], len(found)))
 
@@ -107,32 +107,31 @@ def _parsed(path: str | Path) -> ast.Module:
     return ast.parse(Path(path).read_text(encoding="utf-8"))
 
 
-class _Reached:
-    """The tests that run a line: nearest to its file first, of these the quick ones."""
-
-    def __init__(self, items: list[pytest.Item]) -> None:
-        self.items = {item.nodeid: item for item in items}
-        self.seconds: dict[str, float] = {}
-        for one in RECORD.glob("*.json"):
-            self.seconds |= json.loads(one.read_text(encoding="utf-8"))
-        self.data = [coverage.CoverageData(one) for one in RECORD.glob("*.coverage")]
-        for data in self.data:
-            data.read()
-
-    def tests(self, path: str, place: Place) -> list[pytest.Item]:
+def _tests(items: list[pytest.Item], sample: list[tuple[str, int]]) -> list[list[pytest.Item]]:
+    """For each mutant the tests that run its lines: nearest to its file first, then the quick."""
+    by_name = {item.nodeid: item for item in items}
+    for one in RECORD.glob("*.json"):
+        seconds.update(json.loads(one.read_text(encoding="utf-8")))
+    # Never used after a fork: it would then empty its file.
+    records = [coverage.CoverageData(one) for one in RECORD.glob("*.coverage")]
+    every = []
+    for path, index in sample:
+        place = list(places(_parsed(path)))[index]
         names: set[str] = set()
-        for data in self.data:
-            by_line = data.contexts_by_lineno(os.path.abspath(path))
+        for record in records:
+            record.read()
+            by_line = record.contexts_by_lineno(os.path.abspath(path))
             lines = [line for line in place.lines if line in by_line] or [place.statement.lineno]
             names.update(name for line in lines for name in by_line.get(line, ()))
-        known = [one for one in names & set(self.items) if self.seconds.get(one, 99) < SLOW_TEST]
-        known.sort(key=lambda one: (-_nearness(path, one), self.seconds[one], one))
+        known = [one for one in names if one in by_name and seconds.get(one, 99) < SLOW_TEST]
+        known.sort(key=lambda one: (-_nearness(path, one), seconds[one], one))
         total, chosen = 0.0, []
         for one in known:
-            total += self.seconds[one]
+            total += seconds[one]
             if not chosen or total < SECONDS_OF_TESTS:
-                chosen.append(self.items[one])
-        return chosen
+                chosen.append(by_name[one])
+        every.append(chosen)
+    return every
 
 
 def _nearness(path: str, test: str) -> int:
@@ -141,7 +140,9 @@ def _nearness(path: str, test: str) -> int:
     return len(os.path.commonprefix([path.split("/"), mirror.split("/")]))
 
 
-def _tried(path: str, index: int, functions: Any, reached: _Reached, files: Path) -> dict[str, Any]:
+def _tried(
+    path: str, index: int, functions: Any, tests: list[pytest.Item], files: Path
+) -> dict[str, Any]:
     """Run the tests of a mutant in a process of its own, until one fails."""
     tree = _parsed(path)
     place = list(places(tree))[index]
@@ -150,7 +151,6 @@ def _tried(path: str, index: int, functions: Any, reached: _Reached, files: Path
     row["function"], row["after"] = place.function, ast.unparse(place.statement).split("\n")[0]
     code = _code(compile(ast.fix_missing_locations(tree), path, "exec"), place)
     originals = functions[os.path.abspath(path), place.function, place.first_line]
-    tests = reached.tests(path, place)
     row["tests"] = len(tests)
     if not code or not originals or originals[0].__code__.co_freevars != code.co_freevars:
         return row | {"outcome": "not applicable"}

@@ -236,6 +236,11 @@ def fault(path: str, role: Any = "ground_truth") -> DataError:
             "annotations[0]",
             '"file_name" and "segments_info" are missing (there is: image_id)',
         ),
+        (
+            document(images=[{"id": 139, "width": 4, "height": "3"}]),
+            "images[0].height",
+            "expected a whole number of pixels from 0 to 1,048,576, found the string",
+        ),
         (annotated(image_id=5), "annotations[0].image_id", "no image has the id 5"),
         (annotated(file_name=3), "annotations[0].file_name", "expected a string, found 3"),
         (

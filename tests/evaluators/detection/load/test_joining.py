@@ -212,6 +212,11 @@ def test_one_label_has_one_frequency() -> None:
         "merge labels of one frequency, or leave out lvis"
     )
     load_detections(inputs, DetectionOptions(), merged("cat", "cow"))
+    for category in document["categories"]:
+        del category["frequency"]
+    write("gt.json", document)
+    with pytest.raises(DataError, match="gt.json: categories: no frequency, which lvis needs"):
+        load_detections(inputs, DetectionOptions(), merged("cat", "cow"))
 
 
 @pytest.mark.parametrize(
