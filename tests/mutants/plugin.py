@@ -123,11 +123,14 @@ def _tests(items: list[pytest.Item], sample: list[tuple[str, int]]) -> list[list
             by_line = record.contexts_by_lineno(os.path.abspath(path))
             lines = [line for line in place.lines if line in by_line] or [place.statement.lineno]
             names.update(name for line in lines for name in by_line.get(line, ()))
-        known = [one for one in names if one in by_name and seconds.get(one, 99) < SLOW_TEST]
-        known.sort(key=lambda one: (-_nearness(path, one), seconds[one], one))
+        near = {one: _nearness(path, one) for one in by_name}
+        # Tests that came since, of the same package.
+        names.update(one for one in near if one not in seconds and near[one] > 2)
+        known = [one for one in names if one in near and seconds.get(one, 0.5) < SLOW_TEST]
+        known.sort(key=lambda one: (-near[one], seconds.get(one, 0.5), one))
         total, chosen = 0.0, []
         for one in known:
-            total += seconds[one]
+            total += seconds.get(one, 0.5)
             if not chosen or total < SECONDS_OF_TESTS:
                 chosen.append(by_name[one])
         every.append(chosen)
