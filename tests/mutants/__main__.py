@@ -32,7 +32,8 @@ def main() -> None:
     record = asked.record.resolve()
     earlier = _rows(asked.again) if asked.again else []
     settings = {
-        "record": str(record), "size": asked.size, "seed": asked.seed, "under": asked.under, "processes": asked.processes,
+        "record": str(record), "size": asked.size, "seed": asked.seed, "under": asked.under,
+        "processes": asked.processes,
         "only": [(one["path"], one["index"]) for one in earlier if one["outcome"] == "survived"],
     }  # fmt: skip
     if not any(record.glob("*.json")):
@@ -46,15 +47,17 @@ def main() -> None:
         for name in ("/".join(row["path"].split("/")[1:3]), "~ all"):
             counts[name][row["outcome"]] += 1
     kinds = ("killed", "survived", "no test")
-    print(f"| package | {' | '.join(kinds)} |\n|---|--:|--:|--:|")
+    lines = [f"| package | {' | '.join(kinds)} |", "|---|--:|--:|--:|"]
     for name, count in sorted(counts.items()):
-        print(f"| {name} | {' | '.join(str(count[kind]) for kind in kinds)} |")
+        lines.append(f"| {name} | {' | '.join(str(count[kind]) for kind in kinds)} |")
+    sys.stdout.write("\n".join(lines) + "\n")
 
 
 def _pytest(settings: dict[str, object], *options: str) -> None:
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "tests.mutants.plugin"]
+    options = ("-p", "tests.mutants.plugin", "-p", "no:cacheprovider", "-m", MARKS, *options)
+    command = [sys.executable, "-m", "pytest", *options, *TESTS]
     environment = os.environ | {"MUTANTS": json.dumps(settings)}
-    subprocess.run([*command, *options, "-m", MARKS, *TESTS], env=environment, check=False)
+    subprocess.run(command, env=environment, check=False)
 
 
 def _rows(path: Path) -> list[dict[str, str]]:

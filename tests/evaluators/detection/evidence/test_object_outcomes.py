@@ -262,9 +262,12 @@ def test_nothing_at_all() -> None:
     assert (outcomes(one), one.nearest.tolist()) == (["background"], [-1])
 
 
-def test_ids_may_be_texts() -> None:
-    gallery = Gallery(truth_ids=np.array(["x", "y"], object))
-    assert listed(replace(HAND, gallery=gallery)).gt_ids.tolist() == ["x", "y"]
+def test_ids_may_be_texts_and_sizes_unknown() -> None:
+    truths, sides = np.array(["x", "y"], object), np.array([640, 0])
+    gallery = Gallery(truth_ids=truths, image_ids=HAND.image_ids, width=sides)
+    one = listed(replace(HAND, gallery=gallery))
+    assert one.gt_ids.tolist() == ["x", "y"]
+    assert one.sizes.tolist() == [[640, 0], [0, 0]]
 
 
 def test_labels_that_are_not_judged_are_ignored() -> None:

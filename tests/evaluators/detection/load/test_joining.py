@@ -215,7 +215,7 @@ def test_one_label_has_one_frequency() -> None:
     for category in document["categories"]:
         del category["frequency"]
     write("gt.json", document)
-    with pytest.raises(DataError, match="gt.json: categories: no frequency, which lvis needs"):
+    with pytest.raises(DataError, match=r"gt\.json: categories: no frequency, which lvis needs"):
         load_detections(inputs, DetectionOptions(), merged("cat", "cow"))
 
 
