@@ -290,12 +290,10 @@ def test_resamples_of_another_run_are_no_pairs() -> None:
         for row, one in zip(result.metrics, result.resamples, strict=True)
     )
     result = replace(result, metrics=metrics)
-    paired = _only(comparisons_of(result))
-    assert paired.test == "paired_bootstrap"
+    assert _only(comparisons_of(result)).test == "paired_bootstrap"
     wrong = [replace(one, values=[*one.values[:-9], *[0.9] * 9]) for one in result.resamples]
     one = _only(comparisons_of(replace(result, resamples=tuple(wrong))))
     assert (one.p, one.verdict) == (None, "not tested")
-    assert (one.model, one.other) == (paired.model, paired.other)
     assert (one.reason or "").startswith("the resamples of large do not give its interval")
 
 
