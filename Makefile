@@ -19,7 +19,7 @@ KERNEL_TESTS := tests/kernels/geometry tests/kernels/columns \
     tests/data/test_tape.py tests/data/corpus \
     $(wildcard tests/kernels/test_compiled*.py tests/kernels/test_engine.py tests/kernels/test_merged*.py)
 
-.PHONY: demo kernel test same-bytes test-numpy test-sanitized test-browser test-scale test-export test-slow test-models test-local-model lint docs pages site lock vendor bench bench-models clean
+.PHONY: demo kernel test same-bytes test-numpy test-sanitized test-browser test-scale test-export test-slow test-models test-local-model lint docs pages site lock vendor mutants bench bench-models clean
 
 demo: $(VENV)/.installed
 	$(BIN)/valor evaluate configs/object_detection.yaml
@@ -123,6 +123,11 @@ lock: $(VENV)/.installed-dev
 # What the HTML report carries of other people's work, built again from its sources.
 vendor:
 	cd docs/vendor && npm ci --silent --no-audit --no-fund && node build.mjs && rm -rf node_modules
+
+# Small faults in the code, one at a time, each of which a test should notice.
+mutants: $(VENV)/.installed-dev
+	$(PIP) install --quiet --upgrade --target build/coverage coverage==7.17.5
+	PYTHONPATH=build/coverage $(BIN)/python -m tests.mutants $(MUTANTS)
 
 # PEERS=python of an environment that has the other tools (benchmarks/requirements.txt)
 bench: $(VENV)/.installed-dev

@@ -124,7 +124,7 @@ def test_of_many_flips_the_largest_are_told_and_all_are_counted() -> None:
 def test_low_coverage_is_a_problem() -> None:
     rows = [
         covered(HIT, ok=95, missing_input=5),
-        covered(LOSS, ok=10, judge_error=90),
+        replace(covered(LOSS, ok=10, judge_error=90), parameters={"of": 1}),
         covered(RULE, not_applicable=3),
     ]
     (found,) = problems_of(*run(coverage=rows))
@@ -134,6 +134,7 @@ def test_low_coverage_is_a_problem() -> None:
         0.1,
         "high",
     )
+    assert found.parameters == {"of": 1}
     assert found.message == "m: loss has a value for 10 of 100 samples (90 judge error)"
 
 

@@ -73,7 +73,7 @@ def _agreement(
     everyone = ~np.isnan(values).any(axis=0)
     told = values[:, everyone]
     n = told.shape[1]
-    apart = np.ptp(told, axis=0) if n else np.zeros(0)
+    apart = np.ptp(told, axis=0)
     differ = np.flatnonzero(apart > _SAME)
     order = differ[np.argsort(-apart[differ], kind="stable")]
     where = np.flatnonzero(everyone)[order].tolist()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -99,15 +100,27 @@ def test_a_name_that_is_no_text() -> None:
     assert folder_error("maps") == ["maps/\\udcff.png: the name is no UTF-8 text; rename the file"]
 
 
-def test_equal_paths_meet() -> None:
-    found = paired(side("gt", "x/a", "y/a", "b"), side("pred", "y/a", "x/a", "c"))
-    assert found == (
-        {"x/a": "pred/x/a.png", "y/a": "pred/y/a.png"},
-        [
-            left_out("1 of 3", TRUTHS, "pred", "b"),
-            left_out("1 of 3", PREDICTIONS, "gt", "c"),
-        ],
-    )
+@pytest.mark.parametrize(
+    ("truths", "predictions", "pairs", "alone"),
+    [
+        # Equal paths meet.
+        (("x/a", "y/a", "b"), ("y/a", "x/a", "c"), {"x/a": "x/a", "y/a": "y/a"}, "bc"),
+        # Last parts decide where no path is equal.
+        (("city/a", "city/b", "c"), ("a", "out/b", "d"), {"city/a": "a", "city/b": "out/b"}, "cd"),
+        # One equal path is enough to compare paths.
+        (("city/a", "b"), ("a", "b"), {"b": "b"}, ("city/a", "a")),
+    ],
+)
+def test_paths_that_meet(
+    truths: Sequence[str], predictions: Sequence[str], pairs: dict[str, str], alone: Sequence[str]
+) -> None:
+    found, warnings = paired(side("gt", *truths), side("pred", *predictions))
+    assert found == {name: f"pred/{path}.png" for name, path in pairs.items()}
+    share = f"1 of {len(truths)}"
+    assert warnings == [
+        left_out(share, TRUTHS, "pred", alone[0]),
+        left_out(share, PREDICTIONS, "gt", alone[1]),
+    ]
 
 
 def test_ids_of_images_go_before_names() -> None:
@@ -122,28 +135,6 @@ def test_ids_of_images_go_before_names() -> None:
     )
     # Where one side says no ids, names decide.
     assert paired(truth, replace(found, images=None))[0] == {"1": "pred/1.png"}
-
-
-def test_last_parts_decide_where_no_path_is_equal() -> None:
-    found = paired(side("gt", "city/a", "city/b", "c"), side("pred", "a", "out/b", "d"))
-    assert found == (
-        {"city/a": "pred/a.png", "city/b": "pred/out/b.png"},
-        [
-            left_out("1 of 3", TRUTHS, "pred", "c"),
-            left_out("1 of 3", PREDICTIONS, "gt", "d"),
-        ],
-    )
-
-
-def test_one_equal_path_is_enough_to_compare_paths() -> None:
-    found = paired(side("gt", "city/a", "b"), side("pred", "a", "b"))
-    assert found == (
-        {"b": "pred/b.png"},
-        [
-            left_out("1 of 2", TRUTHS, "pred", "city/a"),
-            left_out("1 of 2", PREDICTIONS, "gt", "a"),
-        ],
-    )
 
 
 def test_last_parts_that_are_not_unique() -> None:

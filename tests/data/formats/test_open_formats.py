@@ -187,6 +187,7 @@ def test_label_studio() -> None:
     np.testing.assert_allclose(found.shapes.rotated_box, [[80, 30, 20, 40, 90]])
     assert found.shapes.polygon.points.tolist() == [[0, 0], [100, 0], [100, 100]]
     assert found.objects.place_of(0) == "a.json: [0]"
+    assert found.files[0].rows == 3
     predicted = read("a.json", "predictions")
     assert predicted.objects["score"].tolist() == [0.5, 0.25]
     done = convert(Conversion("a.json", "out.jsonl", geometry="box"))

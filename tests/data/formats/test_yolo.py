@@ -179,6 +179,7 @@ def test_names_must_be_known() -> None:
         ("0 0.5 1_0 1 1", ': field 3: expected a finite number, found the string "1_0"'),
         ("0 0.5 \u0663 1 1", ': field 3: expected a finite number, found the string "\u0663"'),
         ("0 0.5 0.5 -1 1", ": expected a width of 0 or more, found -1.0"),
+        ("0 0.5 0.5 1 -1", ": expected a height of 0 or more, found -1.0"),
         ("0 1e300 0.5 1 1", ": expected fractions of the image, found 1e+300 (pixels?)"),
         ("0 0 0 1 1 0 0", ": expected a polygon of at least 3 points, found 2"),
         (

@@ -17,6 +17,7 @@ import pytest
 import valor_cli
 from tests.oracles.label_sets import Sample, matrices, positives, random_samples
 from valor_cli.errors import ConfigError, DataError
+from valor_cli.evaluators.classification.load.recognition import HEAD
 from valor_cli.results import RunResult
 
 NAMES = ("cat", "dog", "cow", "owl", "fox", "elk")
@@ -380,6 +381,12 @@ def test_a_separator_is_a_character(separator: str) -> None:
         ("gt.jsonl", '{"id": 1, "label": {"k": "a"}, "tags": ["b"]}\n', False),
         ("gt.json", '[{"id": 1, "label": ["a"]}]', True),
         ("gt.json", '[{"id": 1, "tags": ["b"], "label": "a"}]', False),
+        pytest.param(
+            "gt.json",
+            '[{"id": 1, "label": ["a"]}, {"id": 2, "note": "' + "é" * HEAD + '", "label": []}]',
+            True,
+            id="what is looked at ends inside a character",
+        ),
         ("gt.csv", 'id,label\n1,"[""a""]"\n', False),
     ],
 )

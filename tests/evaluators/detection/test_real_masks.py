@@ -153,6 +153,7 @@ def test_a_mask_of_another_size_than_its_image_is_refused(tmp_path: Path) -> Non
     with pytest.raises(DataError) as caught:
         load(truth, tmp_path / "dt.json")
     (problem,) = caught.value.problems
+    assert caught.value.total == 1
     assert problem.place.endswith("dt.json: [1]")
     assert f"the mask is {height + 1} by {width} (height by width)" in problem.message
 

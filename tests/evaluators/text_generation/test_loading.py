@@ -294,6 +294,8 @@ def test_what_models_took_is_a_mean_of_seconds_and_a_sum_of_money() -> None:
     spent = load({"a.csv": text}).spent["a"]
     # (0.5 + 1.5) / 2, and 0.1 + 0.2 + 0.3 summed exactly.
     assert spent == ModelUsage(1.0, 0.6)
+    named = {"a.csv": text.replace("latency_ms", "took_ms")}
+    assert load(named, columns={"duration_s": "took_ms"}).spent["a"] == spent
 
 
 def test_artifacts_start_from_the_folder_of_the_file_or_the_one_given() -> None:

@@ -81,8 +81,7 @@ def _of_samples(sides: Sides, one: PairedRow, aligned: Aligned) -> Floats | None
 
 def _gain(one: PairedRow, columns: Floats) -> Floats:
     difference = np.nan_to_num(columns[0] - columns[1])
-    largest = float(np.nanmax(np.abs(columns), initial=0.0))
-    gain: Floats = difference / max(largest, 1.0)
+    gain: Floats = difference / float(np.nanmax(np.abs(columns), initial=1.0))
     return -gain if one.row.direction == "lower" else gain
 
 

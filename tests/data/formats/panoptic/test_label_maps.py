@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from tests.data.png_files import RGB, SIGNATURE, chunk, colours, label_map, write
-from valor_cli.data.formats.panoptic.label_maps import read_panoptic_maps
+from valor_cli.data.inputs.label_maps import read_label_maps
 from valor_cli.data.shapes.label_maps import LabelMaps
 from valor_cli.errors import LISTED, DataError
 
@@ -47,7 +47,8 @@ def document(*annotations: dict[str, Any], **changes: Any) -> dict[str, Any]:
 
 def read(content: dict[str, Any], **options: Any) -> LabelMaps:
     Path("gt.json").write_text(json.dumps(content))
-    return read_panoptic_maps("gt.json", options.pop("role", "ground_truth"), **options)
+    role = options.pop("role", "ground_truth")
+    return read_label_maps("gt.json", role, "coco_panoptic", **options)
 
 
 def error(content: dict[str, Any], **options: Any) -> str:
@@ -196,4 +197,4 @@ def test_no_such_document() -> None:
 def test_no_folder_of_pngs() -> None:
     Path("other.json").write_text(json.dumps(document()))
     with pytest.raises(DataError, match="there is no folder 'other'"):
-        read_panoptic_maps("other.json", "ground_truth")
+        read_label_maps("other.json", "ground_truth", "coco_panoptic")

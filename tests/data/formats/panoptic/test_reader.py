@@ -236,6 +236,11 @@ def fault(path: str, role: Any = "ground_truth") -> DataError:
             "annotations[0]",
             '"file_name" and "segments_info" are missing (there is: image_id)',
         ),
+        (
+            document(images=[{"id": 139, "width": 4, "height": "3"}]),
+            "images[0].height",
+            "expected a whole number of pixels from 0 to 1,048,576, found the string",
+        ),
         (annotated(image_id=5), "annotations[0].image_id", "no image has the id 5"),
         (annotated(file_name=3), "annotations[0].file_name", "expected a string, found 3"),
         (
@@ -283,6 +288,11 @@ def fault(path: str, role: Any = "ground_truth") -> DataError:
             "annotations[0].segments_info",
             "a segment has the id 66051, which is not listed, and pixels, in 139.png",
         ),
+        (
+            document(annotations=document()["annotations"] * 2),
+            "annotations[1].image_id",
+            "duplicate segments of image 139, first at annotations[0]",
+        ),
     ],
 )
 def test_faults_of_the_json(tmp_path: Path, content: Any, place: str, message: str) -> None:
@@ -290,13 +300,6 @@ def test_faults_of_the_json(tmp_path: Path, content: Any, place: str, message: s
     (problem,) = fault(path).problems
     assert problem.place == f"{path}: {place}".removesuffix(": ")
     assert problem.message.startswith(message)
-
-
-def test_an_image_has_one_annotation(tmp_path: Path) -> None:
-    path = written(tmp_path, document(annotations=document()["annotations"] * 2))
-    (problem,) = fault(path).problems
-    assert problem.place == f"{path}: annotations[1].image_id"
-    assert problem.message == "duplicate segments of image 139, first at annotations[0]"
 
 
 def test_a_segment_without_pixels(tmp_path: Path) -> None:

@@ -257,9 +257,10 @@ def test_metadata_is_of_samples() -> None:
     loaded = load({"gt.csv": TRUTH, "dt.csv": WIDE}, Selection(metadata=("camera",)))
     assert metadata_of(loaded) == {"camera": ["rear", "front", "front"]}
     keyed = "id,label_key,label,camera\nb,x,1,\nb,y,1,left\na,y,1,right\na,x,1,left\n"
-    found = "id,label_key,prediction\na,x,1\na,y,1\nb,x,1\nb,y,1\n"
+    keyed += "c,x,1,left\nc,y,1,\n"
+    found = "id,label_key,prediction\na,x,1\na,y,1\nb,x,1\nb,y,1\nc,x,1\nc,y,1\n"
     loaded = load({"gt.csv": keyed, "dt.csv": found}, Selection(metadata=("camera",)))
-    assert metadata_of(loaded) == {"camera": ["left", "left"]}
+    assert metadata_of(loaded) == {"camera": ["left", "left", "left"]}
     assert loaded.warnings == [
         (
             "metadata.camera: samples whose rows have several values, of which the one of the "
@@ -487,6 +488,9 @@ def test_files_of_both_sides_with_label_keys_in_any_order() -> None:
     assert says(loaded.datasets["s"]) == [{"2": 1.0}, {"3": 1.0}, {"2": 1.0}]
     assert says(loaded.datasets["t"]) == [{"1": 1.0}, {"4": 1.0}, {"1": 1.0}]
     assert {dataset.labels_of for dataset in loaded.datasets.values()} == {((0, 1), (2, 3))}
+    other = {"s.csv": first, "t.csv": second.replace(",y,", ",z,")}
+    told = error(other, samples={"s": "s.csv", "t": "t.csv"})
+    assert told[0] == "t.csv: no label key 'y', which s.csv has"
 
 
 def test_scores_outside_of_0_and_1() -> None:
@@ -517,6 +521,8 @@ def test_probabilities_just_outside_of_0_and_1_are_clipped() -> None:
         (dataset,) = loaded.datasets.values()
         assert dataset.scores.score.min() >= 0
         assert dataset.scores.score.max() == 1
+    above = load({"gt.csv": TRUTH, "dt.csv": wide.replace("-0.001", "0")}, PROBABLE)
+    assert only(above).scores.score.max() == 1
     assert error({"gt.csv": TRUTH, "dt.csv": wide.replace("1.001", "1.0011")}, PROBABLE)
 
 

@@ -89,6 +89,8 @@ def test_predictions_of_unknown_samples_are_listed_and_counted() -> None:
     assert lines[20] == "… and 10 more problems"
     assert lines[21] == HINT.format("'s000', 's001', 's002'")
     assert (join_predictions({"m": found}, frame, skip=True)["m"] < 0).sum() == 30
+    first = found_of(["s000", "s050"])
+    assert join_predictions({"m": first}, frame, skip=True)["m"].tolist() == [0, -1]
 
 
 def test_files_that_share_nothing_are_refused_even_to_skip() -> None:

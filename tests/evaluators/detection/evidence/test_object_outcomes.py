@@ -15,6 +15,7 @@ from tests.evaluators.detection.asking import asked, confused_dataset, plan_of, 
 from tests.evaluators.detection.metrics.test_lvis import by_hand
 from valor_cli.data.partition.ranges import NUMBERED
 from valor_cli.data.shapes.objects.dataset import DetectionDataset
+from valor_cli.data.shapes.objects.gallery import Gallery
 from valor_cli.evaluators.detection.evidence import object_outcomes
 from valor_cli.evaluators.detection.evidence.error_types import REASONS, error_types
 from valor_cli.evaluators.detection.evidence.object_outcomes import outcomes_of_objects
@@ -259,6 +260,14 @@ def test_nothing_at_all() -> None:
     assert [len(column) for column in (one.scores, one.boxes, one.matched)] == [0, 0, 0]
     one = listed(small_dataset(("cat",), [], [(1, "cat", 0.5, (0, 0, 1, 1))]))
     assert (outcomes(one), one.nearest.tolist()) == (["background"], [-1])
+
+
+def test_ids_may_be_texts_and_sizes_unknown() -> None:
+    truths, sides = np.array(["x", "y"], object), np.array([640, 0])
+    gallery = Gallery(truth_ids=truths, image_ids=HAND.image_ids, width=sides)
+    one = listed(replace(HAND, gallery=gallery))
+    assert one.gt_ids.tolist() == ["x", "y"]
+    assert one.sizes.tolist() == [[640, 0], [0, 0]]
 
 
 def test_labels_that_are_not_judged_are_ignored() -> None:

@@ -211,7 +211,15 @@ def test_one_label_has_one_frequency() -> None:
         "label_map: 'cat' (frequency r) and 'dog' (frequency f) become 'animal'\n"
         "merge labels of one frequency, or leave out lvis"
     )
-    load_detections(inputs, DetectionOptions(), merged("cat", "cow"))
+    loaded = load_detections(inputs, DetectionOptions(), merged("cat", "cow"))
+    (dataset,) = loaded.datasets.values()
+    assert dataset.federation is not None
+    assert (dataset.labels, dataset.federation.frequency) == (("animal",), ("r",))
+    for category in document["categories"]:
+        del category["frequency"]
+    write("gt.json", document)
+    with pytest.raises(DataError, match=r"gt\.json: categories: no frequency, which lvis needs"):
+        load_detections(inputs, DetectionOptions(), merged("cat", "cow"))
 
 
 @pytest.mark.parametrize(

@@ -278,10 +278,15 @@ def test_overlapping_objects_are_named() -> None:
 def test_overlapping_detections_are_counted() -> None:
     some = scene("AABB", {"A": CAT, "B": DOG}, "aabb", {"a": CAT, "b": DOG})
     dataset = dataset_of([some] * 25)
-    found = replace(dataset.detections, shapes=masks_of([np.ones((1, 4), bool)] * 50))
+    all_over = masks_of([np.ones((1, 4), bool)] * 50)
+    dataset = replace(dataset, detections=replace(dataset.detections, shapes=all_over))
     with pytest.raises(DataError, match="two detections share pixels") as caught:
-        match_segments(replace(dataset, detections=found), None)
+        match_segments(dataset, None)
     assert (len(caught.value.problems), caught.value.total) == (20, 25)
+    truths = replace(dataset.ground_truths, shapes=all_over)
+    with pytest.raises(DataError, match="two ground truths share pixels") as caught:
+        match_segments(replace(dataset, ground_truths=truths), None)
+    assert (len(caught.value.problems), caught.value.total) == (20, 50)
 
 
 def test_only_masks_are_compared() -> None:

@@ -97,10 +97,10 @@ def test_several_references() -> None:
 
 
 def test_idf_by_hand() -> None:
-    # Four references: cat stands in three, dog in two, puss in one, up in none.
+    # Four references, and a blank one: cat stands in three, dog in two, puss in one, up in none.
     data = samples(
         ["cat puss up", "cat", None, "dog"],
-        references=[["cat dog"], ["cat cat", "dog puss"], ["cat"], []],
+        references=[["cat dog"], ["cat cat", "dog puss"], ["cat"], [" "]],
     )
     found = each_outcome(BERTSCORE, data, ScriptedModels(tokens=Placed()), idf=True)
     cat, dog, puss, up = log(5 / 4), log(5 / 3), log(5 / 2), log(5 / 1)

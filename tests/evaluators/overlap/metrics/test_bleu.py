@@ -187,6 +187,6 @@ def test_weights_that_are_refused(weights: tuple[float, ...]) -> None:
         TypeAdapter(Weights).validate_python(weights)
 
 
-def test_weights_of_few_decimals_are_taken() -> None:
-    kept = TypeAdapter(Weights).validate_python((0.333333, 0.333333, 0.333334))
-    assert kept == (0.333333, 0.333333, 0.333334)
+@pytest.mark.parametrize("weights", [(0.333333, 0.333333, 0.333334), (0.0, 1.0)])
+def test_weights_of_few_decimals_and_of_nothing_are_taken(weights: tuple[float, ...]) -> None:
+    assert TypeAdapter(Weights).validate_python(weights) == weights

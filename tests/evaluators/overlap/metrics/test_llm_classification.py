@@ -65,6 +65,13 @@ def test_accuracy_is_a_part_of_the_samples() -> None:
     assert {row.output for row in rows if row.proportion} == {"accuracy"}
 
 
+def test_a_sample_without_a_response_leaves_the_others() -> None:
+    # The cat is found, of the dog nothing is known.
+    rows = found(LLM_CLASSIFICATION, answered(["cat", "dog"], ["cat", None])).values
+    recall = next(row for row in rows if (row.output, row.label) == ("recall", None))
+    assert (recall.value, recall.undefined, recall.n) == (1, None, 1)
+
+
 def test_table_and_samples() -> None:
     findings = found(LLM_CLASSIFICATION, answered(TRUTH, ANSWERS))
     names = ("bird", "cat", "cow", "dog")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,8 @@ from PIL import Image
 
 from tests.evaluators.segmentation.scenes import folder, inputs
 from valor_cli.data.formats.difference_images import GAP
-from valor_cli.evaluators.segmentation.load.images import overlays
+from valor_cli.data.formats.images import ImageFolder
+from valor_cli.evaluators.segmentation.load.images import image_file, overlays
 from valor_cli.metric import Selection
 from valor_cli.results import ExampleResult, Picture
 
@@ -90,3 +92,5 @@ def test_photos() -> None:
     assert found["pred", "a"] == [False, True, False, False]
     assert ("pred", "b") in found
     assert told == []
+    photos = ImageFolder("photos")
+    assert [image_file(photos, name) for name in "ab"] == [os.path.join("photos", "a.png"), None]
