@@ -39,6 +39,8 @@ def main() -> None:
     if not any(record.glob("*.json")):
         record.mkdir(parents=True, exist_ok=True)
         _pytest({**settings, "record_only": True}, f"-n{asked.processes}", "--dist", "worksteal")
+    for old in record.glob("results.*.jsonl"):
+        old.unlink()
     _pytest({**settings, "record_only": False})
     rows = [row for one in sorted(record.glob("results.*.jsonl")) for row in _rows(one)]
     asked.out.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
