@@ -171,7 +171,7 @@ def test_code_runs_only_where_a_config_names_it() -> None:
             ),
         ),
         (texts("looping", samples="none.txt"), "none.txt: no such file"),
-        (texts("looping", format="csw"), "no format 'csw' (did you mean 'csv'?); there are jsonl,"),
+        (texts("looping", format="csw"), "data.format: expected one of jsonl, csv"),
     ],
 )
 def test_what_is_said_of_mistakes(asked: dict[str, Any], message: str) -> None:

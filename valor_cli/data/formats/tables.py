@@ -63,7 +63,10 @@ def names_of(formats: Collection[str]) -> Any:
             return name
         near = did_you_mean(name, formats)
         listed = ", ".join(formats)
-        raise ValueError(f"no format {name!r:.60}{near}; there are {listed}, or one of a package")
+        raise ValueError(
+            f"expected one of {listed}, or PACKAGE.NAME of an installed reader, found {name!r:.60}"
+            f"{near}"
+        )
 
     offered = {"type": "string", "pattern": rf"^{NAME.pattern}$"}
     schema = {"anyOf": [{"enum": [*formats]}, offered]}
