@@ -187,7 +187,7 @@ def _columns(call: Call, columns: Mapping[str, str]) -> list[str]:
     """Possible columns of human labels for a metric, likeliest first."""
     names = list(_names(call))
     named = [columns[name] for name in names if name in columns]
-    return named[:1] or [HUMAN + name for name in names]
+    return named[:1] or [HUMAN + name for name in names if not name.startswith(OWN_SPACE)]
 
 
 def _names(call: Call) -> Iterator[str]:
