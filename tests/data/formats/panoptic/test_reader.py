@@ -13,13 +13,14 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from tests.oracles.coco_masks import bitmaps
 from valor_cli.data.formats.panoptic import reader
 from valor_cli.data.formats.panoptic.listing import is_panoptic
 from valor_cli.data.formats.panoptic.segments import segment_masks
 from valor_cli.data.shapes.objects.object_file import ObjectFile, Role
 from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.errors import DataError
-from valor_cli.kernels.geometry.masks import bitmaps, from_bitmap
+from valor_cli.kernels.geometry.masks import from_bitmap
 
 CATEGORIES = [
     {"id": 1, "name": "person", "isthing": 1},

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from valor_cli.data.batch import RowFile, TypedReading
 from valor_cli.data.formats.tables import format_of
 from valor_cli.data.inputs.scores import open_score_rows
 from valor_cli.data.schema import value_at
@@ -68,8 +69,8 @@ def _has_lists(path: str, found: str, reading: ScoreReading) -> bool:
 def has_probabilities(inputs: ClassificationInputs) -> bool:
     """Whether the scores of the first samples of every model sum to 1, each from 0 to 1.
 
-    Scores of one label a row, columns with types and standard input are not looked at. What cannot
-    be read is reported by its reader.
+    Scores of one label a row and standard input are not looked at. What cannot be read is reported
+    by its reader.
     """
     side: Side = "samples" if inputs.ground_truth is None else "predictions"
     paths = list(inputs.models.values())
@@ -87,9 +88,16 @@ def _sum_to_one(path: str, side: Side, inputs: ClassificationInputs) -> bool:
     if found == "json":
         rows = _items(next(TextSource(file).chunks(HEAD), b""))
     else:
-        rows = open_score_rows(file, ScoreReading(columns=inputs.columns), found).first_rows()
+        opened = open_score_rows(file, ScoreReading(columns=inputs.columns), found)
+        rows = _typed_rows(opened) if opened.form == "typed" else opened.first_rows()
     sums = [_sum_of(row) for row in islice(rows, FIRST)]
     return bool(sums) and all(sums_to_one(np.array(sums)))
+
+
+def _typed_rows(file: RowFile) -> Iterator[Mapping[str, Any]]:
+    """The first rows of a file that has types for its columns."""
+    for block in islice(file.blocks(typed=TypedReading(most=FIRST)), 1):
+        yield from (row for _, row, _ in block.records())
 
 
 def _sum_of(row: Mapping[str, Any]) -> float:

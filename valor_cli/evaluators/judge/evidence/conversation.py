@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,6 +20,8 @@ from valor_cli.models.requests import Message, NoAnswer, Purpose, Reply, Request
 from valor_cli.results import JudgeCalls
 
 if TYPE_CHECKING:
+    import asyncio
+
     from valor_cli.models.scheduler.calls import CachedReply
 
 T = TypeVar("T")
@@ -91,6 +92,12 @@ class Memo:
         return result
 
 
+def _new_lock() -> asyncio.Lock:
+    import asyncio  # runs that ask no judge do without it
+
+    return asyncio.Lock()
+
+
 @dataclass(slots=True, eq=False)
 class Shared:
     """What is found once for all samples of a run, by its first judge.
@@ -105,7 +112,7 @@ class Shared:
     model: str
     told: dict[str, str] = field(default_factory=dict)
     _found: Memo = field(default_factory=Memo)
-    _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _lock: asyncio.Lock = field(default_factory=_new_lock)
 
     async def once(self, key: object, make: Callable[[], Awaitable[T]]) -> T:
         """Run `make` once; others wait for it, and share its failure."""
