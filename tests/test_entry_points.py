@@ -1,4 +1,4 @@
-"""Metrics and readers of installed packages: a tiny distribution in a folder on `sys.path`."""
+"""Metrics, readers and judges of packages: a tiny distribution in a folder on `sys.path`."""
 
 from __future__ import annotations
 
@@ -46,6 +46,25 @@ def boxes(path):
             row = {"image_id": image, "label": label, "x": x, "y": y}
             row |= {"width": width, "height": height}
             yield row | {"score": score[0]} if score else row
+
+
+class Judge:
+    """Says what its model is called; or fails, as that says."""
+
+    def __init__(self, settings):
+        if settings.model == "none":
+            raise RuntimeError("no weights")
+        self.model = settings.model
+
+    async def answer(self, request):
+        if self.model == "boom":
+            raise RuntimeError("a fault\\nof two lines")
+        return 7 if self.model == "seven" else '{"verdict": %s}' % self.model
+
+
+class Mute:
+    def __init__(self, settings):
+        pass
 '''
 
 ENTRY_POINTS = """
@@ -58,6 +77,10 @@ rubric.broken = rubric.nowhere:politeness
 [valor.formats]
 rubric.pipes = rubric.inside:pipes
 rubric.boxes = rubric.inside:boxes
+
+[valor.judges]
+rubric.judge = rubric.inside:Judge
+rubric.mute = rubric.inside:Mute
 """
 
 
@@ -198,6 +221,69 @@ def test_rows_of_a_reader_are_checked_as_others() -> None:
     Path("answers.txt").write_text("sample_id|response\na|x\na|y\n")
     with pytest.raises(DataError, match="the sample 'a' is also on"):
         evaluate(texts("looping"))
+
+
+def judged(model: str, backend: str = "rubric.judge") -> dict[str, Any]:
+    named = {"custom_judge": {"name": "fine", "prompt": "Fine? {response}"}}
+    judge = {"backend": backend, "model": model, "cache": False}
+    return texts(named, samples="rows.jsonl", format="jsonl") | {"judge": judge}
+
+
+@pytest.fixture
+def rows() -> None:
+    Path("rows.jsonl").write_text('{"sample_id": "a", "response": "x"}\n')
+
+
+@pytest.mark.usefixtures("rows")
+def test_a_judge_of_a_package() -> None:
+    jsonschema.validate(judged("true"), json_schema(catalogue), jsonschema.Draft202012Validator)
+    for model, value in (("true", 1.0), ("false", 0.0)):
+        result = evaluate(judged(model))
+        (row,) = [one for one in result.metrics if one.output == "pass"]
+        assert (row.metric, row.value) == ("own.fine", value)
+        assert [one.judge for one in result.run.usage] == [model]
+
+
+@pytest.mark.usefixtures("rows")
+@pytest.mark.parametrize(
+    ("model", "reason"),
+    [
+        ("boom", "rubric.judge: RuntimeError: a fault of two lines"),
+        ("seven", "rubric.judge replied with int, not a Reply or a text"),
+    ],
+)
+def test_a_judge_that_fails_gives_no_value(model: str, reason: str) -> None:
+    result = evaluate(judged(model))
+    assert all(row.value is None for row in result.metrics if row.output == "pass")
+    (samples,) = result.samples
+    assert list(samples.statuses or ()) == ["judge_error"]
+    assert reason in str(samples.undefined[0])
+
+
+@pytest.mark.usefixtures("rows")
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        (judged("none"), "judge.backend: rubric.judge cannot be used: RuntimeError: no weights"),
+        (judged("x", "rubric.mute"), "judge.backend: rubric.mute has no `async def answer"),
+        (judged("x", "rubric.jude"), "judge.backend: unknown name 'rubric.jude' (did you mean"),
+        (judged("x", "litelm"), "judge.backend: expected one of litellm, local, replay, scripted,"),
+    ],
+)
+def test_a_judge_that_is_none(asked: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        evaluate(asked)
+    assert message in str(caught.value)
+
+
+@pytest.mark.usefixtures("rows")
+def test_a_judge_of_a_package_is_refused_on_request() -> None:
+    several = judged("true")
+    several["judges"] = [several.pop("judge")]
+    for asked, place in ((judged("true"), "judge.backend"), (several, "judges.0.backend")):
+        with pytest.raises(ConfigError, match=f"{place}: names code to run"):
+            evaluate(asked, plugins=False)
+    assert not any(name.partition(".")[0] == "rubric" for name in sys.modules)
 
 
 def test_two_packages_with_one_name(installed: Path) -> None:

@@ -1,4 +1,4 @@
-"""What installed packages offer by name: metrics and readers of formats.
+"""What installed packages offer by name: metrics, readers of formats, and judges.
 
 Their metadata is read, and their code imported only when a config names it.
 """
@@ -6,7 +6,7 @@ Their metadata is read, and their code imported only when a config names it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from importlib import import_module
 from typing import Any, Final, NamedTuple
 
@@ -14,6 +14,7 @@ from valor_cli.errors import Problem, UnknownNameError, did_you_mean
 
 METRICS: Final = "valor.metrics"
 FORMATS: Final = "valor.formats"
+JUDGES: Final = "valor.judges"
 
 NAME: Final = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+", re.ASCII)
 """What the names of entry points are: "package.name"."""
@@ -29,6 +30,26 @@ class Offered(NamedTuple):
         """Import it."""
         found: Callable[..., Any] = getattr(import_module(self.module), self.function)
         return found
+
+
+def one_of(known: Collection[str], what: str) -> Callable[[str], str]:
+    """A check that a text is one of these names, or has the form of one that a package offers."""
+
+    def checked(name: str) -> str:
+        if name in known or NAME.fullmatch(name):
+            return name
+        near = did_you_mean(name, known)
+        raise ValueError(
+            f"expected one of {', '.join(known)}, or PACKAGE.NAME of an installed {what}, found "
+            f"{name!r:.60}{near}"
+        )
+
+    return checked
+
+
+def schema_of(known: Collection[str]) -> dict[str, Any]:
+    """The JSON Schema of such a text."""
+    return {"anyOf": [{"enum": [*known]}, {"type": "string", "pattern": rf"^{NAME.pattern}$"}]}
 
 
 def offered(group: str, name: str) -> Offered:

@@ -152,9 +152,11 @@ class _Review:
         given = node.get("format")
         sides = given if isinstance(given, dict) else {None: given}
         for side, name in sides.items():
-            if not self._plugins and isinstance(name, str) and entry_points.NAME.fullmatch(name):
-                path = ("data", "format", *([] if side is None else [side]))
-                self._checks.note(path, NO_PLUGINS)
+            self._refuse_offered(("data", "format", *([] if side is None else [side])), name)
+
+    def _refuse_offered(self, path: TreePath, name: Any) -> None:
+        if not self._plugins and isinstance(name, str) and entry_points.NAME.fullmatch(name):
+            self._checks.note(path, NO_PLUGINS)
 
     def options(self) -> BaseModel | None:
         """The keys that the task adds; null leaves one out, as in `section`."""
@@ -166,6 +168,13 @@ class _Review:
             for name in model.model_fields
             if self._tree.get(name) is not None
         }
+        several = given.get("judges")
+        blocks: dict[TreePath, Any] = {("judge",): given.get("judge")}
+        for at, block in enumerate(several if isinstance(several, list) else ()):
+            blocks["judges", at] = block
+        for path, block in blocks.items():
+            if isinstance(block, dict):
+                self._refuse_offered((*path, "backend"), block.get("backend"))
         return self._checks.model(model, (), given, "the config")
 
     def _items(self, name: str) -> Sequence[Any]:

@@ -9,7 +9,7 @@ from valor_cli.errors import ConfigError, Problem
 from valor_cli.models.protocols import Embedder, TokenEncoder
 from valor_cli.models.requests import Judge
 from valor_cli.models.scheduler.stop import Stop
-from valor_cli.models.settings import JUDGES, Device, EmbedderSettings, JudgeSettings
+from valor_cli.models.settings import Device, EmbedderSettings, JudgeSettings, judge_backend
 from valor_cli.models.text.devices import Runtime
 
 _EMBEDDERS = {
@@ -32,7 +32,7 @@ def open_judge(settings: JudgeSettings) -> Judge:
     Raises:
         ValorError: Its file cannot be used, or its package is not installed.
     """
-    judge: Judge = _class("judge", JUDGES[settings.backend].opened)(settings)
+    judge: Judge = _class("judge", judge_backend(settings.backend).opened)(settings)
     return judge
 
 

@@ -15,11 +15,13 @@ from pydantic import (
     Field,
     ValidationError,
     ValidationInfo,
+    WithJsonSchema,
     field_validator,
     model_validator,
 )
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
+from valor_cli.entry_points import one_of, schema_of
 from valor_cli.models.requests import Price
 from valor_cli.paths import LocalPath, from_folder
 
@@ -102,14 +104,27 @@ JUDGES: Mapping[str, JudgeBackend] = {
     "scripted": JudgeBackend("scripted_judge:ScriptedJudge", "replies", free=True),
 }
 
+_OFFERED = JudgeBackend("offered_judge:OfferedJudge", "", keeps=True)
+
+
+def judge_backend(name: str) -> JudgeBackend:
+    """One of `JUDGES`, else that of judges that installed packages offer."""
+    return JUDGES.get(name, _OFFERED)
+
+
+Backend = Annotated[
+    str, AfterValidator(one_of(tuple(JUDGES), "judge")), WithJsonSchema(schema_of(tuple(JUDGES)))
+]
+
 
 class JudgeSettings(Strict):
     """One judge: its model, request settings and limits."""
 
-    backend: Literal["litellm", "replay", "scripted", "local"] = Field(
+    backend: Backend = Field(
         "litellm",
         description="litellm: any provider; local: a GGUF file on this machine; replay: a "
-        "recorded cassette; scripted: replies from a file, in the order of calls",
+        "recorded cassette; scripted: replies from a file, in the order of calls; or PACKAGE.NAME "
+        "of a judge that an installed package offers",
     )
     name: str | None = Field(None, description="what results call it; omitted: the model")
     model: str | None = Field(
@@ -174,8 +189,8 @@ class JudgeSettings(Strict):
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
-        needed = JUDGES[self.backend].needs
-        if not getattr(self, needed):
+        needed = judge_backend(self.backend).needs
+        if needed and not getattr(self, needed):
             raise ValueError(f"backend: {self.backend} needs `{needed}:`")
         for backend, key in (("replay", "cassette"), ("scripted", "replies")):
             if self.backend != backend and getattr(self, key) is not None:

@@ -18,7 +18,7 @@ from valor_cli.data.source.files import STDIN
 from valor_cli.data.source.inputs import PARQUET, extension_of, head_of
 from valor_cli.data.table import RowProblems
 from valor_cli.data.values import stop_on
-from valor_cli.entry_points import NAME
+from valor_cli.entry_points import NAME, one_of, schema_of
 from valor_cli.errors import DataError, Problem, did_you_mean
 
 ARROW_EXTENSIONS: Final = (".arrow", ".feather")
@@ -57,20 +57,8 @@ FORMATS: Final[Mapping[str, RowFormat]] = {
 
 def names_of(formats: Collection[str]) -> Any:
     """The type of a format in a config: one of some names, or one that a package offers."""
-
-    def checked(name: str) -> str:
-        if name in formats or is_offered(name):
-            return name
-        near = did_you_mean(name, formats)
-        listed = ", ".join(formats)
-        raise ValueError(
-            f"expected one of {listed}, or PACKAGE.NAME of an installed reader, found {name!r:.60}"
-            f"{near}"
-        )
-
-    offered = {"type": "string", "pattern": rf"^{NAME.pattern}$"}
-    schema = {"anyOf": [{"enum": [*formats]}, offered]}
-    return Annotated[str, AfterValidator(checked), WithJsonSchema(schema)]
+    check = AfterValidator(one_of(formats, "reader"))
+    return Annotated[str, check, WithJsonSchema(schema_of(formats))]
 
 
 def is_offered(name: str) -> bool:

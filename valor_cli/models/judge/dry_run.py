@@ -12,7 +12,7 @@ from valor_cli.models.litellm.endpoints import price_of
 from valor_cli.models.protocols import ModelIdentity
 from valor_cli.models.requests import Price, Reply, Request
 from valor_cli.models.scheduler.calls import Calls, Limits, Stop
-from valor_cli.models.settings import JUDGES, EmbedderSettings, JudgeSettings
+from valor_cli.models.settings import EmbedderSettings, JudgeSettings, judge_backend
 
 BYTES_PER_TOKEN = 4.0
 """Of English under the tokenizers of today's models, about; what an estimate rests on."""
@@ -27,7 +27,7 @@ class SimulatedJudge:
     def __init__(self, settings: JudgeSettings, price: Price | None) -> None:
         self.name = settings.called
         self.identity: Mapping[str, Any] = {}
-        self.keeps = JUDGES[settings.backend].keeps
+        self.keeps = judge_backend(settings.backend).keeps
         self.price = price
 
     async def answer(self, request: Request) -> Reply:
@@ -96,7 +96,7 @@ class SimulatedStore:
 
 def simulated_calls(settings: JudgeSettings, stop: Stop) -> Calls:
     """Calls to a simulated judge with the prices of the real one."""
-    free = JUDGES[settings.backend].free and settings.price is None
+    free = judge_backend(settings.backend).free and settings.price is None
     price = Price(0.0, 0.0) if free else price_of(settings)
     judge = SimulatedJudge(settings, price)
     return Calls(judge, Limits(concurrency=1), stop, store=SimulatedStore())
