@@ -370,7 +370,7 @@ _OF_RECORDS: Mapping[tuple[type, str], str] = {
     (SliceSearchResult, "metric"): "whose values of single samples were looked at",
     (SliceSearchResult, "found"): "the parts that are clearly worse, worst first",
     (ExampleObject, "label"): "its label",
-    (UsageResult, "metric"): "the metric that asked",
+    (UsageResult, "metric"): "the metric that asked; `embeddings` for an embedder",
     (ComparisonResult, "level"): "of the interval; a p below 1 - level is significant",
     (ComparisonResult, "wins"): "samples on which `model` is better",
     (ComparisonResult, "losses"): "samples on which `model` is worse",

@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
+from valor_cli.entry_points import NAME
+
 Schema: TypeAlias = Mapping[str, Any]
 
 SECTIONS: Mapping[str, str] = {
@@ -60,6 +62,8 @@ def typed(shown: Schema, *, nullable: bool = False) -> str:
         return "path"
     if shown.get("pattern") == r"^metadata\..+$":
         return "`metadata.NAME`"
+    if shown.get("pattern") == rf"^{NAME.pattern}$":
+        return "`PACKAGE.NAME`"
     return f"{WORDS.get(str(kind), str(kind))}{_range(shown)}"
 
 
