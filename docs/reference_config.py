@@ -327,7 +327,7 @@ def config_page(generated: str) -> str:
         *("### columns", COLUMN_NAMES, *_columns()),
         *("## metrics", METRICS, yaml(METRICS_EXAMPLE)),
         *("### composite", COMPOSITE, _keys(_schema(Composite))),
-        *(AT_LEAST, _keys(_schema(Composite, "AtLeast"))),
+        *(AT_LEAST, _keys(_schema(Composite, "AtLeastOf"))),
         *("## label_map", LABEL_MAP, yaml("label_map: {motorbike: motorcycle, bicycle: cycle}")),
         *("## filter", FILTER, table(["column", "keeps"], [[f"`{a}`", b] for a, b in FILTERS])),
         yaml("filter: {label: [person, car], metadata.orientation: landscape}"),

@@ -23,7 +23,7 @@ SECTIONS: Mapping[str, str] = {
     "Formats": "format",
     "Extraction": "extract",
     "LabelCells": "multi_label",
-    "AtLeast": "composite",
+    "AtLeastOf": "composite",
 }
 """The section that lists the keys of each model."""
 

@@ -49,7 +49,7 @@ COMPOSITES = ("of", "all_of", "any_of", "at_least")
 """The keys that say how a composite is made."""
 
 
-class AtLeast(_Strict):
+class AtLeastOf(_Strict):
     """How many of some metrics a sample must pass."""
 
     k: int = Field(ge=1, description="How many.")
@@ -73,7 +73,7 @@ class Composite(_Strict):
     any_of: tuple[str, ...] | None = Field(
         default=None, min_length=1, description="A sample passes if it passes one of these."
     )
-    at_least: AtLeast | None = Field(
+    at_least: AtLeastOf | None = Field(
         default=None, description="A sample passes if it passes k of these."
     )
     missing: Literal["skip"] | None = Field(
