@@ -24,7 +24,10 @@ def test_version(valor: Valor) -> None:
 @pytest.mark.slow
 def test_the_example_of_the_program_runs(valor: Valor, tmp_path: Path) -> None:
     lines = re.findall(r"^\s+valor (.+)$", valor("--help").stdout, re.MULTILINE)
-    assert [line.split()[0] for line in lines] == ["init", "evaluate"]
+    assert [line.split()[0] for line in lines] == ["evaluate", "init", "evaluate"]
+    for example, name in (("ground_truth", "ground_truth"), ("predictions", "large")):
+        content = (ROOT / f"sample_data/object_detection/{name}.json").read_bytes()
+        (tmp_path / f"{example}.json").write_bytes(content)
     for line in lines:
         few = ("--set", "interval.resamples=20") if line.startswith("evaluate") else ()
         done = valor(*line.split(), *few, cwd=tmp_path)

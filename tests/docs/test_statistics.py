@@ -169,7 +169,7 @@ def test_the_reasons(text: RunResult) -> None:
 
 @pytest.mark.slow
 def test_what_is_said_of_many_values(detection: RunResult) -> None:
-    assert f"at least one is {1 - 0.95**20:.0%}".replace("%", " %") in WORDS
+    assert f"at least one is {1 - 0.95**20:.0%}" in WORDS
     row = held(detection, "large", "small", "coco", "AP")
     whole = [one for one in detection.comparisons if one.label is None]
     headline = [one for one in whole if one.p_adjusted is not None]
