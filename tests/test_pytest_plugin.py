@@ -46,9 +46,19 @@ def test_the_fixture(tmp_path: Path) -> None:
     (inside / "run.yaml").write_text(CONFIG)
     (inside / "rows.csv").write_text("id,label,prediction\na,cat,cat\nb,dog,cat\n")
     (inside / "test_runs.py").write_text(TESTS)
-    plugins = ("-p", "no:valor", "-p", "no:cacheprovider", "-p", "valor_cli.pytest_plugin")
+    (inside / "conftest.py").write_text('pytest_plugins = ["valor_cli.pytest_plugin"]\n')
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", *plugins, "-q", "-rA", "--tb=short", "suite"],
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-p",
+            "no:cacheprovider",
+            "-q",
+            "-rA",
+            "--tb=short",
+            "suite",
+        ],
         cwd=tmp_path,
         capture_output=True,
         text=True,
