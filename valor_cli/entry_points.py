@@ -52,11 +52,16 @@ def schema_of(known: Collection[str]) -> dict[str, Any]:
     return {"anyOf": [{"enum": [*known]}, {"type": "string", "pattern": rf"^{NAME.pattern}$"}]}
 
 
-def offered(group: str, name: str) -> Offered:
+def one_line(error: BaseException) -> str:
+    """What a package's code raised, for a message."""
+    return " ".join(f"{type(error).__name__}: {error}".split())[:300]
+
+
+def offered(group: str, name: str, place: str = "") -> Offered:
     """The function that an installed package offers under a name.
 
     Raises:
-        UnknownNameError: None does, or several do; it has no place.
+        UnknownNameError: None does, or several do; at `place`.
     """
     # To read what is installed imports email, sockets and zip: 10 ms.
     from importlib.metadata import entry_points
@@ -68,9 +73,9 @@ def offered(group: str, name: str) -> Offered:
         return Offered(module.strip(), function.strip())
     if values:
         message = f"several installed packages offer {name} as {group}: {', '.join(sorted(values))}"
-        raise UnknownNameError(Problem("", message))
+        raise UnknownNameError(Problem(place, message))
     names = sorted({one.name for one in found})
     listed = f"installed packages offer {', '.join(names) or 'none'} as {group}"
     raise UnknownNameError(
-        Problem("", f"unknown name {name!r}{did_you_mean(name, names)}; {listed}")
+        Problem(place, f"unknown name {name!r}{did_you_mean(name, names)}; {listed}")
     )

@@ -13,8 +13,8 @@ import orjson
 
 from valor_cli.data.batch import RowFile
 from valor_cli.data.value_rows import ValueFile
-from valor_cli.entry_points import FORMATS, offered
-from valor_cli.errors import DataError, Problem, UnknownNameError
+from valor_cli.entry_points import FORMATS, offered, one_line
+from valor_cli.errors import DataError, Problem
 
 _OPTIONS = orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_NON_STR_KEYS
 
@@ -26,19 +26,15 @@ def open_offered(path: str, format: str) -> RowFile:  # noqa: A002 - as in YAML
         DataError: It cannot be read, or gives something else.
         UnknownNameError: No package offers the format.
     """
-    try:
-        read = offered(FORMATS, format)
-    except UnknownNameError as error:
-        (problem,) = error.problems
-        raise UnknownNameError(Problem("data.format", problem.message)) from None
+    read = offered(FORMATS, format, "data.format")
     if not os.path.exists(path):
         raise DataError(Problem(path, f"no such file, which the format {format} reads"))
     try:
         with redirect_stdout(sys.stderr):
             rows = [_plain(row) for row in read.load()(path)]
     except (Exception, SystemExit) as error:  # whatever a package does, this input is not read
-        message = " ".join(f"{type(error).__name__}: {error}".split())[:300]
-        raise DataError(Problem(path, f"the format {format} cannot read it: {message}")) from None
+        message = f"the format {format} cannot read it: {one_line(error)}"
+        raise DataError(Problem(path, message)) from None
     return ValueFile(path, rows, "[{row}]", _digest(path))
 
 

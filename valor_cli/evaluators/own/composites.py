@@ -276,7 +276,7 @@ def _composed(call: Call, known: Mapping[str, _Values], own: Outcomes) -> Outcom
     there = ~np.isnan(values)
     passed, unknown = (values == 1).sum(axis=0), (~there).sum(axis=0)
     if skips:
-        # All of those that there are; a fixed number stays that number.
+        # `all_of` asks for every verdict that a sample has; `any_of` and `at_least` ask for k.
         least = there.sum(axis=0) if "all_of" in call.parameters else k
         decided, good = there.any(axis=0), passed >= least
     else:

@@ -6,8 +6,8 @@ import inspect
 from collections.abc import Mapping
 from typing import Any
 
-from valor_cli.entry_points import JUDGES, offered
-from valor_cli.errors import ConfigError, Problem, UnknownNameError, ValorError
+from valor_cli.entry_points import JUDGES, offered, one_line
+from valor_cli.errors import ConfigError, Problem, ValorError
 from valor_cli.models.requests import (
     PermanentError,
     Price,
@@ -37,14 +37,11 @@ class OfferedJudge:
         """
         self.name, self._backend = settings.called, settings.backend
         try:
-            self._judge: Any = offered(JUDGES, settings.backend).load()(settings)
-        except UnknownNameError as error:
-            (problem,) = error.problems
-            raise UnknownNameError(Problem(_PLACE, problem.message)) from None
+            self._judge: Any = offered(JUDGES, settings.backend, _PLACE).load()(settings)
         except ValorError:
             raise
         except (Exception, SystemExit) as error:  # whatever a package does, it is no judge
-            message = f"{settings.backend} cannot be used: {_one_line(error)}"
+            message = f"{settings.backend} cannot be used: {one_line(error)}"
             raise ConfigError(Problem(_PLACE, message)) from None
         if not inspect.iscoroutinefunction(getattr(self._judge, "answer", None)):
             message = f"{settings.backend} has no `async def answer(request)`"
@@ -72,7 +69,7 @@ class OfferedJudge:
         except (RateLimited, TransientError, PermanentError, ValorError):
             raise
         except Exception as error:
-            raise PermanentError(f"{self._backend}: {_one_line(error)}") from None
+            raise PermanentError(f"{self._backend}: {one_line(error)}") from None
         if isinstance(reply, str):
             reply = Reply(reply)
         if not isinstance(reply, Reply):
@@ -84,7 +81,3 @@ class OfferedJudge:
         """Close what the judge holds, if it says how."""
         if inspect.iscoroutinefunction(close := getattr(self._judge, "close", None)):
             await close()
-
-
-def _one_line(error: BaseException) -> str:
-    return " ".join(f"{type(error).__name__}: {error}".split())[:300]
