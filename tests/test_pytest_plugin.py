@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -64,11 +65,9 @@ def test_the_fixture(tmp_path: Path) -> None:
         text=True,
         check=False,
     )
-    outcomes = {
-        line.split("::")[1].split()[0]: line.split()[0]
-        for line in done.stdout.splitlines()
-        if line.startswith(("PASSED ", "FAILED "))
-    }
+    # Where CI is set, pytest prints a failure's whole message: lines of the table begin with FAILED.
+    summary = re.compile(r"^(PASSED|FAILED) \S+::(\w+)", re.MULTILINE)
+    outcomes = {test: outcome for outcome, test in summary.findall(done.stdout)}
     assert outcomes == {
         "test_passes": "PASSED",
         "test_fails": "FAILED",
