@@ -26,22 +26,26 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--under", nargs="+", default=UNDER, help="patterns of files")
+    parser.add_argument("--tests", nargs="+", default=TESTS, help="files and folders")
     parser.add_argument("--again", type=Path, help="only those of these results that survived")
+    parser.add_argument("--killed", action="store_true", help="of --again those that were killed")
     parser.add_argument("--out", type=Path, default=Path("build/mutants.jsonl"))
     asked = parser.parse_args()
     record = asked.record.resolve()
     earlier = _rows(asked.again) if asked.again else []
+    wanted = "killed" if asked.killed else "survived"
     settings = {
         "record": str(record), "size": asked.size, "seed": asked.seed, "under": asked.under,
         "processes": asked.processes,
-        "only": [(one["path"], one["index"]) for one in earlier if one["outcome"] == "survived"],
+        "only": [(one["path"], one["index"]) for one in earlier if one["outcome"] == wanted],
     }  # fmt: skip
     if not any(record.glob("*.json")):
         record.mkdir(parents=True, exist_ok=True)
-        _pytest({**settings, "record_only": True}, f"-n{asked.processes}", "--dist", "worksteal")
+        options = (f"-n{asked.processes}", "--dist", "worksteal", *asked.tests)
+        _pytest({**settings, "record_only": True}, *options)
     for old in record.glob("results.*.jsonl"):
         old.unlink()
-    _pytest({**settings, "record_only": False})
+    _pytest({**settings, "record_only": False}, *asked.tests)
     rows = [row for one in sorted(record.glob("results.*.jsonl")) for row in _rows(one)]
     asked.out.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     counts: dict[str, Counter[str]] = defaultdict(Counter)
@@ -57,7 +61,7 @@ def main() -> None:
 
 def _pytest(settings: dict[str, object], *options: str) -> None:
     options = ("-p", "tests.mutants.plugin", "-p", "no:cacheprovider", "-m", MARKS, *options)
-    command = [sys.executable, "-m", "pytest", *options, *TESTS]
+    command = [sys.executable, "-m", "pytest", *options]
     environment = os.environ | {"MUTANTS": json.dumps(settings)}
     subprocess.run(command, env=environment, check=False)
 
