@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.config.reading import problems, read
+from tests.config.reading import cases, problems, read
 from valor_cli.config.problems import Position
 
 
@@ -30,64 +30,66 @@ def test_anchors_aliases_and_merge_keys() -> None:
     assert document.values["same", "x"] == Position(1, 17)
 
 
+UNREADABLE = r"""
+- a
+    1:1: expected a mapping such as 'task: …', found a list
+a: 1
+|---
+|b: 2
+    2:1: a second YAML document begins here; a config is one document
+a: {b: 1, b: 2}
+    1:11: a.b: duplicate key, on lines 1 and 1
+a: {1.5: x}
+    1:5: a: a key must be text; write '1.5' in quotes
+true: x
+    1:1: a key must be text; write 'true' in quotes
+a:
+|  ?
+|  : x
+    2:4: a: a key is missing before ':'
+? [a]
+|: x
+    1:3: a key must be text, found a list
+a: !!python/object/apply:os.system [ls]
+    1:4: a: the tag '!!python/object/apply:os.system' is not accepted; write the value alone
+a: !!int 5
+    1:4: a: the tag '!!int' is not accepted; write the value alone
+a: &a [*a]
+    1:8: a.0: the alias '*a' is inside the value it refers to
+a: *.jsonl
+    1:5: not valid YAML: did not find expected alphabetic or numeric character, while scanning
+    an alias; text that begins with '*' needs quotes
+a: *x
+    1:4: a: there is no anchor '&x' above; text that begins with '*' needs quotes
+a: {<<: [1]}
+    1:10: a.<<: expected a mapping to merge, or a list of mappings
+a: b: c
+    1:5: not valid YAML: mapping values are not allowed in this context
+a: -
+    1:4: not valid YAML: block sequence entries are not allowed in this context; a list begins
+    on a line of its own, and '-' as text needs quotes
+a: @b
+    1:4: not valid YAML: found character that cannot start any token, while scanning for the
+    next token; text that begins with '@' needs quotes
+a: [${SEED}]
+    1:6: not valid YAML: did not find expected ',' or ']', while parsing a flow sequence;
+    inside [ ] and { } write '${NAME}' in quotes
+"""
+EMPTY = "run.yaml: is empty; a config has at least 'task:' and 'data:'"
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "run.yaml: is empty; a config has at least 'task:' and 'data:'"),
-        ("# words\n", "run.yaml: is empty; a config has at least 'task:' and 'data:'"),
-        ("---\n", "run.yaml: is empty; a config has at least 'task:' and 'data:'"),
-        ("- a\n", "run.yaml:1:1: expected a mapping such as 'task: …', found a list"),
+        *((f"{text}\n", f"run.yaml:{message}") for text, message in cases(UNREADABLE)),
+        ("", EMPTY),
+        ("# words\n", EMPTY),
+        ("---\n", EMPTY),
         ("\nhi\n", "run.yaml:2:1: expected a mapping such as 'task: …', found the text 'hi'"),
-        (
-            "a: 1\n---\nb: 2\n",
-            "run.yaml:2:1: a second YAML document begins here; a config is one document",
-        ),
         ("a: 1\nb: ü\xff".encode("latin-1"), "run.yaml:2:4: the byte 0xfc is not UTF-8 text"),
-        (
-            b"\xef\xbb\xbfa: \xc3\xbc\xff\n",
-            "run.yaml:1:5: the byte 0xff is not UTF-8 text",
-        ),
+        (b"\xef\xbb\xbfa: \xc3\xbc\xff\n", "run.yaml:1:5: the byte 0xff is not UTF-8 text"),
         ("a: x\x07y\n", "run.yaml:1:5: the character U+0007 is not allowed in YAML"),
         ("a: 1\n\nb: 2\na: 3\n", "run.yaml:4:1: a: duplicate key, on lines 1 and 4"),
-        ("a: {b: 1, b: 2}\n", "run.yaml:1:11: a.b: duplicate key, on lines 1 and 1"),
-        ("a: {1.5: x}\n", "run.yaml:1:5: a: a key must be text; write '1.5' in quotes"),
-        ("true: x\n", "run.yaml:1:1: a key must be text; write 'true' in quotes"),
-        ("a:\n  ?\n  : x\n", "run.yaml:2:4: a: a key is missing before ':'"),
-        ("? [a]\n: x\n", "run.yaml:1:3: a key must be text, found a list"),
-        (
-            "a: !!python/object/apply:os.system [ls]\n",
-            (
-                "run.yaml:1:4: a: the tag '!!python/object/apply:os.system' is not accepted; "
-                "write the value alone"
-            ),
-        ),
-        ("a: !!int 5\n", "run.yaml:1:4: a: the tag '!!int' is not accepted; write the value alone"),
-        (
-            "a: &a [*a]\n",
-            "run.yaml:1:8: a.0: the alias '*a' is inside the value it refers to",
-        ),
-        (
-            "a: *.jsonl\n",
-            (
-                "run.yaml:1:5: not valid YAML: did not find expected alphabetic or numeric "
-                "character, while scanning an alias; text that begins with '*' needs quotes"
-            ),
-        ),
-        (
-            "a: *x\n",
-            (
-                "run.yaml:1:4: a: there is no anchor '&x' above; "
-                "text that begins with '*' needs quotes"
-            ),
-        ),
-        (
-            "a: {<<: [1]}\n",
-            "run.yaml:1:10: a.<<: expected a mapping to merge, or a list of mappings",
-        ),
-        (
-            "a: b: c\n",
-            "run.yaml:1:5: not valid YAML: mapping values are not allowed in this context",
-        ),
         (
             "a: {b: c\nd: [1",
             (
@@ -96,31 +98,10 @@ def test_anchors_aliases_and_merge_keys() -> None:
             ),
         ),
         (
-            "a: -\n",
-            (
-                "run.yaml:1:4: not valid YAML: block sequence entries are not allowed in this "
-                "context; a list begins on a line of its own, and '-' as text needs quotes"
-            ),
-        ),
-        (
             "a:\n\t- b\n",
             (
                 "run.yaml:2:1: not valid YAML: found character that cannot start any token, "
                 "while scanning for the next token; indent with spaces, not tabs"
-            ),
-        ),
-        (
-            "a: @b\n",
-            (
-                "run.yaml:1:4: not valid YAML: found character that cannot start any token, "
-                "while scanning for the next token; text that begins with '@' needs quotes"
-            ),
-        ),
-        (
-            "a: [${SEED}]\n",
-            (
-                "run.yaml:1:6: not valid YAML: did not find expected ',' or ']', "
-                "while parsing a flow sequence; inside [ ] and { } write '${NAME}' in quotes"
             ),
         ),
     ],

@@ -1,11 +1,11 @@
-"""What `--set` puts into a document, and where it cannot."""
+"""What `--set` puts into a document, where it cannot, and how a user's text is quoted."""
 
 from __future__ import annotations
 
 import pytest
 
 from tests.config.reading import problems, read
-from valor_cli.config.problems import quoted
+from valor_cli.config.problems import dotted, quoted
 
 
 @pytest.mark.parametrize(
@@ -85,3 +85,9 @@ def test_overrides_that_cannot_be(override: str, message: str) -> None:
 def test_overrides_that_are_no_path_and_value(override: str) -> None:
     (message,) = problems("a: 1\n", override)
     assert message.startswith(f"--set: {quoted(override)} is not path=value; write for example")
+
+
+def test_user_text_is_cut_and_escaped() -> None:
+    assert quoted("a\nb\x1b[31m\u202e") == "'a\\nb\\x1b[31m\\u202e'"
+    assert quoted("x" * 100) == f"'{'x' * 59}…'"
+    assert dotted(("a", 1, "b\n")) == "a.1.b\\n"

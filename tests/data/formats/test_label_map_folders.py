@@ -1,4 +1,4 @@
-"""Formats of label maps by name, folders of them, and which names of two sides belong together."""
+"""Folders of label maps: which files are in them, and which names of two sides belong together."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.data.png_files import label_map, write
+from valor_cli.data.formats.folders import files_under
 from valor_cli.data.formats.label_map_folders import read_folder
 from valor_cli.data.formats.png import PngLabelMap
 from valor_cli.data.inputs.label_maps import format_of
@@ -187,3 +188,16 @@ FORMATS = {
 @pytest.mark.parametrize("form", FORMATS)
 def test_formats_by_extension(form: str) -> None:
     assert {path: format_of(path) for path in FORMATS[form]} == dict.fromkeys(FORMATS[form], form)
+
+
+def test_links_to_folders_are_followed_once_and_never_in_circles(tmp_path: Path) -> None:
+    inside, outside = tmp_path / "data" / "inside", tmp_path / "outside"
+    inside.mkdir(parents=True)
+    outside.mkdir()
+    for path in (inside / "a.png", outside / "b.PNG", outside / "c.txt"):
+        path.write_bytes(b"")
+    (tmp_path / "data" / "link").symlink_to(outside)
+    (tmp_path / "data" / "again").symlink_to(inside)
+    (tmp_path / "data" / "round").symlink_to(tmp_path)
+    (inside / "here").symlink_to(inside)
+    assert files_under(str(tmp_path / "data"), ".png") == ["again/a.png", "link/b.PNG"]

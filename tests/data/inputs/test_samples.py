@@ -13,7 +13,6 @@ import pytest
 from valor_cli.data.formats.tables import format_of
 from valor_cli.data.inputs.samples import read_samples
 from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading
-from valor_cli.errors import DataError
 
 pytestmark = pytest.mark.usefixtures("in_a_folder")
 
@@ -53,49 +52,6 @@ def test_compressed_files_and_standard_input(monkeypatch: pytest.MonkeyPatch) ->
     assert responses(read("a.jsonl.gz")) == ["a"]
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"id,answer\n1,b\n")))
     assert responses(read("-")) == ["b"]
-
-
-SPEC = {"spec": {"completion_fns": ["gpt-4"], "eval_name": "match"}}
-ASKED = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "2 + 2?"}]
-EVENTS = [
-    SPEC,
-    {"event_id": 0, "sample_id": "m.0", "type": "sampling",
-     "data": {"prompt": ASKED, "sampled": ["4"]}},
-    {"event_id": 1, "sample_id": "m.1", "type": "sampling",
-     "data": {"prompt": "3 + 3?", "sampled": "7"}},
-    {"event_id": 2, "sample_id": "m.0", "type": "match",
-     "data": {"correct": True, "expected": "4", "picked": "4", "sampled": "4"}},
-    {"event_id": 3, "sample_id": "m.1", "type": "match",
-     "data": {"correct": False, "expected": ["6", "six"], "sampled": "7"}},
-    {"event_id": 4, "sample_id": "m.1", "type": "metrics", "data": {"f1": 0}},
-    {"final_report": {"accuracy": 0.5}},
-]  # fmt: skip
-
-
-def test_events_of_openai_evals_are_joined_by_sample() -> None:
-    text = "".join(json.dumps(one) + "\n" for one in EVENTS)
-    found = read("log.jsonl", text)
-    first, second = found.rows
-    assert (first.of("sample_id"), first.of("model"), first.of("user_input")) == (
-        "m.0",
-        "gpt-4",
-        "2 + 2?",
-    )
-    assert (first.of("history"), first.of("response"), first.of("references")) == (
-        "system: Be brief.",
-        "4",
-        ("4",),
-    )
-    assert (second.of("user_input"), second.of("response")) == ("3 + 3?", "7")
-    assert second.of("references") == ("6", "six")
-    assert [found.place(row.file, row.line) for row in found.rows] == ["log.jsonl:2", "log.jsonl:3"]
-
-
-def test_a_wrong_line_of_an_event_log() -> None:
-    text = "".join(json.dumps(one) + "\n" for one in EVENTS) + "{oops\n"
-    with pytest.raises(DataError) as caught:
-        read("log.jsonl", text)
-    assert str(caught.value).startswith("log.jsonl:8: not JSON (Expecting property name")
 
 
 def said(role: str, *texts: str) -> dict[str, Any]:
@@ -144,18 +100,6 @@ def test_spans_of_opentelemetry(span: dict[str, Any]) -> None:
     assert (row.of("user_input"), row.of("response")) == ("Rain\nin Paris?", "Yes.")
     assert row.of("history") == "user: Hi\nassistant: Hello."
     assert row.of("duration_s") == 1.5
-
-
-@pytest.mark.parametrize("name", ["trace.json", "trace.jsonl"])
-def test_a_trace_without_texts_names_the_switch_that_records_them(name: str) -> None:
-    span = {"attributes": [{"key": "gen_ai.request.model", "value": {"stringValue": "m"}}]}
-    trace = {"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]}
-    with pytest.raises(DataError) as caught:
-        read(name, json.dumps(trace) + "\n")
-    message, hint = str(caught.value).split("\n")
-    expected = "there are no samples: no span of this trace has a prompt or an answer"
-    assert message == f"{name}: {expected}"
-    assert "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true" in hint
 
 
 def test_older_attributes_of_spans() -> None:

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.data.scored import error, read
-from valor_cli.data.inputs.scores import open_score_rows, read_scores
+from valor_cli.data.inputs.scores import open_score_rows
 from valor_cli.data.shapes.scores.layout import ScoreLayout, layout_of
 from valor_cli.data.shapes.scores.schema import ALIASES
 from valor_cli.data.shapes.scores.score_file import ScoreReading, Side
@@ -136,35 +135,3 @@ def test_faults(line: str, side: Side, expected: str) -> None:
     with pytest.raises(DataError) as caught:
         layout(line, side)
     assert str(caught.value) == f"a.csv:1: {expected}"
-
-
-def test_faults_of_what_the_config_says() -> None:
-    assert error("id,label\na,cat\n", "ground_truth", columns={"lable": "label"}) == (
-        "columns: there is no 'lable' (did you mean 'label'?)\n"
-        "Columns that can be mapped: " + ", ".join(ALIASES)
-    )
-    assert error("id,kind\na,cat\n", "ground_truth", columns={"label": "kinds"}) == (
-        "a.csv:1: there is no column 'kinds' for label (did you mean 'kind'?); there is: id, kind"
-    )
-    assert error("id,label\na,cat\n", "ground_truth", metadata=["labels", "x"]) == (
-        "a.csv:1: there is no column 'labels' for this metadata (did you mean 'label'?); "
-        "there is: id, label\n"
-        "a.csv:1: there is no column 'x' for this metadata; there is: id, label"
-    )
-    assert error("id,cat,dog\na,1,0\n", "predictions", classes=["cats", "dog"]) == (
-        "a.csv:1: there is no column 'cats' for this class (did you mean 'cat'?); "
-        "there is: id, cat, dog"
-    )
-
-
-def test_the_delimiter_is_the_one_that_makes_names() -> None:
-    assert layout("id;label;a,b,c,d", "ground_truth").name("label") == "label"
-    assert layout("x,y;z\tid\tlabel", "ground_truth").name("sample_id") == "id"
-    assert read("id;label;weight\na;cat;1,5\n", "ground_truth").labels == ("cat",)
-
-
-def test_a_column_named_by_thousands_of_digits_is_no_pair(tmp_path: Path) -> None:
-    path = tmp_path / "p.csv"
-    path.write_text(f"id,pred{'9' * 5000},score{'9' * 5000}\na,0.5,0.5\n")
-    with pytest.raises(DataError):
-        read_scores(str(path), "samples", ScoreReading())
