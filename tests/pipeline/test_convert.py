@@ -117,20 +117,6 @@ def pictures(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, Path]:
     return folders
 
 
-@pytest.mark.parametrize("source", [VOC, COCO])
-@pytest.mark.parametrize("target", ["csv", "voc", "yolo"])
-def test_boxes_there_and_back(
-    source: Path, target: str, pictures: dict[Path, Path], tmp_path: Path
-) -> None:
-    truth, out = source / "groundtruth.coco.json", tmp_path / SINGLE[target]
-    run(truth, out, target, geometry="box")
-    run(out, tmp_path / "back.json", images=str(pictures[source]) if target == "yolo" else None)
-    key = identity if target == "csv" else stem
-    before = rows(loaded(truth), key, shapes=False, crowds=target == "csv")
-    after = rows(loaded(tmp_path / "back.json"), key, shapes=False, crowds=target == "csv")
-    same_but_for_rounding(before, after, at=2, exact=target == "csv")
-
-
 def same_but_for_rounding(before: list[Any], after: list[Any], *, at: int, exact: bool) -> None:
     """Rows are equal; the numbers at a position of each within 1e-9 pixels, or also equal."""
     if exact:
@@ -259,22 +245,6 @@ def test_names_of_a_results_list(tmp_path: Path) -> None:
         run(VOC / "predictions.bbox.json", tmp_path / "out.jsonl")
     run(VOC / "predictions.bbox.json", tmp_path / "out.json")
     assert loaded(tmp_path / "out.json") == loaded(VOC / "predictions.bbox.json")
-
-
-def test_yolo_detections_take_their_sizes_from_the_ground_truth(tmp_path: Path) -> None:
-    images = [{"id": 1, "file_name": "0.jpg", "width": 40, "height": 20}]
-    images.append({"id": 2, "file_name": "1.jpg", "width": 80, "height": 60})
-    truth = {"images": images, "categories": [{"id": 5, "name": "cat"}], "annotations": []}
-    (tmp_path / "gt.json").write_text(json.dumps(truth))
-    (tmp_path / "labels").mkdir()
-    (tmp_path / "labels/classes.txt").write_text("dog\ncat\n")
-    (tmp_path / "labels/1.txt").write_text("1 0.5 0.5 0.5 0.5 0.9\n")
-    (tmp_path / "labels/0.txt").write_text("1 0.5 0.5 0.5 1 0.8\n")
-    run(tmp_path / "labels", tmp_path / "dt.json", ground_truth=str(tmp_path / "gt.json"))
-    assert loaded(tmp_path / "dt.json") == [
-        {"image_id": 1, "category_id": 5, "bbox": [10, 0, 20, 20], "score": 0.8},
-        {"image_id": 2, "category_id": 5, "bbox": [20, 15, 40, 30], "score": 0.9},
-    ]
 
 
 def test_standard_input_is_one_file(tmp_path: Path) -> None:

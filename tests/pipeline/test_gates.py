@@ -175,14 +175,6 @@ def test_a_baseline_computed_in_another_way_is_told_how(tmp_path: Path) -> None:
     assert (none.status, none.reason) == ("not checked", told)
 
 
-def test_what_has_no_value_is_held_against_no_baseline(tmp_path: Path) -> None:
-    absent = row(None, parameters={"model": "b"}, undefined="not on this machine")
-    (result,) = judged(tmp_path, "max_drop: 0.1", [absent], [row(0.9)])
-    assert (result.status, result.reason) == ("not checked", "undefined: not on this machine")
-    (result,) = judged(tmp_path, "max_drop: 0.1", [absent])
-    assert result.status == "not checked"
-
-
 @pytest.mark.parametrize("model", ["enc", "./models/enc", "/models/enc/"])
 def test_a_gate_finds_its_model_by_name_or_folder(tmp_path: Path, model: str) -> None:
     rows = [row(0.5, parameters={"model": one}) for one in ("other", "enc")]

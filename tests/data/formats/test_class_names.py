@@ -62,7 +62,8 @@ def test_names_are_taken_as_written() -> None:
 
 def test_compressed_and_with_a_byte_order_mark() -> None:
     Path("a.json.gz").write_bytes(gzip.compress(b'\xef\xbb\xbf{"1": "cat"}'))
-    assert read_names("a.json.gz") == {1: "cat"}
+    Path("a.json.gz").rename("A.JSON.GZ")
+    assert read_names("A.JSON.GZ") == {1: "cat"}
 
 
 NONE, NAME = "there are no names", "expected a name, found"
@@ -121,7 +122,7 @@ def test_what_is_no_json_yaml_or_text(name: str, text: str | bytes, message: str
     assert error(name, text)[0].startswith(f"{name}:{message}")
 
 
-@pytest.mark.parametrize("depth", [*range(850, 1050, 5), 5000])
+@pytest.mark.parametrize("depth", [*range(850, 1050, 25), 5000])
 def test_json_of_any_depth_is_refused(depth: int) -> None:
     assert error("a.json", "[" * depth + "]" * depth)[0].startswith("a.json: ")
 
@@ -130,8 +131,3 @@ def test_problems_are_listed_and_counted() -> None:
     lines = error("a.txt", "cat\n" * 30)
     assert len(lines) == 22
     assert lines[20] == "… and 9 more problems"
-
-
-def test_extensions_in_capitals() -> None:
-    Path("a.JSON.GZ").write_bytes(gzip.compress(b'{"1": "cat"}'))
-    assert read_names("a.JSON.GZ") == {1: "cat"}

@@ -13,6 +13,7 @@ import pytest
 from valor_cli.data.formats.tables import format_of
 from valor_cli.data.inputs.samples import read_samples
 from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading
+from valor_cli.errors import DataError
 
 pytestmark = pytest.mark.usefixtures("in_a_folder")
 
@@ -50,6 +51,8 @@ def test_formats_are_told_by_extension_then_by_content(name: str, text: str, exp
 def test_compressed_files_and_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     Path("a.jsonl.gz").write_bytes(gzip.compress(LINE.encode()))
     assert responses(read("a.jsonl.gz")) == ["a"]
+    with pytest.raises(DataError, match=r"^a\\x00/\*\.csv: no file matches"):
+        read("a\0/*.csv")
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"id,answer\n1,b\n")))
     assert responses(read("-")) == ["b"]
 
@@ -100,6 +103,13 @@ def test_spans_of_opentelemetry(span: dict[str, Any]) -> None:
     assert (row.of("user_input"), row.of("response")) == ("Rain\nin Paris?", "Yes.")
     assert row.of("history") == "user: Hi\nassistant: Hello."
     assert row.of("duration_s") == 1.5
+
+
+def test_a_trace_without_texts_names_the_switch_that_records_them() -> None:
+    span = {"attributes": [{"key": "gen_ai.request.model", "value": {"stringValue": "m"}}]}
+    trace = {"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]}
+    with pytest.raises(DataError, match="no span of this trace has a prompt or an answer"):
+        read("trace.jsonl", json.dumps(trace) + "\n")
 
 
 def test_older_attributes_of_spans() -> None:

@@ -397,8 +397,8 @@ def test_the_parts_of_a_file_are_the_file(size: int) -> None:
     assert size > 100 or places[1:] == ["a.parquet: row 3", "a.parquet: row 5"]
 
 
-@pytest.mark.parametrize("size", [20, 200, 1000])
-@pytest.mark.parametrize("group", [1, 2, 3, 4])
+@pytest.mark.parametrize("size", [20, 200])
+@pytest.mark.parametrize("group", [1, 3, 4])
 def test_a_sample_of_several_rows_is_in_one_part(group: int, size: int) -> None:
     """Row groups end inside of samples, one of which is larger than a group."""
     samples = ["a"] * 2 + ["b"] * 7 + ["c"] + ["d"] * 3

@@ -27,12 +27,6 @@ pytestmark = pytest.mark.usefixtures("in_a_folder")
 TABLE = {"id": ["a", "b"], "label": ["cat", "dog"], "pred": ["cat", "cat"]}
 
 
-def error(path: str = "a.parquet") -> str:
-    with pytest.raises(DataError) as caught:
-        read_scores(path, "samples", ScoreReading(), "parquet")
-    return str(caught.value)
-
-
 @pytest.mark.parametrize("name", ["a.parquet", "A.PARQUET", "a.pq", "a.bin", "a"])
 def test_a_format_is_told_by_name_or_content(name: str) -> None:
     saved(TABLE, name)
@@ -109,14 +103,6 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
         assert found.labels == ("cat", "dog")
         assert found.samples.place_of(1) == "-: row 2"
         assert found.files[0].sha256 == hashlib.sha256(content).hexdigest()
-
-
-def test_a_file_that_is_not_there() -> None:
-    saved(TABLE)
-    assert error("b.parquet").startswith("b.parquet: no such file (relative to ")
-    Path("folder.parquet").mkdir()
-    with pytest.raises(DataError, match=r"folder.parquet: this is a folder; a file, or a pattern"):
-        read_scores("folder.parquet", "samples", ScoreReading())
 
 
 @pytest.mark.parametrize("seed", range(12))

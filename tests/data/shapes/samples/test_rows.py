@@ -47,12 +47,12 @@ def test_no_depth_is_a_traceback(levels: int) -> None:
 
 
 def test_control_characters_and_large_fields_are_texts() -> None:
-    large = "word \x07\t\n" * 1_500_000
+    large = "word \x07\t\n" * 200_000
     assert row(id="a", response=large).of("response") == large
 
 
-def test_cells_of_ten_megabytes_are_texts() -> None:
-    large = "word, " * 1_700_000 + "\x07"
+def test_cells_of_a_megabyte_are_texts() -> None:
+    large = "word, " * 200_000 + "\x07"
     (found,) = read(f'id,answer,contexts\n1,"{large}","{large}"\n', "a.csv").rows
     assert found.of("response") == large
     assert found.of("retrieved_contexts") == (large,)
