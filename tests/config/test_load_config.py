@@ -76,17 +76,6 @@ def test_any_tree_is_a_config_or_a_config_error(tree: dict[str, object]) -> None
     assert all(line.isprintable() for line in lines)
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
-@given(text=st.text(max_size=80), start=st.sampled_from(["", START]))
-def test_any_text_is_a_config_or_a_config_error(text: str, start: str) -> None:
-    lines: list[str] = []
-    try:
-        load(start + text.encode("utf-8", "replace").decode())
-    except ConfigError as error:
-        lines = [str(problem) for problem in error.problems]
-    assert all(line.isprintable() for line in lines)
-
-
 LABELS = st.text(
     st.characters(exclude_categories=["C", "Zl", "Zp"], exclude_characters="$"), max_size=8
 )

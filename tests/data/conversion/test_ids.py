@@ -52,19 +52,6 @@ def test_images_by_text_and_by_file_name(image_ids: Any, kind: ImageNames) -> No
     assert found.objects["category_id"].tolist() == [20, 10, 20]
 
 
-def test_text_is_no_file_name_where_ids_are_text() -> None:
-    truth = with_images(TRUTH, id=text(["3", "5"]), file_name=text(["x.jpg", "y.jpg"]))
-    with pytest.raises(DataError, match=r"annotations\[0\]: no image 'x' in gt\.json"):
-        under_ids_of(detections(text(["x", "5", "3"])), truth, "error")
-
-
-def test_numbers_meet_the_untyped_text_of_a_ground_truth() -> None:
-    truth = with_images(TRUTH, id=text(["03", "3", "7"]))
-    truth = replace(truth, image_names="text")
-    found = under_ids_of(detections(np.array([3, 7, 3])), truth, "error")
-    assert found.objects["image_id"].tolist() == ["3", "7", "3"]
-
-
 def test_unknown_images_and_categories() -> None:
     objects = detections(np.array([3, 8, 5]), names=("dog", "bird"))
     with pytest.raises(DataError) as error:
@@ -81,19 +68,6 @@ def test_unknown_images_and_categories() -> None:
     objects = detections(np.array([3, 5, 5]), names=("dog", "bird"))
     with pytest.raises(DataError, match=r"annotations\[1\]: no category 'bird' in gt\.json"):
         under_ids_of(objects, TRUTH, "error")
-
-
-def test_file_names_that_stand_twice_name_nothing() -> None:
-    truth = with_images(TRUTH, id=np.array([3, 5]), file_name=text(["a/x.jpg", "b/x.png"]))
-    with pytest.raises(DataError, match=r"two images are named 'x' in in.json: 'a/x.jpg' and"):
-        under_ids_of(detections(text(["x", "x", "x"])), truth, "error")
-    found = under_ids_of(detections(text(["x.jpg", "x.png", "x.jpg"])), truth, "error")
-    assert found.objects["image_id"].tolist() == [3, 5, 3]
-
-
-def test_names_are_all_of_one_kind() -> None:
-    with pytest.raises(DataError, match=r"annotations\[2\]: no image 'five.jpg' in gt\.json"):
-        under_ids_of(detections(text(["3", "7", "five.jpg"])), TRUTH, "error")
 
 
 def test_ids_that_a_reader_made_up_are_nobodys() -> None:

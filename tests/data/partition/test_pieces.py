@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import io
 import os
 import pickle
-import sys
 from itertools import chain
 from pathlib import Path
 
@@ -157,10 +155,3 @@ def test_the_hash_of_a_file_is_that_of_its_stored_bytes() -> None:
     assert sha256_of("a.bin") == hashlib.sha256(content).hexdigest()
     with pytest.raises(DataError, match=r"^b\.bin: no such file"):
         sha256_of("b.bin")
-
-
-def test_standard_input_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    stream = io.TextIOWrapper(io.BytesIO(b"abc"))
-    monkeypatch.setattr(sys, "stdin", stream)
-    assert cut("-", 1) == [Piece("-")]
-    assert stream.read() == "abc"
