@@ -291,7 +291,7 @@ OPEN_IMAGES = (
 
 
 @pytest.fixture
-def pictures() -> None:
+def pictures(in_a_folder: None) -> None:
     Path("pictures").mkdir()
     for name in ("0001eeaf4aed83f9", "000595fe6fee6369"):
         Image.new("L", (800, 400)).save(f"pictures/{name}.jpg")

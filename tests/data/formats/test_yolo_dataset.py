@@ -115,7 +115,7 @@ def test_a_split_is_chosen() -> None:
     assert len(read_yolo(".", "ground_truth", split="train").objects) == 2
     with pytest.raises(DataError) as caught:
         read_yolo(".", "ground_truth", split="test")
-    there = "data.yaml: this data set has no `test:`; there is: val, train"
+    there = "./data.yaml: this data set has no `test:`; there is: val, train"
     assert str(caught.value) == f"{there}\n{HINT}"
     files(**{"data.yaml": f"train: images/train\n{NAMES}"})
     assert len(read_yolo(".", "ground_truth").objects) == 2
