@@ -13,20 +13,8 @@ from valor_cli.data.inputs.scores import open_score_rows
 from valor_cli.data.shapes.scores.layout import ScoreLayout, layout_of
 from valor_cli.data.shapes.scores.schema import ALIASES
 from valor_cli.data.shapes.scores.score_file import ScoreReading, Side
-from valor_cli.errors import DataError
 
 pytestmark = pytest.mark.usefixtures("in_a_folder")
-
-MAP = "Map other names under `data: columns:`, as {label: my_column}."
-NAMES = "The first line must name the columns. "
-CLASSES = "Name the columns that are classes under `data: classes:`."
-IDS = "(or id, uid, idx, index, image_id, image, file_name, filename, name, path)"
-LABELS = "(or ground_truth, target, true_label, y_true, gt, true, actual, class, labels)"
-FORMS = (
-    "there are no predictions: expected a column 'prediction' (or predicted, pred, y_pred, "
-    "predicted_label, predicted_class), pairs of columns (prediction_1, score_1, …) or one column "
-    "for each class; there is: "
-)
 
 
 def layout(line: str, side: Side, first: str = "a,b,c", **options: object) -> ScoreLayout:
@@ -79,65 +67,6 @@ def test_named_classes_go_before_a_prediction() -> None:
 
 def test_columns_that_are_numbered_like_pairs_may_be_classes() -> None:
     assert layout("id,class_0,class_1", "predictions").classes == ("class_0", "class_1")
-
-
-@pytest.mark.parametrize(
-    ("line", "side", "expected"),
-    [
-        (
-            "id:label",
-            "ground_truth",
-            "expected fields between commas, semicolons, tabs or bars (|), found one: id:label\n"
-            + NAMES
-            + MAP,
-        ),
-        (
-            "00001,cat",
-            "ground_truth",
-            (
-                f"the columns 'sample_id' {IDS} and 'label' {LABELS} are missing (the first line "
-                f"names these: 00001, cat)\n{NAMES}{MAP}"
-            ),
-        ),
-        (
-            "id,kind",
-            "ground_truth",
-            f"the column 'label' {LABELS} is missing (the first line names these: id, kind)\n{MAP}",
-        ),
-        ("id,label,label", "ground_truth", "duplicate column 'label' (columns 2 and 3)"),
-        (
-            "id,label",
-            "predictions",
-            (
-                f"{FORMS}id, label; if label is what the model says, write `columns: {{prediction: "
-                f"label}}` under `data:`\n{CLASSES}"
-            ),
-        ),
-        ("id,label,site", "samples", f"{FORMS}id, label, site\n{CLASSES}"),
-        (
-            "id,cat,dog,confidence",
-            "predictions",
-            (
-                f"{FORMS}id, cat, dog, confidence; confidence is a class, or the score of a label "
-                f"that no column names\n{CLASSES}"
-            ),
-        ),
-        (
-            "id,pred0,score0,pred1",
-            "predictions",
-            "there is no score for pred1; there is: id, pred0, score0, pred1",
-        ),
-        (
-            "id,pred0,score0,score1",
-            "predictions",
-            "there is no predicted label for score1; there is: id, pred0, score0, score1",
-        ),
-    ],
-)
-def test_faults(line: str, side: Side, expected: str) -> None:
-    with pytest.raises(DataError) as caught:
-        layout(line, side)
-    assert str(caught.value) == f"a.csv:1: {expected}"
 
 
 Row = tuple[str, str, str, str]
