@@ -16,9 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.data.joined_parts import joined_parts
-from tests.data.parquet_tables import saved
-from tests.data.scored import read, said, written
+from tests.data.scored import joined_parts, read, said, saved, written
 from tests.engines import by_both, computing
 from valor_cli.data.inputs.score_pieces import read_score_piece
 from valor_cli.data.inputs.scores import read_scores

@@ -14,8 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.data.parquet_tables import table_error
-from tests.data.scored import said
+from tests.data.scored import said, table_error
 from valor_cli.data.formats.parquet.class_labels import class_names
 from valor_cli.data.formats.parquet.table import TypedFile
 from valor_cli.data.formats.parquet.tape import tape_of_arrow

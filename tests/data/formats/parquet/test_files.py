@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from tests.data.parquet_tables import saved
+from tests.data.scored import saved
 from valor_cli.data.batch import Block, Part, TypedReading
 from valor_cli.data.formats.parquet.table import TypedFile
 from valor_cli.data.formats.tables import format_of

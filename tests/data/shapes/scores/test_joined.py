@@ -11,9 +11,8 @@ from typing import Any, TypeVar
 
 import pytest
 
-from tests.data.joined_parts import joined_parts
 from tests.data.odd_scores import OddFile, odd_csv, odd_jsonl
-from tests.data.scored import said, written
+from tests.data.scored import joined_parts, said, written
 from valor_cli.data.batch import RowFile
 from valor_cli.data.inputs import score_pieces
 from valor_cli.data.inputs.score_pieces import read_score_piece
