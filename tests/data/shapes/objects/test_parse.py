@@ -75,7 +75,7 @@ def outcome(path: str, role: Any, **options: Any) -> object:
 @settings(
     derandomize=True,
     deadline=None,
-    max_examples=60,
+    max_examples=150,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(
