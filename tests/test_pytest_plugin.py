@@ -65,7 +65,7 @@ def test_the_fixture(tmp_path: Path) -> None:
         text=True,
         check=False,
     )
-    # Where CI is set, pytest prints a failure's whole message: lines of the table begin with FAILED.
+    # Where CI is set, pytest prints whole messages, in which lines of the table begin with FAILED.
     summary = re.compile(r"^(PASSED|FAILED) \S+::(\w+)", re.MULTILINE)
     outcomes = {test: outcome for outcome, test in summary.findall(done.stdout)}
     assert outcomes == {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -25,3 +26,11 @@ def problems(
     with pytest.raises(ConfigError) as caught:
         read(text, *overrides, environment=environment)
     return [str(problem) for problem in caught.value.problems]
+
+
+def cases(table: str) -> list[tuple[str, str]]:
+    """Lines of a config, those below the first after a bar; and, indented, what is said of them."""
+    found = []
+    for lines, message in re.findall(r"((?:^\S.*\n)+)((?:^ .*\n)+)", table, re.MULTILINE):
+        found.append((lines.replace("\n|", "\n").strip(), " ".join(message.split())))
+    return found

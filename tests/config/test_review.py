@@ -1,15 +1,19 @@
-"""A document against a vocabulary: a full config, and each problem of its forms and names."""
+"""A document against a vocabulary: a full config, its places, short forms, and no secrets."""
 
 from __future__ import annotations
 
 import pickle
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.config.vocabulary import START, Boxes, load, problems
-from valor_cli.config import Interval, MetricRequest, Report, SliceRequest, SliceSearch
+from tests.config.vocabulary import START, Boxes, Words, load, problems
+from valor_cli import catalogue
+from valor_cli.config import Interval, MetricRequest, Report, SliceRequest, SliceSearch, load_config
+from valor_cli.config.short_forms import gate_of, told_of_peer
+from valor_cli.metric.peers import PEERS
 
 
 def test_a_full_config() -> None:
@@ -140,166 +144,6 @@ def test_a_very_broken_config_lists_every_problem_by_line() -> None:
 
 
 @pytest.mark.parametrize(
-    ("lines", "message"),
-    [
-        ("metrics:", "3:9: metrics: expected a list, found nothing"),
-        ("metrics: coco", "3:10: metrics: expected a list, found the text 'coco'"),
-        (
-            "metrics: []",
-            "3:10: metrics: names no metric; leave the key out for the task's default set",
-        ),
-        (
-            "metrics: [5]",
-            (
-                "3:11: metrics.0: expected a metric's name, or a mapping of one name to its "
-                "parameters, found the number 5"
-            ),
-        ),
-        (
-            "metrics:\n - ap:\n   zero: 0",
-            (
-                "4:4: metrics.0: expected a metric's name, or a mapping of one name to its "
-                "parameters, found the keys 'ap', 'zero'; indent the parameters below the name"
-            ),
-        ),
-        (
-            "metrics: [{}]",
-            (
-                "3:11: metrics.0: expected a metric's name, or a mapping of one name to its "
-                "parameters, found the keys none"
-            ),
-        ),
-        (
-            "metrics: [{ap: 5}]",
-            "3:16: metrics.0: expected a mapping of parameters, found the number 5",
-        ),
-        (
-            "metrics: [ap, average_precision]",
-            "3:15: metrics.1: the same metric with the same parameters as metrics.0",
-        ),
-        ("label_map: [a]", "3:12: label_map: expected a mapping, found a list"),
-        ("label_map: {a: no, b: null}", "3:23: label_map.b: expected text, found nothing"),
-        (
-            "filter: {lable: x}",
-            (
-                "3:10: filter.lable: unknown key (did you mean 'label'?); "
-                "a filter has label, image_id, sample_id, metadata.NAME"
-            ),
-        ),
-        (
-            "filter: {label: []}",
-            "3:17: filter.label: expected at least one value, found an empty list",
-        ),
-        ("filter: {label: }", "3:17: filter.label: expected a single value, found nothing"),
-        (
-            "filter: {metadata.a: [[1]]}",
-            "3:23: filter.metadata.a.0: expected a single value, found a list",
-        ),
-        (
-            "slices: [{area: [tiny]}]",
-            "3:18: slices.0.area.0: expected one of all, small, large, found 'tiny'",
-        ),
-        (
-            "slices: [aera]",
-            (
-                "3:10: slices.0: unknown slice key 'aera' (did you mean 'area'?); "
-                "boxes has area, metadata.NAME; auto looks for the worst"
-            ),
-        ),
-        (
-            "slices: [{area: small}]",
-            "3:17: slices.0.area: expected a list of values, found the text 'small'",
-        ),
-        (
-            "slices: [{area: []}]",
-            "3:17: slices.0.area: expected at least one value, found an empty list",
-        ),
-        ("slices: atuo", "3:9: slices: expected a list, or auto, found the text 'atuo'"),
-        ("slices: {auto: }", "3:9: slices: expected a list, or auto, found a mapping"),
-        (
-            "slices: [aut]",
-            (
-                "3:10: slices.0: unknown slice key 'aut' (did you mean 'auto'?); "
-                "boxes has area, metadata.NAME; auto looks for the worst"
-            ),
-        ),
-        (
-            "slices: [{auto: {min_sise: 3}}]",
-            (
-                "3:18: slices.0.auto.min_sise: unknown key (did you mean 'min_size'?); "
-                "auto has columns, min_size, most, depth, level"
-            ),
-        ),
-        (
-            "slices: [{auto: {depth: 3}}]",
-            "3:25: slices.0.auto.depth: expected a number of at most 2, found 3",
-        ),
-        (
-            "slices: [{auto: {min_size: 1}}]",
-            "3:28: slices.0.auto.min_size: expected a number of at least 2, found 1",
-        ),
-        (
-            "slices: [{auto: {columns: [metadata.a, metadata.a]}}]",
-            "3:27: slices.0.auto.columns: duplicate metadata.a",
-        ),
-        (
-            "slices: [{auto: {columns: []}}]",
-            "3:27: slices.0.auto.columns: expected at least 1 item, found 0",
-        ),
-        (
-            "slices: [{auto: [a]}]",
-            "3:17: slices.0.auto: expected a mapping, found a list",
-        ),
-        ("slices: [auto, {auto: }]", "3:16: slices.1: duplicate slice 'auto'"),
-        ("slices: [area, area]", "3:16: slices.1: duplicate slice 'area'"),
-        ("slices: [{area: [all, all]}]", "3:23: slices.0.area.1: duplicate value 'all'"),
-        (
-            "slices: [{metadata.a: [{}]}]",
-            "3:24: slices.0.metadata.a.0: expected a single value, found a mapping",
-        ),
-        (
-            "slices: [[]]",
-            (
-                "3:10: slices.0: expected a key, or a mapping of one key to a list of values, "
-                "found a list"
-            ),
-        ),
-        (
-            "gates: [{metric: app, min: 1}]",
-            (
-                "3:18: gates.0.metric: unknown metric 'app' (did you mean 'ap'?); "
-                "boxes has coco, average_precision"
-            ),
-        ),
-        (
-            "gates: [{metric: ap, output: recal, min: 1}]",
-            (
-                "3:30: gates.0.output: unknown output 'recal' (did you mean 'recall'?); "
-                "ap has value, recall"
-            ),
-        ),
-        (
-            "gates: [{metric: ap, min: 1, slice: rain}]",
-            "3:37: gates.0.slice: expected text such as metadata.camera=front, found 'rain'",
-        ),
-        (
-            "gates: [{metric: ap, min: 1, slice: area=tiny}]",
-            "3:37: gates.0.slice: expected one of all, small, large, found 'tiny'",
-        ),
-        (
-            "gates: [{metric: ap, min: 1, slice: aera=all}]",
-            (
-                "3:37: gates.0.slice: unknown slice key 'aera' (did you mean 'area'?); "
-                "boxes has area, metadata.NAME"
-            ),
-        ),
-    ],
-)
-def test_each_problem_in_plain_words(lines: str, message: str) -> None:
-    assert problems(f"{START}{lines}\n") == [f"run.yaml:{message}"]
-
-
-@pytest.mark.parametrize(
     ("text", "messages"),
     [
         (
@@ -358,3 +202,184 @@ def test_each_problem_in_plain_words(lines: str, message: str) -> None:
 )
 def test_problems_of_task_and_data(text: str, messages: Sequence[str]) -> None:
     assert problems(text) == messages
+
+
+def test_the_config_is_frozen() -> None:
+    config = load(START)
+    with pytest.raises(ValueError, match="frozen"):
+        config.task = "text"  # type: ignore[misc]
+
+
+def test_paths_start_from_the_folder_of_the_yaml(tmp_path: Path) -> None:
+    folder = tmp_path / "configs"
+    folder.mkdir()
+    (folder / "run.yaml").write_text(START)
+    config = load_config(folder / "run.yaml", Words(), ["report.out=../out"])
+    assert isinstance(config.data, Boxes)
+    assert config.data.ground_truth == str(folder / "gt.json")
+    assert config.report.out == str(tmp_path / "out")
+    options = ["report.out=-", "data.ground_truth=-"]
+    config = load_config(folder / "run.yaml", Words(), options)
+    assert isinstance(config.data, Boxes)
+    assert (config.data.ground_truth, config.report.out) == ("-", "-")
+    config = load_config(folder / "run.yaml", Words(), ["report.out=/out"])
+    assert config.report.out == "/out"
+
+
+def test_the_folder_of_the_report_reads_plainly() -> None:
+    Path("configs").mkdir()
+    Path("configs/run.yaml").write_text(START + "report: {out: ../reports/x}\n")
+    assert load_config("configs/run.yaml", Words()).report.out == "reports/x"
+    assert (
+        load_config("configs/run.yaml", Words(), ["report.out=./a/../b/"]).report.out == "configs/b"
+    )
+    assert load(START + "report: {out: ./out}\n").report.out == "out"
+
+
+def test_places_of_what_was_read() -> None:
+    config = load(
+        START + "metrics:\n  - coco\n  - ap: {iou_thresholds: [0.5]}\n",
+        "metrics.1.ap.max_detections=5",
+        "interval.seed=1",
+    )
+    assert config.place("data", "ground_truth") == "run.yaml:2:22: data.ground_truth"
+    assert config.place("data", "images") == "run.yaml:2:1: data.images"
+    assert config.place("metrics", 1) == "run.yaml:5:5: metrics.1"
+    assert config.place("metrics", 1, "iou_thresholds", 0) == (
+        "run.yaml:5:27: metrics.1.iou_thresholds.0"
+    )
+    assert config.place("metrics", 1, "zero") == "run.yaml:5:5: metrics.1.zero"
+    assert config.place("metrics", 0, "zero") == "run.yaml:4:5: metrics.0.zero"
+    assert config.place("metrics", 9, "zero") == "run.yaml:3:1: metrics.9.zero"
+    assert config.place("metrics", 1, "max_detections") == "--set metrics.1.max_detections"
+    assert config.place("interval", "level") == "--set interval.level"
+    assert config.place("metrics", 1, "ap", "zero") == "run.yaml:5:5: metrics.1.zero"
+    assert load(START).place("metrics", 0, "zero") == "run.yaml:1:1: metrics.0.zero"
+    assert config.place("report", "out") == "run.yaml:1:1: report.out"
+
+
+SECRET = "hunter2-hunter2"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "interval:\n  level: ${SECRET}\n",
+        'interval: {method: "${SECRET}"}\n',
+        'metrics: ["${SECRET}"]\n',
+        'gates: [{metric: "${SECRET}", min: 1}]\n',
+        'gates: [{metric: ap, output: "${SECRET}", min: 1}]\n',
+        'gates: [{metric: ap, slice: "${SECRET}", min: 1}]\n',
+        'gates: [{metric: ap, slice: "${SECRET}=1", min: 1}]\n',
+        'slices: ["${SECRET}"]\n',
+        'slices: ["metadata.${SECRET}", "metadata.${SECRET}"]\n',
+        'slices: [{area: ["${SECRET}"]}]\n',
+        'slices: [{metadata.a: ["${SECRET}", "${SECRET}"]}]\n',
+        'report: {formats: ["${SECRET}"]}\n',
+        'report: "${SECRET}"\n',
+        'label_map: "${SECRET}"\n',
+        'filter: "${SECRET}"\n',
+    ],
+)
+def test_values_of_the_environment_are_never_shown(
+    lines: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SECRET", SECRET)
+    (message,) = problems(START + lines)
+    assert "hunter2" not in message
+
+
+@pytest.mark.parametrize("task", ["boxes", "boxed"])
+def test_a_task_of_the_environment_is_never_shown(
+    task: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TASK", task)
+    text = "task: ${TASK}\ndata: {a: 1}\nmetrics: [b]\nslices: [c]\n"
+    assert not any(f"{task} has" in line or f"'{task}'" in line for line in problems(text))
+
+
+def test_a_models_own_message_does_not_repeat_the_environment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SECRET", SECRET)
+    text = 'task: boxes\ndata: {ground_truth: "${SECRET}/", predictions: x}\n'
+    assert problems(text) == [
+        (
+            "run.yaml:2:22: data.ground_truth: what '${SECRET}/' expands to cannot be used "
+            "(its value is not shown)"
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "gate"),
+    [
+        ("f1 >= 0.8", {"metric": "f1", "min": 0.8}),
+        ("f1>=.8", {"metric": "f1", "min": 0.8}),
+        ("toxicity ≤ 1e-2", {"metric": "toxicity", "max": 0.01}),
+        ("ROUGE-L F1 >= 20 %", {"metric": "ROUGE-L F1", "min": 0.2}),
+        (
+            "recall[traffic light] >= 0.5",
+            {"metric": "recall", "label": "traffic light", "min": 0.5},
+        ),
+        ("mAP@[.50:.95] >= 0.3", {"metric": "mAP@[.50:.95]", "min": 0.3}),
+        ("AP@[.5:.95][cat] <= 1", {"metric": "AP@[.5:.95]", "label": "cat", "max": 1}),
+        ("pii_leakage.pass >= 1", {"metric": "pii_leakage.pass", "min": 1}),
+        ("f1 drop <= 0.01", {"metric": "f1", "max_drop": 0.01}),
+        ("f1 not worse", {"metric": "f1", "not_worse": True}),
+        ("coverage >= 0.95", {"coverage": 0.95}),
+        ("f1 > 0.8", None),
+        ("f1 == 0.8", None),
+        ("f1 drop >= 0.01", None),
+        (">= 0.8", None),
+        ("f1", None),
+        ("", None),
+    ],
+)
+def test_a_gate_as_text(text: str, gate: dict[str, Any] | None) -> None:
+    assert gate_of(text) == gate
+
+
+def test_gates_of_a_config() -> None:
+    gates = 'gates: ["ap >= 0.5", "ap@0.75[cat] <= 0.9", {metric: coco, not_worse: true}]\n'
+    first, second, third = load(START + gates).gates
+    assert (first.metric, first.min, dict(first.request)) == ("average_precision", 0.5, {})
+    assert (second.metric, second.label, second.max) == ("average_precision", "cat", 0.9)
+    assert second.parameters == {"iou_threshold": 0.75}
+    assert second.request == {"iou_thresholds": [0.75]}
+    assert third.not_worse == 0.05
+
+
+def test_a_name_with_parameters_and_one_that_others_read_differently() -> None:
+    config = load(f"{START}metrics: [ap@0.75, bare]\n")
+    assert [one.name for one in config.metrics or ()] == ["average_precision", "coco"]
+    assert (config.metrics or ())[0].parameters["iou_thresholds"] == (0.75,)
+    assert config.notes == ("bare is read as coco",)
+
+
+def test_what_is_no_gate() -> None:
+    (message,) = problems(f"{START}gates: ['ap > 1']\n")
+    assert message.startswith("run.yaml:3:9: gates.0: expected a gate such as 'f1 >= 0.8' or ")
+
+
+def test_columns_of_metadata_by_their_bare_name() -> None:
+    text = "slices: [rain, {dusk: [1]}, area]\ngates: [{metric: ap, min: 0, slice: rain=no}]\n"
+    config = load(START + text)
+    assert [one.key for one in config.slices] == ["metadata.rain", "metadata.dusk", "area"]
+    assert config.gates[0].slice == "metadata.rain=no"
+
+
+@pytest.mark.parametrize("name", ["GEval", "g_eval", "AspectCritic", "aspect critic", "WER", "wer"])
+def test_metrics_of_other_tools_lead_to_ours(name: str) -> None:
+    assert " is a metric of " in told_of_peer(name)
+    (message,) = problems(f"{START}metrics: [{name}]\n")
+    assert "; nearest here: " in message
+
+
+def test_nearest_metrics_are_there_and_are_no_names_of_ours() -> None:
+    tasks = catalogue.task_names()
+    ours = {name for task in tasks for name in catalogue.metric_names(task).values()}
+    texts = set(catalogue.metric_names("text_generation"))
+    for name, (_, nearest) in PEERS.items():
+        assert set(nearest) <= ours, name
+        assert name not in texts

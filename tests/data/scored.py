@@ -1,20 +1,25 @@
-"""What a `ScoreFile` says, by names, and what is said of faulty texts."""
+"""Files of labels and scores: written, read, said by names, refused, and joined of their pieces."""
 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable, Sequence
+from itertools import accumulate, chain
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from msgspec.structs import replace
 
 from valor_cli.data.inputs.scores import read_scores
+from valor_cli.data.shapes.scores.joined import ScorePart, file_warnings, joined_score_files
 from valor_cli.data.shapes.scores.score_file import ScoreFile, ScoreReading, Side
 from valor_cli.errors import DataError
 from valor_cli.kernels.ranking.scores import DenseScores
-
-SKIP = "Fix these rows, or set `on_invalid: skip` under `data:` to leave them out."
+from valor_cli.results import InputFile
 
 
 def written(text: str | bytes, name: str) -> str:
@@ -24,12 +29,6 @@ def written(text: str | bytes, name: str) -> str:
 
 def read(text: str | bytes, side: Side, name: str = "a.csv", **options: Any) -> ScoreFile:
     return read_scores(written(text, name), side, ScoreReading(**options))
-
-
-def error(text: str | bytes, side: Side, name: str = "a.csv", **options: Any) -> str:
-    with pytest.raises(DataError) as caught:
-        read(text, side, name, **options)
-    return str(caught.value)
 
 
 def said(found: ScoreFile) -> list[tuple[Any, ...]]:
@@ -63,3 +62,71 @@ def listed(found: ScoreFile) -> list[list[tuple[str, float]] | None]:
     assert start[0] == 0
     assert start[-1] == len(pairs)
     return [pairs[a:b] for a, b in itertools.pairwise(start)]
+
+
+def saved(columns: dict[str, Any], name: str = "a.parquet", **options: Any) -> str:
+    """The path of a table; lists have the types that Arrow finds for them."""
+    pq.write_table(pa.table(columns), name, **options)
+    return name
+
+
+def table_error(table: dict[str, Any], side: Side, **options: Any) -> list[str]:
+    """The lines of what is said."""
+    with pytest.raises(DataError) as caught:
+        read_scores(saved(table), side, ScoreReading(**options))
+    return str(caught.value).splitlines()
+
+
+_N = TypeVar("_N", bound=str | None)
+
+
+def joined_parts(
+    path: str, side: Side, parts: Sequence[ScorePart], sha256: str
+) -> ScoreFile | None:
+    """The samples of all pieces of a file; None where it must be read whole.
+
+    That is where a sample stands in two pieces. Labels and label keys may have other codes than by
+    the whole reader; all else is as it says.
+
+    Args:
+        path: The file.
+        side: What it holds.
+        parts: Its pieces, in their order; at least one.
+        sha256: Of the file.
+
+    Raises:
+        DataError, UnsplittableError: As `file_warnings`.
+    """
+    facts = [one.facts for one in parts]
+    warnings = file_warnings(path, side, facts)
+    above = accumulate((one.lines for one in facts), initial=0)
+    files = [
+        _moved(one.file, lines)
+        for one, lines in zip(parts, above, strict=False)
+        if one.facts.samples
+    ]
+    try:
+        found = joined_score_files(path, files)
+    except DataError:
+        # What is wrong, the whole reader says; and of rows of one label each nothing is.
+        return None
+    skipped = sum(one.skipped for one in facts)
+    return replace(
+        found,
+        keys=_names(found.keys, (one.keys for one in facts)),
+        labels=_names(found.labels, (one.labels for one in facts)),
+        samples=replace(found.samples, place=files[0].samples.place, parts=None, skipped=skipped),
+        files=[InputFile(path, sha256, sum(one.records for one in facts), skipped)],
+        warnings=warnings,
+    )
+
+
+def _names(found: tuple[_N, ...], more: Iterable[tuple[_N, ...]]) -> tuple[_N, ...]:
+    """The names found, and those that rows left out alone have."""
+    return tuple(dict.fromkeys(chain(found, *more)))
+
+
+def _moved(file: ScoreFile, lines: int) -> ScoreFile:
+    """The samples of a piece above which there are so many lines."""
+    rows = file.samples.rows
+    return file if rows is None else replace(file, samples=replace(file.samples, rows=rows + lines))

@@ -141,16 +141,6 @@ def test_a_file_of_predictions_where_both_sides_are_cut_alike() -> None:
     assert values(run(CLASSIFICATION + APART))["value"] == 0.7
 
 
-def test_the_same_file_of_both_sides() -> None:
-    for at in range(COUNT):
-        labels(at)
-    Path("gt/3.csv").write_text("")
-    Path("dt/3.csv").write_text("")
-    found = run(CLASSIFICATION + APART)
-    assert values(found)["value"] == 0.8
-    assert [path for path, _ in left_out(found)] == ["gt/3.csv", "dt/3.csv"]
-
-
 def test_a_file_of_predictions_whose_samples_nobody_knows() -> None:
     """With the ground truth in one file, they would become wrong predictions."""
     for at in range(COUNT):

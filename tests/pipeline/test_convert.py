@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
 import json
 import os
 from collections.abc import Callable
@@ -119,20 +117,6 @@ def pictures(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, Path]:
     return folders
 
 
-@pytest.mark.parametrize("source", [VOC, COCO])
-@pytest.mark.parametrize("target", ["csv", "voc", "yolo"])
-def test_boxes_there_and_back(
-    source: Path, target: str, pictures: dict[Path, Path], tmp_path: Path
-) -> None:
-    truth, out = source / "groundtruth.coco.json", tmp_path / SINGLE[target]
-    run(truth, out, target, geometry="box")
-    run(out, tmp_path / "back.json", images=str(pictures[source]) if target == "yolo" else None)
-    key = identity if target == "csv" else stem
-    before = rows(loaded(truth), key, shapes=False, crowds=target == "csv")
-    after = rows(loaded(tmp_path / "back.json"), key, shapes=False, crowds=target == "csv")
-    same_but_for_rounding(before, after, at=2, exact=target == "csv")
-
-
 def same_but_for_rounding(before: list[Any], after: list[Any], *, at: int, exact: bool) -> None:
     """Rows are equal; the numbers at a position of each within 1e-9 pixels, or also equal."""
     if exact:
@@ -199,16 +183,6 @@ def test_masks_there_and_back(target: str, tmp_path: Path) -> None:
     assert before == after
 
 
-def test_boxes_beside_shapes_are_kept(tmp_path: Path) -> None:
-    document = loaded(COCO / "groundtruth.coco.json")
-    for each in document["annotations"]:
-        each["bbox"][2] += 0.125
-    (tmp_path / "in.json").write_text(json.dumps(document))
-    run(tmp_path / "in.json", tmp_path / "out.jsonl")
-    run(tmp_path / "out.jsonl", tmp_path / "back.json")
-    assert rows(document, identity) == rows(loaded(tmp_path / "back.json"), identity)
-
-
 def test_metadata_is_carried_or_told(tmp_path: Path) -> None:
     document = loaded(VOC / "groundtruth.coco.json")
     document["images"][0]["metadata"] = {"weather": "rain", "lens": 35, "tags": ["a"]}
@@ -226,49 +200,10 @@ def values(row: dict[str, Any]) -> Any:
     return row["image_id"], row["category_id"], row["score"], row["bbox"]
 
 
-def test_csv_says_what_the_file_says(tmp_path: Path) -> None:
-    run(VOC / "groundtruth.coco.json", tmp_path / "out.csv")
-    with open(VOC / "groundtruth.csv", newline="") as file:
-        expected = [
-            [each["image"], each["label"], *(float(each[n]) for n in ("xmin", "ymin", "xmax"))]
-            for each in csv.DictReader(file)
-        ]
-    names = {str(e["id"]): e["file_name"] for e in loaded(VOC / "groundtruth.coco.json")["images"]}
-    with open(tmp_path / "out.csv", newline="") as file:
-        found = [
-            [
-                names[each["image_id"]],
-                each["label"],
-                float(each["x"]),
-                float(each["y"]),
-                float(each["x"]) + float(each["width"]),
-            ]
-            for each in csv.DictReader(file)
-            if each["label"]
-        ]
-    assert sorted(found) == sorted(expected)
-
-
-def test_predictions_without_ground_truth_are_a_dictionary(tmp_path: Path) -> None:
-    truth = str(VOC / "groundtruth.coco.json")
-    run(VOC / "predictions.bbox.json", tmp_path / "dt.jsonl", ground_truth=truth)
-    run(tmp_path / "dt.jsonl", tmp_path / "dt.json")
-    document = loaded(tmp_path / "dt.json")
-    assert len(document["annotations"]) == 452
-    assert all("score" in each for each in document["annotations"])
-
-
 def test_bytes_are_the_same_each_time(tmp_path: Path) -> None:
     for name in ("a.json", "b.json"):
         run(COCO / "groundtruth.coco.json", tmp_path / name)
     assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
-
-
-def test_compressed_output(tmp_path: Path) -> None:
-    run(VOC / "groundtruth.coco.json", tmp_path / "out.jsonl")
-    run(VOC / "groundtruth.coco.json", tmp_path / "out.jsonl.gz")
-    plain = (tmp_path / "out.jsonl").read_bytes()
-    assert gzip.decompress((tmp_path / "out.jsonl.gz").read_bytes()) == plain
 
 
 def test_standard_output(tmp_path: Path) -> None:
@@ -310,22 +245,6 @@ def test_names_of_a_results_list(tmp_path: Path) -> None:
         run(VOC / "predictions.bbox.json", tmp_path / "out.jsonl")
     run(VOC / "predictions.bbox.json", tmp_path / "out.json")
     assert loaded(tmp_path / "out.json") == loaded(VOC / "predictions.bbox.json")
-
-
-def test_yolo_detections_take_their_sizes_from_the_ground_truth(tmp_path: Path) -> None:
-    images = [{"id": 1, "file_name": "0.jpg", "width": 40, "height": 20}]
-    images.append({"id": 2, "file_name": "1.jpg", "width": 80, "height": 60})
-    truth = {"images": images, "categories": [{"id": 5, "name": "cat"}], "annotations": []}
-    (tmp_path / "gt.json").write_text(json.dumps(truth))
-    (tmp_path / "labels").mkdir()
-    (tmp_path / "labels/classes.txt").write_text("dog\ncat\n")
-    (tmp_path / "labels/1.txt").write_text("1 0.5 0.5 0.5 0.5 0.9\n")
-    (tmp_path / "labels/0.txt").write_text("1 0.5 0.5 0.5 1 0.8\n")
-    run(tmp_path / "labels", tmp_path / "dt.json", ground_truth=str(tmp_path / "gt.json"))
-    assert loaded(tmp_path / "dt.json") == [
-        {"image_id": 1, "category_id": 5, "bbox": [10, 0, 20, 20], "score": 0.8},
-        {"image_id": 2, "category_id": 5, "bbox": [20, 15, 40, 30], "score": 0.9},
-    ]
 
 
 def test_standard_input_is_one_file(tmp_path: Path) -> None:

@@ -13,6 +13,8 @@ from valor_cli.errors import ConfigError
 from valor_cli.pipeline.gates import check_not_worse_gates, judge_gates
 from valor_cli.results import NOT_WORSE, ComparisonResult, CoverageResult, GateResult, MetricResult
 
+NONE, LACKS = "no ground truth", "the baseline has no such value; its models are "
+
 
 def row(value: float | None, **changes: Any) -> MetricResult:
     fields = {
@@ -26,7 +28,7 @@ def row(value: float | None, **changes: Any) -> MetricResult:
         "direction": "higher",
         "n": 10,
         "interval": None,
-        "undefined": None if value is not None else "no ground truth",
+        "undefined": None if value is not None else NONE,
     }
     return MetricResult(value=value, **{**fields, **changes})
 
@@ -34,74 +36,84 @@ def row(value: float | None, **changes: Any) -> MetricResult:
 def judged(
     folder: Path, gate: str, rows: list[MetricResult], before: list[MetricResult] | None = None
 ) -> list[GateResult]:
+    return of_gates(folder, f"{{metric: mean_average_precision, {gate}}}", rows, before)
+
+
+def of_gates(folder: Path, gates: str, *found: Any) -> list[GateResult]:
     path = folder / "run.yaml"
-    path.write_text(
-        "task: object_detection\ndata: {ground_truth: a, predictions: b}\n"
-        f"gates: [{{metric: mean_average_precision, {gate}}}]\n"
-    )
-    config = load_config(path, catalogue)
-    return judge_gates(config, catalogue.task("object_detection"), rows, before)
+    data = "{ground_truth: a, predictions: b}"
+    path.write_text(f"task: object_detection\ndata: {data}\ngates: [{gates}]\n")
+    return judge_gates(load_config(path, catalogue), catalogue.task("object_detection"), *found)
 
 
-def statuses(results: list[GateResult]) -> list[str]:
-    return [result.status for result in results]
+@pytest.mark.parametrize(
+    ("gate", "now", "before", "status", "reason"),
+    [
+        # A limit is kept when it is met exactly.
+        ("min: 0.5", 0.5, (), "passed", None),
+        ("max: 0.5", 0.5, (), "passed", None),
+        ("min: 0.5", 0.4999, (), "failed", None),
+        ("min: 0.1, max: 0.3", 0.4, (), "passed failed", None),
+        ("max_drop: 0.01", 0.39, [0.40], "passed", None),
+        ("max_drop: 0.01", 0.38, [0.40], "failed", None),
+        ("max_drop: 0.01", 0.5, [0.40], "passed", None),
+        ("max_drop: 0.1", 0.5, (), "not checked", "no --baseline was given"),
+        ("max_drop: 0.1", 0.5, [None], "not checked", f"undefined in the baseline: {NONE}"),
+        # What has no value is checked by no limit.
+        ("min: 0", None, [0.4], "not checked", f"undefined: {NONE}"),
+        ("max: 1", None, [0.4], "not checked", f"undefined: {NONE}"),
+        ("max_drop: 0.1", None, [0.4], "not checked", f"undefined: {NONE}"),
+        ("not_worse: 0.05", None, [0.4], "not checked", f"undefined: {NONE}"),
+        ("max_drop: 0.1", 0.5, [], "not checked", f"{LACKS}none"),
+        ("not_worse: 0.05", 0.5, [], "not checked", f"{LACKS}none"),
+    ],
+)
+def test_a_row_against_its_limits(
+    tmp_path: Path, gate: str, now: float | None, before: Any, status: str, reason: str | None
+) -> None:
+    rows = None if before == () else [row(value) for value in before]
+    results = judged(tmp_path, gate, [row(now)], rows)
+    assert " ".join(one.status for one in results) == status
+    assert reason is None or results[0].reason == reason
 
 
-def test_a_limit_is_kept_when_it_is_met_exactly(tmp_path: Path) -> None:
-    assert statuses(judged(tmp_path, "min: 0.5", [row(0.5)])) == ["passed"]
-    assert statuses(judged(tmp_path, "max: 0.5", [row(0.5)])) == ["passed"]
-    assert statuses(judged(tmp_path, "min: 0.5", [row(0.4999)])) == ["failed"]
-    assert statuses(judged(tmp_path, "min: 0.1, max: 0.3", [row(0.4)])) == ["passed", "failed"]
+def test_where_lower_is_better_a_rise_is_a_drop_in_quality(tmp_path: Path) -> None:
+    now, before = (row(value, direction="lower") for value in (0.5, 0.4))
+    (one,) = judged(tmp_path, "max_drop: 0.01", [now], [before])
+    assert one.status == "failed"
+
+
+def test_what_the_baseline_has_instead_is_said(tmp_path: Path) -> None:
+    def reason(gate: str, now: MetricResult, *before: MetricResult) -> str | None:
+        (one,) = judged(tmp_path, gate, [now], list(before))
+        assert one.status == "not checked"
+        return one.reason
+
+    older = row(0.9, model="x"), row(0.9, model="y")
+    for gate in ("max_drop: 0.1", "not_worse: 0.05"):
+        assert reason(gate, row(0.5), *older) == f"{LACKS}x, y"
+    now, before = (row(0.5, parameters={"model": one, "n": [1]}) for one in "ba")
+    told = 'the baseline has it computed in another way: model "a", here "b"'
+    assert reason("max_drop: 0.1", now, before) == told
+
+
+def test_a_row_that_the_baseline_lacks_beside_one_that_it_has(tmp_path: Path) -> None:
+    other = {"parameters": {"iou_threshold": 0.75}}
+    rows = [row(0.5), row(0.4, **other)]
+    missing, there = judged(tmp_path, "max_drop: 0.1", rows, [row(0.9, **other)])
+    assert (missing.status, missing.reason) == ("not checked", "not in the baseline")
+    assert there.status == "failed"
 
 
 def test_every_row_it_names_must_pass(tmp_path: Path) -> None:
     rows = [row(0.6), row(0.3, parameters={"iou_threshold": 0.75}), row(0.9, model="n")]
-    assert statuses(judged(tmp_path, "min: 0.5", rows)) == ["passed", "failed", "passed"]
+    assert [one.status for one in judged(tmp_path, "min: 0.5", rows)] == [
+        "passed",
+        "failed",
+        "passed",
+    ]
     narrow = "min: 0.5, parameters: {iou_threshold: 0.5}, model: m"
-    assert statuses(judged(tmp_path, narrow, rows)) == ["passed"]
-
-
-def test_drops(tmp_path: Path) -> None:
-    gate = "max_drop: 0.01"
-    assert statuses(judged(tmp_path, gate, [row(0.39)], [row(0.40)])) == ["passed"]
-    assert statuses(judged(tmp_path, gate, [row(0.38)], [row(0.40)])) == ["failed"]
-    assert statuses(judged(tmp_path, gate, [row(0.5)], [row(0.40)])) == ["passed"]
-    # Where lower is better, a rise is a drop in quality.
-    lower = {"direction": "lower"}
-    assert statuses(judged(tmp_path, gate, [row(0.5, **lower)], [row(0.4, **lower)])) == ["failed"]
-    assert statuses(judged(tmp_path, gate, [row(None)], [row(0.4)])) == ["not checked"]
-
-
-def test_what_cannot_be_compared_is_said(tmp_path: Path) -> None:
-    (none,) = judged(tmp_path, "max_drop: 0.1", [row(0.5)])
-    assert (none.status, none.reason) == ("not checked", "no --baseline was given")
-    other = [row(0.9, parameters={"iou_threshold": 0.75})]
-    rows = [row(0.5), row(0.4, parameters={"iou_threshold": 0.75})]
-    missing, there = judged(tmp_path, "max_drop: 0.1", rows, other)
-    assert (missing.status, missing.reason) == ("not checked", "not in the baseline")
-    assert there.status == "failed"
-    (none,) = judged(tmp_path, "max_drop: 0.1", [row(0.5)], [row(None)])
-    assert (none.status, none.reason) == (
-        "not checked",
-        "undefined in the baseline: no ground truth",
-    )
-
-
-def test_a_baseline_without_the_value_leaves_the_gate_unchecked(tmp_path: Path) -> None:
-    two = [row(0.9, model="x"), row(0.9, model="y")]
-    for gate in ("max_drop: 0.1", "not_worse: 0.05"):
-        (none,) = judged(tmp_path, gate, [row(0.5)], two)
-        told = "the baseline has no such value; its models are x, y"
-        assert (none.status, none.reason) == ("not checked", told)
-        (none,) = judged(tmp_path, gate, [row(0.5)], [])
-        told = "the baseline has no such value; its models are none"
-        assert (none.status, none.reason) == ("not checked", told)
-
-
-def test_a_value_that_does_not_exist_is_checked_by_no_limit(tmp_path: Path) -> None:
-    for gate in ("min: 0", "max: 1", "max_drop: 0.1", "not_worse: 0.05"):
-        (none,) = judged(tmp_path, gate, [row(None)], [row(0.4)])
-        assert (none.status, none.reason) == ("not checked", "undefined: no ground truth")
+    assert [one.status for one in judged(tmp_path, narrow, rows)] == ["passed"]
 
 
 def test_the_one_model_is_compared_with_the_one_before_whatever_its_name(tmp_path: Path) -> None:
@@ -140,11 +152,7 @@ def coverage(share: float | None, metric: str = "mean_average_precision") -> Cov
 
 
 def covered(folder: Path, gate: str, *found: CoverageResult) -> list[GateResult]:
-    path = folder / "run.yaml"
-    data = "{ground_truth: a, predictions: b}"
-    path.write_text(f"task: object_detection\ndata: {data}\ngates: [{gate}]\n")
-    config = load_config(path, catalogue)
-    return judge_gates(config, catalogue.task("object_detection"), [], None, found)
+    return of_gates(folder, gate, [], None, found)
 
 
 def test_a_gate_on_coverage_asks_it_of_every_metric(tmp_path: Path) -> None:
@@ -165,22 +173,6 @@ def test_a_gate_on_coverage_asks_it_of_every_metric(tmp_path: Path) -> None:
 def test_a_gate_on_coverage_that_nothing_has_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no coverage"):
         covered(tmp_path, "{coverage: 0.95}")
-
-
-def test_a_baseline_computed_in_another_way_is_told_how(tmp_path: Path) -> None:
-    before = [row(0.9, parameters={"model": "a", "n": [1]})]
-    now = [row(0.5, parameters={"model": "b", "n": [1]})]
-    (none,) = judged(tmp_path, "max_drop: 0.1", now, before)
-    told = 'the baseline has it computed in another way: model "a", here "b"'
-    assert (none.status, none.reason) == ("not checked", told)
-
-
-def test_what_has_no_value_is_held_against_no_baseline(tmp_path: Path) -> None:
-    absent = row(None, parameters={"model": "b"}, undefined="not on this machine")
-    (result,) = judged(tmp_path, "max_drop: 0.1", [absent], [row(0.9)])
-    assert (result.status, result.reason) == ("not checked", "undefined: not on this machine")
-    (result,) = judged(tmp_path, "max_drop: 0.1", [absent])
-    assert result.status == "not checked"
 
 
 @pytest.mark.parametrize("model", ["enc", "./models/enc", "/models/enc/"])

@@ -242,11 +242,6 @@ def test_prompts_are_kept_where_asked_for_without_their_secrets(folder: Path) ->
     assert secret not in prompt
 
 
-def test_replies_that_are_left_are_told(folder: Path) -> None:
-    result = evaluated(folder, of_run={"limit": 2})
-    assert any("1 of 3 replies were not used" in warning for warning in result.warnings)
-
-
 def test_a_sample_without_a_reply_makes_the_run_incomplete_unless_a_gate_says_otherwise(
     folder: Path,
 ) -> None:

@@ -1,7 +1,8 @@
-"""How inputs are cut, before anything of them is read."""
+"""How inputs are cut, and how the evidence of pieces is merged."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,6 +18,7 @@ from valor_cli.pipeline.piece_size import (
     piece_bytes,
     piece_of,
 )
+from valor_cli.pipeline.streaming import TOGETHER, Merging
 
 
 @pytest.mark.parametrize("processes", [1, 2, 3, 8])
@@ -62,3 +64,23 @@ def test_bytes_of_files_patterns_and_urls(tmp_path: Path) -> None:
 
 def test_what_is_not_there_is_for_readers_to_tell(tmp_path: Path) -> None:
     assert bytes_to_read([str(tmp_path / "no*.csv"), str(tmp_path / "no.csv"), "-"], 1) == 0
+
+
+@pytest.mark.parametrize("count", [1, 2, TOGETHER - 1, TOGETHER, TOGETHER**2, TOGETHER**2 + 3])
+@pytest.mark.parametrize("early", [False, True])
+def test_all_shards_are_merged(count: int, *, early: bool) -> None:
+    sizes = []
+
+    def merge(parts: Sequence[list[int]]) -> list[int]:
+        sizes.append(len(parts))
+        return [one for part in parts for one in part]
+
+    merging = Merging(merge, early=early)
+    for number in range(count):
+        merging.add([number])
+    assert sorted(merging.merged()) == list(range(count))
+    if not early:
+        assert sizes == [count]
+    else:
+        # Never more are held than a few of each weight.
+        assert max(sizes) <= 2 * TOGETHER

@@ -8,7 +8,7 @@ from pathlib import Path
 import fsspec
 import pytest
 
-from tests.data.parquet_tables import saved
+from tests.data.scored import saved
 from valor_cli.data.formats.parquet.table import TypedFile
 from valor_cli.data.inputs.scores import read_scores
 from valor_cli.data.partition.pieces import Piece

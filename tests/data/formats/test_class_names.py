@@ -62,103 +62,67 @@ def test_names_are_taken_as_written() -> None:
 
 def test_compressed_and_with_a_byte_order_mark() -> None:
     Path("a.json.gz").write_bytes(gzip.compress(b'\xef\xbb\xbf{"1": "cat"}'))
-    assert read_names("a.json.gz") == {1: "cat"}
+    Path("a.json.gz").rename("A.JSON.GZ")
+    assert read_names("A.JSON.GZ") == {1: "cat"}
+
+
+NONE, NAME = "there are no names", "expected a name, found"
+INDEX = "expected an index of 0 or more, found"
+SHAPE = "expected a list of names or a map from index to name, found"
 
 
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("a.txt", "cat\n\ndog\n", "a.txt:2: expected a name, found nothing"),
-        ("a.txt", "\ncat\n", "a.txt:1: expected a name, found nothing"),
-        ("a.txt", "cat\ndog\ncat\n", "a.txt:3: duplicate name 'cat', first at a.txt:1"),
-        ("a.txt", " \n\n", "a.txt: there are no names"),
-        ("a.json", "[]", "a.json: there are no names"),
-        ("a.json", "{}", "a.json: there are no names"),
-        ("a.yaml", "names: []", "a.yaml: there are no names"),
-        ("a.json", '["cat", null]', "a.json: [1]: expected a name, found null"),
-        ("a.json", '["cat", " "]', "a.json: [1]: expected a name, found nothing"),
-        ("a.json", '["cat", {"id": 1}]', "a.json: [1]: expected a name, found an object"),
-        ("a.json", '["cat", ["b"]]', "a.json: [1]: expected a name, found a list"),
-        (
-            "a.json",
-            '["\\ud800"]',
-            'a.json: [0]: expected a name, found the string "\\ud800"',
-        ),
-        (
-            "a.json",
-            '{"0": "cat", "4": "cat"}',
-            "a.json: 4: duplicate name 'cat', first at a.json: 0",
-        ),
-        ("a.json", '{"0": "cat", "0": "dog"}', "a.json: 0: duplicate index 0"),
-        (
-            "a.json",
-            '{"cat": 0}',
-            'a.json: cat: expected an index of 0 or more, found the string "cat"',
-        ),
-        (
-            "a.json",
-            '{"-1": "cat"}',
-            'a.json: -1: expected an index of 0 or more, found the string "-1"',
-        ),
-        (
-            "a.json",
-            '{"99999999999": "cat"}',
-            'a.json: 99999999999: expected an index of 0 or more, found the string "99999999999"',
-        ),
-        (
-            "a.json",
-            "3",
-            "a.json: expected a list of names or a map from index to name, found 3",
-        ),
-        (
-            "a.yaml",
-            "cat",
-            'a.yaml: expected a list of names or a map from index to name, found the string "cat"',
-        ),
-        (
-            "a.yaml",
-            "# none\n",
-            "a.yaml: expected a list of names or a map from index to name, found nothing",
-        ),
-        ("a.yaml", "- cat\n- ~\n", "a.yaml:2: expected a name, found null"),
-        ("a.yaml", "- cat\n- {a: b}\n", "a.yaml:2: expected a name, found an object"),
-        ("a.yaml", "0: cat\n1: cat\n", "a.yaml:2: duplicate name 'cat', first at a.yaml:1"),
-        ("a.yaml", "0: cat\n0: dog\n", "a.yaml:2: duplicate index 0"),
-        (
-            "a.yaml",
-            "nc: 1\n",
-            'a.yaml:1: expected an index of 0 or more, found the string "nc"',
-        ),
-        (
-            "a.yaml",
-            "? [a, b]\n: cat\n",
-            'a.yaml:1: expected an index of 0 or more, found a list',
-        ),
+        ("a.txt", "cat\n\ndog\n", f"2: {NAME} nothing"),
+        ("a.txt", "\ncat\n", f"1: {NAME} nothing"),
+        ("a.txt", "cat\ndog\ncat\n", "3: duplicate name 'cat', first at a.txt:1"),
+        ("a.txt", " \n\n", f" {NONE}"),
+        ("a.json", "[]", f" {NONE}"),
+        ("a.json", "{}", f" {NONE}"),
+        ("a.yaml", "names: []", f" {NONE}"),
+        ("a.json", '["cat", null]', f" [1]: {NAME} null"),
+        ("a.json", '["cat", " "]', f" [1]: {NAME} nothing"),
+        ("a.json", '["cat", {"id": 1}]', f" [1]: {NAME} an object"),
+        ("a.json", '["cat", ["b"]]', f" [1]: {NAME} a list"),
+        ("a.json", "[NaN]", f" [0]: {NAME} NaN"),
+        ("a.json", '["\\ud800"]', f' [0]: {NAME} the string "\\ud800"'),
+        ("a.json", '{"0": "cat", "4": "cat"}', " 4: duplicate name 'cat', first at a.json: 0"),
+        ("a.json", '{"0": "cat", "0": "dog"}', " 0: duplicate index 0"),
+        ("a.json", '{"cat": 0}', f' cat: {INDEX} the string "cat"'),
+        ("a.json", '{"-1": "cat"}', f' -1: {INDEX} the string "-1"'),
+        ("a.json", '{"99999999999": "cat"}', f' 99999999999: {INDEX} the string "99999999999"'),
+        ("a.json", "3", f" {SHAPE} 3"),
+        ("a.yaml", "cat", f' {SHAPE} the string "cat"'),
+        ("a.yaml", "# none\n", f" {SHAPE} nothing"),
+        ("a.yaml", "- cat\n- ~\n", f"2: {NAME} null"),
+        ("a.yaml", "- cat\n- {a: b}\n", f"2: {NAME} an object"),
+        ("a.yaml", "0: cat\n1: cat\n", "2: duplicate name 'cat', first at a.yaml:1"),
+        ("a.yaml", "0: cat\n0: dog\n", "2: duplicate index 0"),
+        ("a.yaml", "nc: 1\n", f'1: {INDEX} the string "nc"'),
+        ("a.yaml", "? [a, b]\n: cat\n", f"1: {INDEX} a list"),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_a_name(name: str, text: str, message: str) -> None:
-    assert error(name, text) == [message, HINT]
+    assert error(name, text) == [f"{name}:{message}", HINT]
 
 
-def test_what_is_no_json_or_yaml() -> None:
-    assert error("a.json", '["cat",\n "dog"') == [
-        "a.json:2:7: the file ends inside a list: it was cut off; write or copy it again"
-    ]
-    (line,) = error("a.yaml", "[cat, dog")
-    assert line.startswith("a.yaml: not YAML: while parsing a flow sequence")
-    (line,) = error("a.yaml", "names: [a]\nnames: [b]\n")
-    assert line == "a.yaml:2: names: duplicate key"
-    (line,) = error("a.yaml", "[" * 5000)
-    assert line.startswith("a.yaml: not YAML: ")
-    (line,) = error("a.json", "NaN")[:1]
-    assert line.startswith("a.json: ")
-    (line,) = error("a.json", "[NaN]")[:1]
-    assert line == "a.json: [0]: expected a name, found NaN"
-    (line,) = error("a.txt", b"caf\xe9\n")
-    assert line.startswith("a.txt:1: not UTF-8 text")
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a.json", '["cat",\n "dog"', "2:7: the file ends inside a list: it was cut off; write "),
+        ("a.json", "NaN", " "),
+        ("a.yaml", "[cat, dog", " not YAML: while parsing a flow sequence"),
+        ("a.yaml", "names: [a]\nnames: [b]\n", "2: names: duplicate key"),
+        ("a.yaml", "[" * 5000, " not YAML: "),
+        ("a.txt", b"caf\xe9\n", "1: not UTF-8 text"),
+    ],
+)
+def test_what_is_no_json_yaml_or_text(name: str, text: str | bytes, message: str) -> None:
+    assert error(name, text)[0].startswith(f"{name}:{message}")
 
 
-@pytest.mark.parametrize("depth", [*range(850, 1050, 5), 5000])
+@pytest.mark.parametrize("depth", [*range(850, 1050, 25), 5000])
 def test_json_of_any_depth_is_refused(depth: int) -> None:
     assert error("a.json", "[" * depth + "]" * depth)[0].startswith("a.json: ")
 
@@ -167,8 +131,3 @@ def test_problems_are_listed_and_counted() -> None:
     lines = error("a.txt", "cat\n" * 30)
     assert len(lines) == 22
     assert lines[20] == "… and 9 more problems"
-
-
-def test_extensions_in_capitals() -> None:
-    Path("a.JSON.GZ").write_bytes(gzip.compress(b'{"1": "cat"}'))
-    assert read_names("a.JSON.GZ") == {1: "cat"}

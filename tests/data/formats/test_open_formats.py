@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -202,48 +201,44 @@ def test_label_studio_with_values_alone() -> None:
     assert found.shapes.box.tolist() == [[20, 20, 60, 40]]
 
 
+def of_cat(kind: str = "rectanglelabels", labels: Any = ("cat",), **value: Any) -> str:
+    return tasks(result(kind, list(labels), **value))
+
+
+RESULT = "[0].annotations[2].result[0]."
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("{}", "a.json: expected a list of tasks, found an object"),
-        ("[3]", 'a.json: [0]: expected a task with an image under "data", found 3'),
+        ("{}", "expected a list of tasks, found an object"),
+        ("[3]", '[0]: expected a task with an image under "data", found 3'),
         (
-            tasks(result("brushlabels", ["cat"], rle=[1])),
-            (
-                "a.json: [0].annotations[2].result[0].type: expected rectanglelabels or "
-                'polygonlabels, found the string "brushlabels"'
-            ),
+            of_cat("brushlabels", rle=[1]),
+            RESULT + "type: expected rectanglelabels or polygonlabels, found the string "
+            '"brushlabels"',
         ),
         (
-            tasks(result("rectanglelabels", [], x=1, y=1, width=1, height=1)),
-            (
-                "a.json: [0].annotations[2].result[0].value.rectanglelabels: expected a list of "
-                "labels, found an empty list"
-            ),
+            of_cat(labels=[], x=1, y=1, width=1, height=1),
+            RESULT + "value.rectanglelabels: expected a list of labels, found an empty list",
         ),
+        (of_cat(x=1, y=1, width=1), RESULT + "value.height: expected a number, found null"),
         (
-            tasks(result("rectanglelabels", ["cat"], x=1, y=1, width=1)),
-            "a.json: [0].annotations[2].result[0].value.height: expected a number, found null",
-        ),
-        (
-            tasks(result("polygonlabels", ["cat"], points=[[1, 2], [3]])),
-            "a.json: [0].annotations[2].result[0].value.points[1]: expected a number, found a list",
+            of_cat("polygonlabels", points=[[1, 2], [3]]),
+            RESULT + "value.points[1]: expected a number, found a list",
         ),
         (
             tasks({**CAT, "original_width": None}),
-            (
-                "a.json: [0].annotations[2].result[0].original_width: expected a whole number "
-                "from 1 to 1,048,576, found null"
-            ),
+            RESULT + "original_width: expected a whole number from 1 to 1,048,576, found null",
         ),
-        (tasks(annotations=3), "a.json: [0].annotations: expected a list, found 3"),
+        (tasks(annotations=3), "[0].annotations: expected a list, found 3"),
     ],
 )
 def test_a_wrong_file_of_label_studio(content: str, message: str) -> None:
     put("a.json", content)
     with pytest.raises(DataError) as caught:
         read_objects("a.json", "ground_truth", Reading(), "label_studio")
-    assert str(caught.value).startswith(message)
+    assert str(caught.value).startswith(f"a.json: {message}")
 
 
 def test_labelme() -> None:
@@ -295,12 +290,17 @@ OPEN_IMAGES = (
 )
 
 
-def test_open_images() -> None:
-    put("boxes.csv", OPEN_IMAGES)
-    assert format_of("boxes.csv") == "open_images"
+@pytest.fixture
+def pictures(in_a_folder: None) -> None:
     Path("pictures").mkdir()
     for name in ("0001eeaf4aed83f9", "000595fe6fee6369"):
         Image.new("L", (800, 400)).save(f"pictures/{name}.jpg")
+
+
+@pytest.mark.usefixtures("pictures")
+def test_open_images() -> None:
+    put("boxes.csv", OPEN_IMAGES)
+    assert format_of("boxes.csv") == "open_images"
     found = read_objects("boxes.csv", "ground_truth", Reading(images="pictures"), "open_images")
     assert labels(found) == [
         ("0001eeaf4aed83f9", "/m/0cmf2"),
@@ -323,41 +323,28 @@ def test_open_images() -> None:
     assert done.summary == "wrote 1 detection of 1 image to out.jsonl (jsonl)"
 
 
+@pytest.mark.usefixtures("pictures")
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("XMin", "left", "boxes.csv: columns are missing: XMin; there is: ImageID, Source, Label"),
-        (
-            "0.25",
-            "x",
-            'boxes.csv:2: XMin: expected a finite number, found the string "x"\n',
-        ),
-        ("0.25", "200", "boxes.csv:2: expected fractions of the image, found 200 (pixels?)\n"),
-        ("0.25", "0.75", "boxes.csv:2: expected xmax of at least xmin (600.0), found 400.0\n"),
-        (
-            ",0,0,0,0,0\n0005",
-            "\n0005",
-            "boxes.csv:2: expected 13 fields as in the first line, found 8",
-        ),
-        ("/m/0cmf2", "", "boxes.csv:2: LabelName: expected a name, found nothing\n"),
+        ("XMin", "left", " columns are missing: XMin; there is: ImageID, Source, Label"),
+        ("0.25", "x", '2: XMin: expected a finite number, found the string "x"\n'),
+        ("0.25", "200", "2: expected fractions of the image, found 200 (pixels?)\n"),
+        ("0.25", "0.75", "2: expected xmax of at least xmin (600.0), found 400.0\n"),
+        (",0,0,0,0,0\n0005", "\n0005", "2: expected 13 fields as in the first line, found 8"),
+        ("/m/0cmf2", "", "2: LabelName: expected a name, found nothing\n"),
         (
             "000595fe6fee6369",
             "b",
-            (
-                "boxes.csv:3: ImageID: the size of image 'b' is not known: there is no such file "
-                "in pictures\nOpen Images boxes are in units of the image: name the folder"
-            ),
+            "3: ImageID: the size of image 'b' is not known: there is no such file in pictures\n",
         ),
     ],
 )
 def test_a_wrong_row_of_open_images(old: str, new: str, message: str) -> None:
     put("boxes.csv", OPEN_IMAGES.replace(old, new, 1))
-    Path("pictures").mkdir()
-    for name in ("0001eeaf4aed83f9", "000595fe6fee6369"):
-        Image.new("L", (800, 400)).save(f"pictures/{name}.jpg")
     with pytest.raises(DataError) as caught:
         read_objects("boxes.csv", "ground_truth", Reading(images="pictures"), "open_images")
-    assert str(caught.value).startswith(message)
+    assert str(caught.value).startswith(f"boxes.csv:{message}")
 
 
 def test_predictions_match_by_the_names_of_images() -> None:
@@ -375,167 +362,111 @@ def test_predictions_match_by_the_names_of_images() -> None:
     assert dataset.image_ids.tolist() == ["day/a", "night/a"]
 
 
-def kitti_line(line: str) -> None:
-    put("in/a.txt", f"{CAR}\n{line}\n")
+def put_objects(form: str, content: Any) -> None:
+    """A file of a format whose last object is this one."""
+    if form == "cvat":
+        put("in/a.xml", f'<annotations>\n<image name="a.jpg">\n{content}\n</image></annotations>')
+    elif form == "labelme":
+        put("in/a.json", labelme(content))
+    else:
+        put("in/a.txt", f"{CAR if form == 'kitti' else PLANE}\n{content}\n")
 
 
-def dota_line(line: str) -> None:
-    put("in/a.txt", f"{PLANE}\n{line}\n")
-
-
-def cvat_object(content: str) -> None:
-    put("in/a.xml", f'<annotations>\n<image name="a.jpg">\n{content}\n</image></annotations>')
-
-
-def labelme_shape(content: Any) -> None:
-    put("in/a.json", labelme(content))
+TRIANGLE = [[1, 2], [3, 4], [5, 7]]
+BOX = '<box label="a" xtl="{}" ytl="2" xbr="{}" ybr="4"/>'
+WRONG_OBJECTS = {
+    ("kitti", "a.txt:2: "): [
+        ("Car 0 0", "expected 15 fields, found 3"),
+        (CAR.replace("587.01", "x"), 'left: expected a finite number, found the string "x"'),
+        (CAR.replace("614.12", "500"), "expected xmax of at least xmin (587.01), found 500.0"),
+    ],
+    ("dota", "a.txt:2: "): [
+        (
+            "1 2 3 4 plane 0",
+            "expected 8 coordinates, a category and whether it is difficult, found 6 fields",
+        ),
+        (PLANE.replace("2408", "nan"), 'y1: expected a finite number, found the string "nan"'),
+        (PLANE[:-1] + "no", 'difficult: expected 0, 1 or 2, found the string "no"'),
+    ],
+    ("cvat", "a.xml:3: "): [
+        ('<box label="a" xtl="1"/>', "box: attributes are missing: ytl, xbr, ybr"),
+        (BOX.format(1, "x"), 'box.xbr: expected a finite number, found the string "x"'),
+        (BOX.format(5, 1), "box: expected xmax of at least xmin (5.0), found 1.0"),
+        ('<polygon label="a" points="1,2;3"/>', "polygon.points: expected points as x,y;x,y;…"),
+        (
+            '<polygon label="a" points="1,2;3,4"/>',
+            "polygon: expected at least 3 points, found 2",
+        ),
+        ('<ellipse label="a" cx="1"/>', "ellipse: expected <box> or <polygon>, found <ellipse>"),
+    ],
+    ("labelme", "a.json: shapes[0]"): [
+        (
+            shape("a", [[1, 2], [3, 4]], "circle"),
+            '.shape_type: expected a polygon or a rectangle, found the string "circle"',
+        ),
+        (shape("", TRIANGLE), '.label: expected a name, found the string ""'),
+        (shape("a", [[1, 2], [3], [5, 7]]), ".points[1]: expected x and y, found a list"),
+        (
+            shape("a", [[1, 2], [3, "4"], [5, 7]]),
+            '.points[1]: expected a number, found the string "4"',
+        ),
+        (shape("a", [[1, 2], [3, 4]], group=2), ".points: expected at least 3 points, found 2"),
+        (
+            shape("a", [[1, 2]], "rectangle"),
+            ".points: expected 2 or 4 points of a rectangle, found 1",
+        ),
+        (3, ": expected an object, found 3"),
+    ],
+}
 
 
 @pytest.mark.parametrize(
-    ("write", "content", "message"),
+    ("form", "content", "message"),
     [
-        (kitti_line, "Car 0 0", "in/a.txt:2: expected 15 fields, found 3"),
-        (
-            kitti_line,
-            CAR.replace("587.01", "x"),
-            'in/a.txt:2: left: expected a finite number, found the string "x"',
-        ),
-        (
-            kitti_line,
-            CAR.replace("614.12", "500"),
-            "in/a.txt:2: expected xmax of at least xmin (587.01), found 500.0",
-        ),
-        (
-            dota_line,
-            "1 2 3 4 plane 0",
-            (
-                "in/a.txt:2: expected 8 coordinates, a category and whether it is difficult, "
-                "found 6 fields"
-            ),
-        ),
-        (
-            dota_line,
-            PLANE.replace("2408", "nan"),
-            'in/a.txt:2: y1: expected a finite number, found the string "nan"',
-        ),
-        (
-            dota_line,
-            PLANE.removesuffix("0") + "no",
-            'in/a.txt:2: difficult: expected 0, 1 or 2, found the string "no"',
-        ),
-        (
-            cvat_object,
-            '<box label="a" xtl="1"/>',
-            "in/a.xml:3: box: attributes are missing: ytl, xbr, ybr",
-        ),
-        (
-            cvat_object,
-            '<box label="a" xtl="1" ytl="2" xbr="x" ybr="4"/>',
-            'in/a.xml:3: box.xbr: expected a finite number, found the string "x"',
-        ),
-        (
-            cvat_object,
-            '<box label="a" xtl="5" ytl="2" xbr="1" ybr="4"/>',
-            "in/a.xml:3: box: expected xmax of at least xmin (5.0), found 1.0",
-        ),
-        (
-            cvat_object,
-            '<polygon label="a" points="1,2;3"/>',
-            "in/a.xml:3: polygon.points: expected points as x,y;x,y;…",
-        ),
-        (
-            cvat_object,
-            '<polygon label="a" points="1,2;3,4"/>',
-            "in/a.xml:3: polygon: expected at least 3 points, found 2",
-        ),
-        (
-            cvat_object,
-            '<ellipse label="a" cx="1"/>',
-            "in/a.xml:3: ellipse: expected <box> or <polygon>, found <ellipse>",
-        ),
-        (
-            labelme_shape,
-            shape("a", [[1, 2], [3, 4]], "circle"),
-            (
-                "in/a.json: shapes[0].shape_type: expected a polygon or a rectangle, found the "
-                'string "circle"'
-            ),
-        ),
-        (
-            labelme_shape,
-            shape("", [[1, 2], [3, 4], [5, 7]]),
-            'in/a.json: shapes[0].label: expected a name, found the string ""',
-        ),
-        (
-            labelme_shape,
-            shape("a", [[1, 2], [3], [5, 7]]),
-            "in/a.json: shapes[0].points[1]: expected x and y, found a list",
-        ),
-        (
-            labelme_shape,
-            shape("a", [[1, 2], [3, "4"], [5, 7]]),
-            'in/a.json: shapes[0].points[1]: expected a number, found the string "4"',
-        ),
-        (
-            labelme_shape,
-            shape("a", [[1, 2], [3, 4]], group=2),
-            "in/a.json: shapes[0].points: expected at least 3 points, found 2",
-        ),
-        (
-            labelme_shape,
-            shape("a", [[1, 2]], "rectangle"),
-            "in/a.json: shapes[0].points: expected 2 or 4 points of a rectangle, found 1",
-        ),
-        (labelme_shape, 3, "in/a.json: shapes[0]: expected an object, found 3"),
+        (form, content, f"in/{place}{message}")
+        for (form, place), faults in WRONG_OBJECTS.items()
+        for content, message in faults
     ],
 )
-def test_a_wrong_object(write: Callable[[Any], None], content: Any, message: str) -> None:
-    write(content)
+def test_a_wrong_object(form: str, content: Any, message: str) -> None:
+    put_objects(form, content)
     with pytest.raises(DataError) as caught:
         read("in")
     assert str(caught.value) == f"{message}\n{SKIP}"
-    found = read("in", invalid="skip")
-    assert found.objects.skipped == 1
+    assert read("in", invalid="skip").objects.skipped == 1
+
+
+SIZE = "expected a whole number from 0 to 1,048,576, found"
 
 
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a.json", "[]", 'in/a.json: expected an object with a list "shapes", found an empty list'),
-        ("a.json", "{}", 'in/a.json: expected an object with a list "shapes", found none'),
+        ("a.json", "[]", ': expected an object with a list "shapes", found an empty list'),
+        ("a.json", "{}", ': expected an object with a list "shapes", found none'),
+        ("a.json", labelme(imageWidth=-1), f": imageWidth: {SIZE} -1"),
+        ("a.xml", '<image name="a.jpg" width="x"/>', f':1: image.width: {SIZE} the string "x"'),
+        ("a.xml", "<image/>", ":1: image: the attribute 'name' is missing"),
         (
-            "a.json",
-            labelme(imageWidth=-1),
-            "in/a.json: imageWidth: expected a whole number from 0 to 1,048,576, found -1",
+            "a.xml",
+            '<track id="0" label="car"/>',
+            ':1: track: tracks are not read; export the task as "CVAT for images 1.1"',
         ),
         (
             "a.xml",
-            '<annotations><image name="a.jpg" width="x"/></annotations>',
-            "in/a.xml:1: image.width: expected a whole number from 0 to",
-        ),
-        (
-            "a.xml",
-            "<annotations><image/></annotations>",
-            "in/a.xml:1: image: the attribute 'name' is missing",
-        ),
-        (
-            "a.xml",
-            '<annotations><track id="0" label="car"/></annotations>',
-            'in/a.xml:1: track: tracks are not read; export the task as "CVAT for images 1.1"',
-        ),
-        (
-            "a.xml",
-            '<annotations><image name="a.jpg"/><image name="a.jpg"/></annotations>',
-            "in/a.xml:1: image.name: duplicate image 'a', also in in/a.xml",
+            '<image name="a.jpg"/><image name="a.jpg"/>',
+            ":1: image.name: duplicate image 'a', also in in/a.xml",
         ),
     ],
 )
 def test_a_wrong_file(name: str, content: str, message: str) -> None:
+    form = "labelme"
+    if name.endswith(".xml"):
+        form, content = "cvat", f"<annotations>{content}</annotations>"
     put(f"in/{name}", content)
-    form = "cvat" if name.endswith(".xml") else "labelme"
     with pytest.raises(DataError) as caught:
         read_objects("in", "ground_truth", Reading(), form)
-    assert str(caught.value).startswith(message)
+    assert str(caught.value).startswith(f"in/{name}{message}")
 
 
 def test_formats_without_scores_are_no_predictions() -> None:
@@ -576,14 +507,12 @@ def test_whatever_is_read_can_be_converted(name: str, target: str) -> None:
         put("in/labels/a.txt", "0 0.5 0.5 0.5 0.5\n")
         Path("in/images").mkdir()
         Image.new("L", (640, 480)).save("in/images/a.png")
+    elif name == "labelme":
+        put("in/a.json", labelme(shape("cat", [[1, 2], [5, 2], [5, 9]])))
+    elif name == "cvat":
+        put("in/a.xml", CVAT.replace(' rotation="30.0"', "").replace("night/a", "night/b"))
     else:
         put("in/a.txt", CAR if name == "kitti" else PLANE)
-        if name in ("labelme", "cvat"):
-            Path("in/a.txt").unlink()
-            put("in/a.json", labelme(shape("cat", [[1, 2], [5, 2], [5, 9]])))
-        if name == "cvat":
-            Path("in/a.json").unlink()
-            put("in/a.xml", CVAT.replace(' rotation="30.0"', "").replace("night/a", "night/b"))
     Path("pictures").mkdir()
     for image in ("a", "b"):
         Image.new("L", (3000, 3000)).save(f"pictures/{image}.png")
@@ -597,22 +526,13 @@ def test_whatever_is_read_can_be_converted(name: str, target: str) -> None:
 
 
 def put_panoptic() -> None:
-    put(
-        "panoptic.json",
-        json.dumps(
-            {
-                "images": [{"id": 1, "file_name": "a.png", "width": 640, "height": 480}],
-                "categories": [{"id": 1, "name": "car", "isthing": 1}],
-                "annotations": [
-                    {
-                        "image_id": 1,
-                        "file_name": "a.png",
-                        "segments_info": [{"id": 5, "category_id": 1}],
-                    }
-                ],
-            }
-        ),
-    )
+    segments = [{"id": 5, "category_id": 1}]
+    document = {
+        "images": [{"id": 1, "file_name": "a.png", "width": 640, "height": 480}],
+        "categories": [{"id": 1, "name": "car", "isthing": 1}],
+        "annotations": [{"image_id": 1, "file_name": "a.png", "segments_info": segments}],
+    }
+    put("panoptic.json", json.dumps(document))
     pixels = np.zeros((480, 640, 3), np.uint8)
     pixels[10:20, 30:50, 0] = 5
     Path("panoptic").mkdir()

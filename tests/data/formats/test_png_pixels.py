@@ -34,7 +34,7 @@ KINDS: Final = [
     *((depth, GRAY) for depth in (1, 2, 4, 8, 16)),
     *((depth, PALETTE) for depth in (1, 2, 4, 8)),
 ]
-SIZES: Final = [(1, 1), (1, 9), (7, 1), (3, 7), (5, 8), (4, 31), (9, 70)]
+SIZES: Final = [(1, 9), (7, 1), (5, 8), (4, 31), (9, 70)]
 """Heights and widths."""
 
 Outcome = tuple[str, tuple[int, ...], bytes] | str
@@ -114,7 +114,7 @@ def flat(rng: np.random.Generator, height: int, width: int, most: int) -> NDArra
 
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize(("depth", "kind"), KINDS)
-@pytest.mark.parametrize("filters", [(0,), (1,), (2,), (3,), (4,), (4, 3, 1, 2, 0), (3, 4)])
+@pytest.mark.parametrize("filters", [(1,), (2,), (3,), (4,), (4, 3, 1, 2, 0)])
 def test_every_kind_filter_and_size(
     depth: int, kind: int, filters: Sequence[int], size: tuple[int, int]
 ) -> None:

@@ -1,22 +1,28 @@
-"""Pascal VOC XML: what is read, and what is said of what cannot be."""
+"""Pascal VOC XML: what is read, what is refused, and what is written."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 from xml.sax.saxutils import escape
 
+import numpy as np
 import pytest
+from msgspec.structs import replace
 
+from tests.data.conversion.scenes import BOXES, scene, text, with_categories, with_images
 from valor_cli.data.formats import voc as reader
+from valor_cli.data.formats.voc import write_voc
 from valor_cli.data.shapes.objects.object_file import ObjectFile, Role
 from valor_cli.data.shapes.objects.reading import Reading
+from valor_cli.data.shapes.objects.scene import WriteOptions
 from valor_cli.errors import DataError
+from valor_cli.kernels.geometry.shapes import Shapes
 
 pytestmark = pytest.mark.usefixtures("in_a_folder")
 
-SKIP = "Fix these rows, or set `on_invalid: skip` under `data:` to leave them out."
 COCO = Path(__file__).parents[2] / "real_data/detection/voc2012-100/groundtruth.coco.json"
 
 
@@ -79,110 +85,6 @@ def test_the_same_data_in_coco_json() -> None:
     assert found.image_names == "file"
 
 
-def test_a_single_file_of_predictions() -> None:
-    difficult = "<difficult>1</difficult><pose>Left</pose>"
-    path = write(
-        thing(box(), "<score>0.5</score>", difficult),
-        thing(box(0, 0, 0, 0), "<confidence>1</confidence>", name="<name>dog</name>"),
-        file="",
-    )
-    found = read_voc(path, "predictions")
-    assert found.objects["score"].tolist() == [0.5, 1]
-    assert found.objects["image_id"].tolist() == ["a", "a"]
-    assert found.shapes.box.tolist() == [[1, 2, 3, 4], [0, 0, 0, 0]]
-    assert found.images is not None
-    assert set(found.images.columns) == {"id"}
-
-
-def test_polygons_are_taken_where_shapes_are_wanted() -> None:
-    polygon = "".join(
-        f"<x{at}>{x}</x{at}><y{at}>{y}</y{at}>"
-        for at, (x, y) in enumerate([(0, 0), (2, 0), (2, 2), (0, 0)], 1)
-    )
-    path = write(thing(box(), f"<polygon>{polygon}</polygon>"))
-    assert read_voc(path, "ground_truth").shapes.kinds == ("box",)
-    shapes = read_voc(path, "ground_truth", wanted="shape").shapes
-    assert shapes.polygon.points.tolist() == [[0, 0], [2, 0], [2, 2]]
-
-
-def test_parts_of_objects_are_no_objects() -> None:
-    path = write(thing(box(), f"<part><name>head</name>{box(0, 0, 9, 9)}</part>"))
-    assert read_voc(path, "ground_truth").shapes.box.tolist() == [[1, 2, 3, 4]]
-
-
-@pytest.mark.parametrize(
-    ("inside", "message"),
-    [
-        (thing(box(), name=""), ":4: object: <name> is missing"),
-        (thing(), ":4: object: <bndbox> is missing"),
-        (
-            thing("<bndbox><xmin>1</xmin><ymin>1</ymin><xmax>1</xmax></bndbox>"),
-            ":4: bndbox: <ymax> is missing",
-        ),
-        (
-            thing(box(left="x")),
-            ':4: bndbox.xmin: expected a finite number, found the string "x"',
-        ),
-        (thing(box(top="")), ":4: bndbox.ymin: expected a finite number, found nothing"),
-        (
-            thing(box(top="nan")),
-            ':4: bndbox.ymin: expected a finite number, found the string "nan"',
-        ),
-        (
-            thing(box(right="1e200")),
-            ':4: bndbox.xmax: expected at most 1e+150, found the string "1e200"',
-        ),
-        (
-            thing(box(left=5)),
-            ":4: bndbox: expected xmax of at least xmin (5.0), found 4.0",
-        ),
-        (
-            thing("<polygon><x1>1</x1><y1>1</y1><x2>2</x2></polygon>"),
-            ":4: polygon: <y2> is missing",
-        ),
-        (
-            thing("<polygon><x1>1</x1><y1>1</y1><x2>2</x2><y2>2</y2></polygon>"),
-            ":4: polygon: expected at least 3 points, found 2",
-        ),
-    ],
-)
-def test_a_wrong_object(inside: str, message: str) -> None:
-    path = write(thing(box()), inside)
-    assert error(path) == f"a.xml{message}\n{SKIP}"
-    found = read_voc(path, "ground_truth", invalid="skip")
-    assert len(found.objects) == 1
-    assert (found.files[0].rows, found.files[0].skipped) == (2, 1)
-
-
-def test_predictions_need_scores() -> None:
-    path = write(thing(box()))
-    assert error(path, "predictions") == (
-        f"a.xml:3: object: <score> (or <confidence>) is missing, which predictions need\n{SKIP}"
-    )
-
-
-@pytest.mark.parametrize("invalid", ["error", "skip"])
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("<annotation>\n<object>", "a.xml:2:9: not XML: no element found"),
-        ("<annotation>\n</object>", "a.xml:2:3: not XML: mismatched tag"),
-        ("plain text", "a.xml:1:1: not XML: syntax error"),
-        ("<kml/>", "a.xml:1: expected <annotation> (Pascal VOC), found <kml>"),
-        (
-            "<annotation><size><width>-1</width></size></annotation>",
-            (
-                "a.xml:1: size.width: expected a whole number from 0 to 1,048,576, "
-                'found the string "-1"'
-            ),
-        ),
-    ],
-)
-def test_a_wrong_file_is_an_error_always(text: str, message: str, invalid: str) -> None:
-    Path("a.xml").write_text(text)
-    assert error(invalid=invalid) == message
-
-
 @pytest.mark.parametrize(
     "prologue",
     [
@@ -207,13 +109,57 @@ def test_deep_nesting_is_no_problem() -> None:
     assert len(read_voc("a.xml", "ground_truth").objects) == 0
 
 
-def test_an_image_of_two_files() -> None:
-    write(name="voc/a.xml", file="x.jpg")
-    write(name="voc/b.xml", file="folder\\x.png")
-    assert error("voc") == "voc/b.xml:2: filename: duplicate image 'x', also in voc/a.xml"
+def test_corners_and_scores() -> None:
+    written = write_voc(
+        replace(scene(BOXES, score=np.array([0.5, 1, 0.1])), coded=True), WriteOptions()
+    )
+    assert sorted(written.files) == ["five.xml", "seven.xml", "three.xml"]
+    assert written.files["five.xml"] == (
+        b"<annotation>\n"
+        b"  <filename>five.jpg</filename>\n"
+        b"  <size><width>200</width><height>100</height></size>\n"
+        b"  <object><name>dog</name><score>0.5</score><bndbox><xmin>0.1</xmin><ymin>0.2</ymin>"
+        b"<xmax>20.1</xmax><ymax>10.2</ymax></bndbox></object>\n"
+        b"  <object><name>cat</name><score>0.1</score><bndbox><xmin>8.0</xmin><ymin>8.0</ymin>"
+        b"<xmax>8.0</xmax><ymax>12.0</ymax></bndbox></object>\n"
+        b"</annotation>\n"
+    )
+    assert written.files["seven.xml"] == (
+        b"<annotation>\n"
+        b"  <filename>seven.jpg</filename>\n"
+        b"  <size><width>50</width><height>40</height></size>\n"
+        b"</annotation>\n"
+    )
 
 
-def test_a_folder_without_annotations_is_an_error() -> None:
-    Path("voc").mkdir()
-    assert error("voc") == "voc: there are no XML files in this folder"
-    assert error(metadata=["camera"]).startswith("a.xml: this format has no image metadata")
+def test_names_are_escaped() -> None:
+    objects = with_categories(scene(BOXES), "a<b>&amp;", "dög")
+    content = write_voc(objects, WriteOptions()).files["three.xml"]
+    assert ElementTree.fromstring(content).findtext("object/name") == "a<b>&amp;"  # noqa: S314
+
+
+@pytest.mark.parametrize("label", ["a\x01", "", " a", "a\ufffe"])
+def test_labels_that_xml_cannot_hold(label: str) -> None:
+    with pytest.raises(DataError, match="XML cannot hold the label"):
+        write_voc(with_categories(scene(BOXES), label, "dog"), WriteOptions())
+
+
+def test_file_names_that_xml_cannot_hold() -> None:
+    objects = scene(BOXES)
+    assert objects.images is not None
+    names = text(["a\x01/three.jpg", "five.jpg", "seven.jpg"])
+    objects = with_images(objects, **{**objects.images.columns, "file_name": names})
+    with pytest.raises(DataError, match="XML cannot hold the file name"):
+        write_voc(objects, WriteOptions())
+
+
+def test_sides_that_corners_do_not_give_back_are_told() -> None:
+    # 0.1 + 0.2 is 0.30000000000000004, less 0.1 is 0.20000000000000004.
+    boxes = Shapes.boxes(np.array([[0.1, 0, 0.2, 1], [1, 1, 1, 1], [2, 2, 2, 2]]))
+    warning = write_voc(scene(boxes), WriteOptions()).warnings[-1]
+    assert warning.startswith("VOC stores corners: the sides of 1 boxes are off by up to 3e-17")
+
+
+def test_other_shapes_are_refused() -> None:
+    with pytest.raises(DataError, match="VOC holds no rotated_box, found 3\nconvert them: --geo"):
+        write_voc(scene(Shapes.rotated_boxes(np.ones((3, 5)))), WriteOptions())

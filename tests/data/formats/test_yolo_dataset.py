@@ -113,6 +113,10 @@ def test_layouts(layout: Mapping[str, str], expected: dict[str, int], by_file: b
 def test_a_split_is_chosen() -> None:
     files(**ULTRALYTICS)
     assert len(read_yolo(".", "ground_truth", split="train").objects) == 2
+    with pytest.raises(DataError) as caught:
+        read_yolo(".", "ground_truth", split="test")
+    there = "./data.yaml: this data set has no `test:`; there is: val, train"
+    assert str(caught.value) == f"{there}\n{HINT}"
     files(**{"data.yaml": f"train: images/train\n{NAMES}"})
     assert len(read_yolo(".", "ground_truth").objects) == 2
     # The names of a config go before those of the data set.
@@ -161,36 +165,26 @@ def test_the_label_file_of_an_image(image: str, label: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "options", "message"),
+    ("changes", "message"),
     [
         (
             {"data.yaml": f"val: nowhere\n{NAMES}"},
-            {},
             f"data.yaml:1: val: there is no folder or file 'nowhere'\n{HINT}",
         ),
         (
             {"data.yaml": f"val: /dev/zero\n{NAMES}"},
-            {},
             f"data.yaml:1: val: there is no folder or file '/dev/zero'\n{HINT}",
         ),
         (
             {"data.yaml": NAMES},
-            {},
             f"data.yaml: this data set has no `val:` and no `test:` and no `train:`\n{HINT}",
         ),
         (
-            {},
-            {"split": "test"},
-            f"data.yaml: this data set has no `test:`; there is: val, train\n{HINT}",
-        ),
-        (
             {"data.yaml": f"val: labels\n{NAMES}"},
-            {},
             f"data.yaml:1: val: there are no images in this split\n{HINT}",
         ),
         (
             {"data.yaml": f"val: val.txt\n{NAMES}", "val.txt": "images/val/a.jpg\nx.jpg\n"},
-            {},
             (
                 "val.txt:2: there is no image 'x.jpg'\n"
                 "The lines of this file are paths of images, from its folder."
@@ -198,7 +192,6 @@ def test_the_label_file_of_an_image(image: str, label: str) -> None:
         ),
         (
             {"data.yaml": f"val: images/val/more\n{NAMES}"},
-            {},
             (
                 "data.yaml:1: val: no image has a label file (the first would be "
                 "labels/val/more/c.txt)\nLabels are in a folder `labels` beside the folder "
@@ -207,33 +200,29 @@ def test_the_label_file_of_an_image(image: str, label: str) -> None:
         ),
         (
             {"images/val/a.png": "4x4"},
-            {},
             "images/val/a.png: there is images/val/a.jpg too; both have one label file",
         ),
         (
             {"data.yaml": f"val: images/val\nkpt_shape: [17, 3]\n{NAMES}"},
-            {},
             "data.yaml: kpt_shape: the labels of poses are not read\ngive keypoints as COCO JSON",
         ),
-        ({"data.yaml": "val: ["}, {}, "data.yaml: not YAML: "),
+        ({"data.yaml": "val: ["}, "data.yaml: not YAML: "),
         (
             {"data.yaml": "val: images/val\nnc: 2\n"},
-            {},
             "data.yaml: this data set has no `names:` of classes",
         ),
-        ({"data.yaml": "val: images/val\nnames: 3\n"}, {}, "data.yaml: expected a list of names"),
+        ({"data.yaml": "val: images/val\nnames: 3\n"}, "data.yaml: expected a list of names"),
         (
             {"labels/val/a.txt": "2 0.5 0.5 1 1\n"},
-            {},
             "labels/val/a.txt:1: there is no name for class 2 (2 names are known)\n",
         ),
     ],
 )
-def test_what_is_wrong(changes: dict[str, str], options: dict[str, Any], message: str) -> None:
+def test_what_is_wrong(changes: dict[str, str], message: str) -> None:
     files(**ULTRALYTICS)
     files(**changes)
     with pytest.raises(DataError) as caught:
-        read_yolo("data.yaml", "ground_truth", **options)
+        read_yolo("data.yaml", "ground_truth")
     assert str(caught.value).startswith(message)
 
 

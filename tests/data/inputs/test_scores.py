@@ -1,15 +1,13 @@
-"""Inputs of labels and scores: every format, with the compiled kernel or without."""
+"""Inputs of labels and scores: every format, with the compiled kernel or without; real tables."""
 
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import json
 import random
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,12 +16,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.data.scored import error, listed, read, said, written
-from valor_cli.data.formats.tables import format_of
+from tests.data.scored import joined_parts, read, said, saved, written
+from tests.engines import by_both, computing
+from valor_cli.data.inputs.score_pieces import read_score_piece
 from valor_cli.data.inputs.scores import read_scores
-from valor_cli.data.shapes.scores.score_file import ScoreFile, ScoreReading, Side
+from valor_cli.data.partition.pieces import UnsplittableError, cut, seamless
+from valor_cli.data.shapes.scores.joined import ScorePart
+from valor_cli.data.shapes.scores.score_file import ScoreReading, Side
 from valor_cli.errors import DataError
-from valor_cli.kernels import engine
 from valor_cli.kernels.ranking.scores import DenseScores, SparseScores
 
 pytestmark = pytest.mark.usefixtures("in_a_folder")
@@ -86,16 +86,19 @@ def paired_rows(rows: Sequence[Sample]) -> list[list[Any]]:
     ]
 
 
-def objects(rows: Sequence[Sample]) -> str:
-    records = [
-        {"id": one.sample_id, "label": one.label, "site": one.site, "predictions": dict(one.scores)}
-        for one in rows
-    ]
+def lines(records: Iterable[object]) -> str:
     return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
 
 
+def objects(rows: Sequence[Sample]) -> str:
+    return lines(
+        {"id": one.sample_id, "label": one.label, "site": one.site, "predictions": dict(one.scores)}
+        for one in rows
+    )
+
+
 def items(rows: Sequence[Sample]) -> str:
-    records = [
+    return lines(
         {
             "id": one.sample_id,
             "label": one.label,
@@ -103,17 +106,15 @@ def items(rows: Sequence[Sample]) -> str:
             "metadata": {"site": one.site},
         }
         for one in rows
-    ]
-    return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+    )
 
 
 def single_lines(rows: Sequence[Sample]) -> str:
-    records = [
+    return lines(
         {"id": one[0], "label": one[1], "prediction": name, "score": score, "site": one[3]}
         for one in rows
         for name, score in one[2]
-    ]
-    return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+    )
 
 
 FORMS: dict[str, Callable[[Sequence[Sample]], str]] = {
@@ -128,10 +129,11 @@ FORMS: dict[str, Callable[[Sequence[Sample]], str]] = {
 
 
 @pytest.mark.parametrize("name", FORMS)
-@pytest.mark.parametrize("seed", [1, 2, 3])
-def test_every_form_says_the_same(name: str, seed: int) -> None:
-    rows = samples(seed, 200, most=1 + seed % 3)
-    found = read(FORMS[name](rows), "samples", name, metadata=["site"])
+@pytest.mark.parametrize(("count", "most", "compiled"), [(3000, 2, True), (200, 3, False)])
+def test_every_form_says_the_same(name: str, count: int, most: int, compiled: bool) -> None:
+    rows = samples(count, count, most=most)
+    with computing(compiled):
+        found = read(FORMS[name](rows), "samples", name, metadata=["site"])
     assert said(found) == expected(rows)
     assert found.files[0].skipped == 0
 
@@ -142,72 +144,12 @@ def test_rows_of_a_sample_in_any_order(name: str) -> None:
     rows = samples(4, 60)
     pairs = [(one, at) for one in rows for at in range(len(one.scores))]
     order = np.random.default_rng(5).permutation(len(pairs)).tolist()
-    mixed = [rows_of_one(*pairs[at]) for at in order]
+    mixed = [one._replace(scores=(one.scores[at],)) for one, at in (pairs[to] for to in order)]
     found = read(FORMS[name](mixed), "samples", name, metadata=["site"])
     together: dict[str, list[Any]] = {}
     for one in mixed:
         together.setdefault(one.sample_id, []).extend(one.scores)
     assert [(row[0], row[3]) for row in said(found)] == list(together.items())
-
-
-def rows_of_one(one: Sample, at: int) -> Sample:
-    return one._replace(scores=one.scores[at : at + 1])
-
-
-@contextmanager
-def plainly() -> Iterator[None]:
-    """Without the compiled kernel."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine, "compiled", None)
-        yield
-
-
-def both(text: str, side: Side, name: str, **options: Any) -> tuple[ScoreFile, ScoreFile]:
-    """What is read with the compiled kernel, and without."""
-    quick = read(text, side, name, **options)
-    with plainly():
-        return quick, read(text, side, name, **options)
-
-
-def same(quick: ScoreFile, slow: ScoreFile) -> None:
-    assert said(quick) == said(slow)
-    assert (set(quick.labels), quick.classes) == (set(slow.labels), slow.classes)
-    assert set(quick.keys) == set(slow.keys)
-    assert (quick.files, quick.samples.skipped) == (slow.files, slow.samples.skipped)
-    rows = (quick.samples.rows, slow.samples.rows)
-    assert rows[0] is not None
-    assert np.array_equal(*rows)  # type: ignore[arg-type]
-    assert type(quick.scores) is type(slow.scores)
-
-
-@pytest.mark.parametrize("name", FORMS)
-def test_the_kernel_changes_nothing(name: str) -> None:
-    rows = [one._replace(scores=one.scores[:2]) for one in samples(6, 3000)]
-    rows = [one for one in rows if len(one.scores) == 2]
-    same(*both(FORMS[name](rows), "samples", name, metadata=["site"]))
-
-
-def test_the_kernel_changes_nothing_classes() -> None:
-    rng = np.random.default_rng(7)
-    rows = [[f"s{row}", NAMES[row % 3], *rng.random(3).tolist()] for row in range(500)]
-    text = table([["id", "label", *NAMES[:3]], *rows])
-    quick, slow = both(text, "samples", "a.csv", probabilities=True)
-    same(quick, slow)
-    assert isinstance(quick.scores, DenseScores)
-    assert quick.scores.score.tolist() == [row[2:] for row in rows]
-    head = ["id", "label", *NAMES[:3]]
-    text = "".join(
-        json.dumps(dict(zip(head, row, strict=True)), ensure_ascii=False) + "\n" for row in rows
-    )
-    keyed, slow = both(text, "samples", "a.jsonl", probabilities=True)
-    same(keyed, slow)
-    assert said(keyed) == said(quick)
-    text = "".join(
-        json.dumps({"id": row[0], "label": row[1], "scores": row[2:]}, ensure_ascii=False) + "\n"
-        for row in rows
-    )
-    quick, slow = both(text, "samples", "a.jsonl", classes=NAMES[:3])
-    same(quick, slow)
 
 
 CELLS = st.sampled_from(
@@ -231,7 +173,7 @@ def test_the_kernel_changes_nothing_whatever_the_cells(
         options["classes"] = ["cat", "dog"]
     for invalid in ("skip", "error"):
         options["invalid"] = invalid
-        assert outcome(text, side, options) == outcome(text, side, options, plain=True)
+        check_both_engines(text, side, options)
 
 
 FAULTS = {
@@ -275,29 +217,25 @@ def test_the_kernel_changes_nothing_whatever_is_wrong(name: str, seed: int) -> N
     head = "id,label,pred0,score0,pred1,score1" + end if name == "a.csv" else ""
     text = head + end.join(rows) + end * (seed % 2)
     for options in ({}, {"invalid": "skip"}, {"invalid": "skip", "probabilities": True}):
-        quick = outcome(text, "samples", options, name=name)
-        assert quick == outcome(text, "samples", options, plain=True, name=name)
+        check_both_engines(text, "samples", options, name)
 
 
-def outcome(
-    text: str, side: Side, options: dict[str, Any], *, plain: bool = False, name: str = "a.csv"
-) -> object:
-    with plainly() if plain else nullcontext():
+def check_both_engines(text: str, side: Side, options: Any, name: str = "a.csv") -> None:
+    def outcome() -> object:
         try:
             return said(read(text, side, name, **options))
         except DataError as fault:
             return str(fault)
 
-
-def shards(rows: Sequence[Sample], form: Callable[[Sequence[Sample]], str], ending: str) -> None:
-    for at, part in enumerate((rows[:50], rows[50:120], rows[120:])):
-        written(form(part), f"part-{at}.{ending}")
+    quick, plain = by_both(outcome)
+    assert quick == plain
 
 
 @pytest.mark.parametrize(("name", "ending"), [("pairs.csv", "csv"), ("objects.jsonl", "jsonl")])
 def test_several_files_are_one_input(name: str, ending: str) -> None:
     rows = samples(8, 200)
-    shards(rows, FORMS[name], ending)
+    for at, part in enumerate((rows[:50], rows[50:120], rows[120:])):
+        written(FORMS[name](part), f"part-{at}.{ending}")
     found = read_scores(f"part-*.{ending}", "samples", ScoreReading(metadata=["site"]))
     assert said(found) == expected(rows)
     assert [(one.path, one.rows) for one in found.files] == [
@@ -305,112 +243,8 @@ def test_several_files_are_one_input(name: str, ending: str) -> None:
         (f"part-1.{ending}", 70),
         (f"part-2.{ending}", 80),
     ]
-    at = 51
-    assert found.samples.place_of(at).startswith(f"part-1.{ending}:")
+    assert found.samples.place_of(51).startswith(f"part-1.{ending}:")
     assert isinstance(found.scores, SparseScores)
-
-
-def test_several_files_of_the_same_classes() -> None:
-    written("id,label,cat,dog\na,cat,1,0\n", "part-0.csv")
-    written("id,label,cat,dog\nb,dog,0.25,0.75\n", "part-1.csv")
-    found = read_scores("part-*.csv", "samples", ScoreReading())
-    assert isinstance(found.scores, DenseScores)
-    assert found.scores.score.tolist() == [[1, 0], [0.25, 0.75]]
-    # The order of each file decides its ties.
-    written("id,label,dog,cat\nb,dog,0.75,0.25\n", "part-1.csv")
-    found = read_scores("part-*.csv", "samples", ScoreReading())
-    assert listed(found) == [[("cat", 1), ("dog", 0)], [("dog", 0.75), ("cat", 0.25)]]
-    assert found.classes == ("cat", "dog")
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "expected"),
-    [
-        ("id,label\nx,cat\na,cat\n", "id,label\nb,cat\na,dog\n",
-         "part-1.csv:3: the sample 'a' is also in part-0.csv:3"),
-        ("id,label,key\na,cat,k\n", "id,label,key\na,cat,j\na,cat,k\n",
-         "part-1.csv:3: the sample 'a' (label key 'k') is also in part-0.csv:2"),
-        ("id,label,key\na,cat,k\n", "id,label\nb,cat\n",
-         "part-1.csv: labels have no label key here, and have one in part-0.csv"),
-    ],
-)  # fmt: skip
-def test_files_that_do_not_agree(first: str, second: str, expected: str) -> None:
-    written(first, "part-0.csv")
-    written(second, "part-1.csv")
-    with pytest.raises(DataError) as caught:
-        read_scores("part-*.csv", "ground_truth", ScoreReading())
-    assert str(caught.value) == expected
-
-
-def test_files_of_other_classes() -> None:
-    written("id,cat,dog\na,1,0\n", "part-0.csv")
-    written("id,cat,cow\nb,1,0\n", "part-1.csv")
-    with pytest.raises(DataError) as caught:
-        read_scores("part-*.csv", "predictions", ScoreReading())
-    assert str(caught.value) == (
-        "part-1.csv: its columns are other classes than those of part-0.csv: cow, dog\n"
-        "Name the columns that are classes under `data: classes:`."
-    )
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "expected"),
-    [
-        ("a.csv", "", "csv"),
-        ("a.tsv", "", "csv"),
-        ("a.JSONL", "", "jsonl"),
-        ("a.ndjson.gz", "", "jsonl"),
-        ("a.json", "", "json"),
-        ("a.txt", '{"id": 1}\n', "jsonl"),
-        ("a.txt", ' [{"id": 1}]', "json"),
-        ("a.txt", "\nid;label\n", "csv"),
-    ],
-)
-def test_formats_are_told(name: str, text: str, expected: str) -> None:
-    assert format_of(written(text, name)) == expected
-
-
-@pytest.mark.parametrize(
-    ("path", "text", "expected"),
-    [
-        ("a.txt", "words", "a.txt: the format cannot be detected from the content"),
-        (".", None, ".: this is a folder; a file, or a pattern such as folder/*.jsonl, is needed"),
-        ("no*.csv", None, "no*.csv: no file matches"),
-        ("none.csv", None, "none.csv: no such file"),
-    ],
-)
-def test_formats_that_cannot_be_told(path: str, text: str | None, expected: str) -> None:
-    if text is not None:
-        written(text, path)
-    with pytest.raises(DataError) as caught:
-        read_scores(path, "samples", ScoreReading())
-    assert str(caught.value).startswith(expected)
-
-
-def test_a_format_that_there_is_not() -> None:
-    with pytest.raises(DataError, match=r"no format 'jsonln' .did you mean 'jsonl'"):
-        read_scores("a", "samples", ScoreReading(), format="jsonln")
-
-
-def test_classes_are_named_once() -> None:
-    message = "classes: duplicate class 'cat'"
-    assert error("id,cat\na,1\n", "predictions", classes=["cat", "dog", "cat"]) == message
-
-
-def test_a_named_format() -> None:
-    path = written('{"id":"a","label":"cat"}\n', "a.csv")
-    assert read_scores(path, "ground_truth", ScoreReading(), format="jsonl").labels == ("cat",)
-
-
-def test_compressed_files_and_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
-    text = b"id,label\na,cat\n"
-    Path("a.csv.gz").write_bytes(gzip.compress(text))
-    assert read_scores("a.csv.gz", "ground_truth", ScoreReading()).labels == ("cat",)
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
-    assert read_scores("-", "ground_truth", ScoreReading()).labels == ("cat",)
-    Path("cut.csv.gz").write_bytes(gzip.compress(text)[:-9])
-    with pytest.raises(DataError, match="damaged"):
-        read_scores("cut.csv.gz", "ground_truth", ScoreReading())
 
 
 def test_the_memory_of_many_samples() -> None:
@@ -429,10 +263,6 @@ def test_the_memory_of_many_samples() -> None:
     assert len(found.samples) == 10_000
     # 8 MB of scores and 4 MB of labels; twice the scores while they are joined.
     assert peak < 30_000_000
-
-
-def test_utf_16_is_refused() -> None:
-    assert "looks like UTF-16" in error("id,label\na,cat\n".encode("utf-16"), "ground_truth")
 
 
 SCALARS = st.sampled_from([None, True, 0, 0.5, 2, -1, "", "cat", "dog", "0.5", "é", "\ud800"])
@@ -475,14 +305,114 @@ def test_a_row_is_refused_exactly_if_it_has_a_fault(
     """A row refused without a fault is an error of the program, no `DataError`."""
     text = "".join(json.dumps(record) + "\n" for record in records)
     options = {"classes": classes, "probabilities": probabilities, "metadata": ["site"]}
-    assert outcome(text, side, options, name="a.jsonl") == outcome(
-        text, side, options, plain=True, name="a.jsonl"
-    )
+    check_both_engines(text, side, options, "a.jsonl")
 
 
-def test_a_label_key_may_have_a_score_and_no_label() -> None:
-    line = {"id": 1, "label": {"hue": "red"}, "prediction": {"hue": None}, "score": 0.5}
-    found = read(json.dumps(line), "samples", "a.jsonl")
-    assert listed(found) == [[]]
-    wrong = error(json.dumps({**line, "score": "x"}), "samples", "a.jsonl")
-    assert wrong.startswith('a.jsonl:1: score.hue: expected a number, found the string "x"')
+DATA = Path(__file__).parents[2] / "real_data/classification"
+
+
+def test_a_quoted_field_over_several_blocks() -> None:
+    """Rows are read quickly again behind it, and keep their line numbers."""
+    long = "x\n" * 200_000
+    rows = "".join(f"{number},cat\n" for number in range(30_000))
+    found = read(f'id,label\nfirst,"{long}"\n{rows}last,dog\n', "ground_truth")
+    assert len(found.samples) == 30_002
+    assert found.labels == (long, "cat", "dog")
+    assert found.samples.place_of(30_001) == f"a.csv:{2 + 200_001 + 30_000}"
+
+
+@pytest.mark.parametrize("name", ["breastcancer-342-binary", "digits-899-randomforest"])
+def test_real_tables_of_classes(name: str) -> None:
+    path = DATA / name / "predictions.csv"
+    with path.open(newline="") as file:
+        head, *rows = list(csv.reader(file))
+    found = read_scores(str(path), "predictions", ScoreReading(probabilities=True))
+    assert found.classes == tuple(head[1:])
+    assert isinstance(found.scores, DenseScores)
+    assert found.scores.score.tolist() == [[float(cell) for cell in row[1:]] for row in rows]
+    assert [one[0] for one in said(found)] == [row[0] for row in rows]
+
+
+def test_real_names_given_by_people() -> None:
+    path = DATA / "human-edge-16/labels.csv"
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    found = read_scores(str(path), "samples", ScoreReading(metadata=["subject"]))
+    assert said(found) == [
+        (row["id"], None, row["label"], [(row["prediction"], 1)], row["subject"]) for row in rows
+    ]
+
+
+def test_ids_that_are_long_here_and_there() -> None:
+    """The column would be a gigabyte at the width of the longest."""
+    rows = "".join(f"{number},cat\n" for number in range(10_000))
+    long = "x" * 100_000
+    found = read(f"id,label\n{rows}{long},dog\n", "ground_truth")
+    ids: Any = found.samples["sample_id"]
+    assert ids.dtype == object
+    assert ids[-1] == long.encode()
+    assert ids[7] == b"7"
+
+
+WIDE: dict[str, list[Any]] = {
+    "id": ["a", "b"],
+    "label": ["cat", "dog"],
+    "cat": [0.9, 0.2],
+    "dog": [0.1, 0.8],
+}
+
+
+def parts_of(path: str, size: int) -> list[ScorePart]:
+    """What is read of the pieces of a file."""
+    return [read_score_piece(piece, "samples", ScoreReading()) for piece in cut(path, size)]
+
+
+def check_joined(path: str, parts: list[ScorePart]) -> None:
+    """See that parts are the file."""
+    whole = read_scores(path, "samples", ScoreReading())
+    spans = [one.facts.span for one in parts if one.facts.span]
+    assert seamless(spans, Path(path).stat().st_size)
+    joined = joined_parts(path, "samples", parts, whole.files[0].sha256 or "")
+    assert joined is not None
+    assert said(joined) == said(whole)
+    assert list(joined.files) == list(whole.files)
+    assert joined.samples.rows is not None
+    assert whole.samples.rows is not None
+    assert joined.samples.rows.tolist() == whole.samples.rows.tolist()
+
+
+@pytest.mark.parametrize("size", [1, 50, 100, 500])
+def test_the_parts_of_a_file_are_the_file(size: int) -> None:
+    columns: dict[str, Any] = {name: one * 3 for name, one in WIDE.items()}
+    columns["id"] = list("abcdef")
+    path = saved(columns, row_group_size=2)
+    parts = parts_of(path, size)
+    check_joined(path, parts)
+    files = [one.file for one in parts]
+    assert {file.files[0].sha256 for file in files} == {""}
+    places = [file.samples.place_of(0) for file in files if len(file.samples)]
+    assert places[0] == "a.parquet: row 1"
+    assert size > 100 or places[1:] == ["a.parquet: row 3", "a.parquet: row 5"]
+
+
+@pytest.mark.parametrize("size", [20, 200])
+@pytest.mark.parametrize("group", [1, 3, 4])
+def test_a_sample_of_several_rows_is_in_one_part(group: int, size: int) -> None:
+    """Row groups end inside of samples, one of which is larger than a group."""
+    samples = ["a"] * 2 + ["b"] * 7 + ["c"] + ["d"] * 3
+    columns = {
+        "id": samples,
+        "label": ["cat" if one != other else None for one, other in pairwise(["", *samples])],
+        "prediction": [f"p{at}" for at in range(len(samples))],
+        "score": np.arange(len(samples)) / 16,
+    }
+    path = saved(columns, row_group_size=group)
+    check_joined(path, parts_of(path, size))
+
+
+def test_a_part_that_needs_the_others() -> None:
+    # The true label of a row of one label each may stand in another row group.
+    columns = {"id": ["a", "b", "a"], "label": ["cat", "cat", None], "pred": ["cat", "cat", "dog"]}
+    path = saved({**columns, "score": [0.5] * 3}, row_group_size=1)
+    with pytest.raises(UnsplittableError):
+        parts_of(path, 20)

@@ -75,17 +75,6 @@ def test_every_damaged_file_is_named() -> None:
     assert str(caught.value).split("\n")[20:] == ["… and 10 more problems"]
 
 
-def test_values_that_are_no_label() -> None:
-    with pytest.raises(DataError) as caught:
-        # What is predicted on an ignored pixel may be anything.
-        dataset(a=([0, 7, 7, 255], [0, 0, 3, 9]), b=([1], [4])).verify()
-    lines = str(caught.value).split("\n")
-    assert lines[0].startswith("gt/a.png: ")
-    assert "7 (2 pixels)" in lines[0]
-    assert [line.split(":")[0] for line in lines[1:3]] == ["pred/a.png", "pred/b.png"]
-    assert "9" not in lines[1]
-
-
 def test_examples_are_whole_images() -> None:
     examples = [MetricExample("worst_image", name, value=0.5) for name in ("b", "a")]
     shown = dataset(a=GOOD, b=([0], [1])).illustrate(examples)
@@ -106,13 +95,6 @@ def told(truth: list[int], prediction: list[int], *, void_known: bool = True) ->
     with pytest.raises(DataError) as caught:
         stray.stop()
     return str(caught.value).splitlines()
-
-
-def test_nothing_stray_stops_nothing() -> None:
-    stray = UnexpectedPixels()
-    values = np.array([[0, 1, 255]], np.uint8)
-    stray.note(PLACES, RawPair(values, values, *codes_of(2)))
-    stray.stop()
 
 
 def test_values_and_pixels_of_each_file() -> None:
@@ -159,11 +141,3 @@ def test_files_that_cannot_be_read_are_listed_among_them() -> None:
         "Every value needs a label: `labels` under `data:` names the values.",
         "Ignore pixels with `ignore_index: 9`.",
     ]
-
-
-def test_a_file_that_cannot_be_read_has_no_values() -> None:
-    stray = UnexpectedPixels()
-    stray.note_error(DataError(Problem("truth/b.png", "damaged")))
-    with pytest.raises(DataError) as caught:
-        stray.stop()
-    assert str(caught.value) == "truth/b.png: damaged"

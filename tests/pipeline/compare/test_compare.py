@@ -11,6 +11,7 @@ from tests.oracles.paired_runs import INFO, row, run, values
 from valor_cli.errors import ConfigError
 from valor_cli.pipeline.compare.changes import MOST_CHANGED
 from valor_cli.pipeline.compare.compare import compare_runs
+from valor_cli.pipeline.compare.incompatible import baseline_differences
 from valor_cli.results import (
     ComparedRuns,
     ExampleObject,
@@ -214,3 +215,35 @@ def test_warnings_say_what_else_differs() -> None:
 def test_the_same_runs_are_the_same_comparison() -> None:
     first, second = (_run(column, "a", "b", primary=("f1",)) for column in (BEFORE, AFTER))
     assert _compare(first, second) == _compare(first, second)
+
+
+def baseline(**rest: Any) -> RunResult:
+    return run([values("f1", "m", [0.5, 1.0])], **rest)
+
+
+def told(settings: dict[str, str], *, held: bool = False, **sizes: int) -> list[str]:
+    before = baseline(settings={"matching": "coco", "judge": "a"})
+    data = {**before.data, **sizes}
+    return baseline_differences(before, before.task, data, settings, held=held)
+
+
+def test_what_differs_from_the_baseline() -> None:
+    same = {"matching": "coco", "judge": "a"}
+    assert told(same) == []
+    assert told(same, held=True, samples=1) == [
+        "--baseline: made from other data (12 samples; here 1 sample)"
+    ]
+    # Who was asked by one of both has no part in what both have.
+    assert told({"matching": "coco"}, held=True) == []
+    words = "evaluated in another way (matching: coco, judge: a; here matching: coco, judge: b)"
+    other = {"matching": "coco", "judge": "b"}
+    assert told(other) == [f"--baseline: {words}"]
+    assert baseline_differences(baseline(), "else", {}, {}, held=True) == [
+        f"--baseline: a run of another task, {baseline().task}"
+    ]
+
+
+def test_gates_do_not_hold_values_found_in_another_way() -> None:
+    with pytest.raises(ConfigError, match="evaluated in another way") as refused:
+        told({"matching": "voc", "judge": "a"}, held=True)
+    assert "leave max_drop and not_worse out" in str(refused.value)

@@ -1,4 +1,4 @@
-"""What workers of a cluster run, in this process."""
+"""What workers of a cluster run, have installed and can read."""
 
 from __future__ import annotations
 
@@ -8,15 +8,22 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from valor_cli.errors import DataError, Problem
-from valor_cli.pipeline.executor.cluster_versions import SOURCES, installed
+from valor_cli.errors import DataError, MissingExtraError, Problem, ValorError
+from valor_cli.pipeline.executor import cluster, cluster_versions
+from valor_cli.pipeline.executor.cluster_inputs import (
+    TRIED,
+    check_inputs,
+    input_differences,
+    local_sizes,
+)
+from valor_cli.pipeline.executor.cluster_versions import PACKAGE, SOURCES, check_versions, installed
 from valor_cli.pipeline.executor.cluster_work import (
     Boxed,
     Failed,
@@ -134,3 +141,141 @@ def test_relative_paths_begin_where_the_clients_do(
 )
 def test_sizes(value: object, bytes_: int) -> None:
     assert size_of(value) == pytest.approx(bytes_, rel=0.06)
+
+
+NEAR, GONE = "tcp://10.0.0.1:5", "tcp://10.0.0.2:5"
+
+
+class _Client:
+    """Two workers, one of which no longer answers."""
+
+    def __init__(self, *there: str) -> None:
+        self.there = there
+
+    def run_on_scheduler(self, function: Callable[[], Any]) -> Any:
+        return function()
+
+    def run(self, function: Callable[..., Any], *task: Any, on_error: str) -> dict[str, Any]:
+        assert on_error == "return"
+        return {NEAR: function(*task), GONE: OSError("stream is closed")}
+
+    def nthreads(self) -> dict[str, int]:
+        return dict.fromkeys(self.there, 1)
+
+
+@pytest.fixture(autouse=True)
+def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "_GONE_S", 0)
+
+
+def test_a_worker_that_goes_is_not_missed() -> None:
+    found = cluster._of_all_workers(cast("Any", _Client(NEAR)), installed)
+    assert found == {NEAR: installed()}
+
+
+def test_a_worker_that_stays_and_gives_no_answer() -> None:
+    found = cluster._of_all_workers(cast("Any", _Client(NEAR, GONE)), installed)
+    assert str(found[GONE]) == "stream is closed"
+
+
+def test_the_same_files(tmp_path: Path) -> None:
+    file, folder = tmp_path / "a.csv", tmp_path / "maps"
+    file.write_bytes(b"12345")
+    folder.mkdir()
+    others = ["s3://bucket/b.csv", "not-there.csv", "-"]
+    sizes = local_sizes([str(file), str(folder), *others, str(file)])
+    assert sizes == {str(file): 5, str(folder): 0}
+    assert input_differences("/", sizes) == []
+
+
+def test_files_that_are_missing_or_others(tmp_path: Path) -> None:
+    (tmp_path / "b.csv").write_bytes(b"123")
+    found = input_differences(str(tmp_path), {"a.csv": 5, "b.csv": 5, "maps": 0})
+    missing = "No such file or directory"
+    assert found == [
+        ("a.csv", missing),
+        ("b.csv", "it has 3 bytes there, 5 here"),
+        ("maps", missing),
+    ]
+    with pytest.raises(DataError) as caught:
+        check_inputs("/data", {"tcp://10.0.0.1:5": found, "tcp://10.0.0.2:5": []})
+    assert str(caught.value).splitlines()[0] == (
+        "a.csv: worker tcp://10.0.0.1:5 cannot read it (from /data): No such file or directory"
+    )
+    assert "object store" in caught.value.hint
+
+
+def test_of_many_files_some_are_looked_for(tmp_path: Path) -> None:
+    paths = [tmp_path / f"{number:04}.csv" for number in range(TRIED * 3 + 1)]
+    for path in paths:
+        path.touch()
+    sizes = local_sizes(list(map(str, paths)))
+    assert len(sizes) <= TRIED
+    assert str(paths[0]) in sizes
+    # The last quarter is looked at as well.
+    assert max(sizes) > str(paths[-len(paths) // 4])
+
+
+def test_a_worker_that_gives_no_answer() -> None:
+    with pytest.raises(DataError, match="cannot be queried: OSError: gone"):
+        check_inputs("/", {"tcp://10.0.0.1:5": OSError("gone")})
+
+
+HERE = installed()
+NODE = "worker tcp://10.0.0.1:5"
+
+
+def _told(*nodes: object) -> list[str]:
+    with pytest.raises(ValorError) as caught:
+        check_versions({f"{NODE}{number}": found for number, found in enumerate(nodes)})
+    assert caught.value.exit_code == 2
+    return [str(problem) for problem in caught.value.problems]
+
+
+def test_the_same_everywhere() -> None:
+    check_versions({"the scheduler": HERE, NODE: dict(HERE)})
+    assert set(HERE) >= {"python", "numpy", "msgspec", PACKAGE, SOURCES}
+
+
+def test_every_difference_of_every_node_is_told() -> None:
+    other = {**HERE, "numpy": "1.26.4", "python": "3.9"}
+    assert _told(HERE, other, {**HERE, PACKAGE: "0.0.9"}) == [
+        f"{NODE}1: numpy is {HERE['numpy']} here, 1.26.4 there",
+        f"{NODE}1: python is {HERE['python']} here, 3.9 there",
+        f"{NODE}2: valor-cli is {HERE[PACKAGE]} here, 0.0.9 there",
+    ]
+
+
+def test_two_checkouts_of_a_version() -> None:
+    assert _told({**HERE, SOURCES: "0123456789ab"}) == [
+        f"{NODE}0: valor-cli {HERE[PACKAGE]} has different sources there (0123456789ab) and here ("
+        + HERE[SOURCES]
+        + ")"
+    ]
+
+
+def test_a_package_that_only_some_inputs_need(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster_versions, "installed", lambda: {**HERE, "pyarrow": "20.0"})
+    check_versions({NODE: {**HERE, "pyarrow": "none"}})
+    with pytest.raises(ValorError, match=r"pyarrow is 20\.0 here, 19\.0 there"):
+        check_versions({NODE: {**HERE, "pyarrow": "19.0"}})
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        ModuleNotFoundError("No module named 'valor_cli'", name="valor_cli"),
+        Exception("ModuleNotFoundError(\"No module named 'valor_cli'\")"),
+    ],
+)
+def test_a_node_without_the_package(found: Exception) -> None:
+    with pytest.raises(MissingExtraError) as caught:
+        check_versions({"the scheduler": HERE, NODE: found})
+    assert caught.value.problems[0].place == NODE
+    assert caught.value.hint == f"pip install 'valor-cli[dask]=={HERE[PACKAGE]}'"
+
+
+def test_a_node_that_lacks_something_else() -> None:
+    (told,) = _told(ModuleNotFoundError("No module named 'numpy'", name="numpy"))
+    assert "its installed packages cannot be listed" in told
+    assert "No module named 'numpy'" in told

@@ -12,17 +12,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.data.readings import assert_equal
+from tests.data.readings import assert_equal, check_doubtful, fast_and_slow
 from valor_cli.data.formats.coco import objects as coco_objects
-from valor_cli.data.formats.coco.diagnosis import diagnose_objects
+from valor_cli.data.formats.coco.objects import UnusualError, detections_listed
 from valor_cli.data.formats.coco.reader import decode_objects
-from valor_cli.data.formats.json.document import parse_json
 from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.data.source.files import TextSource
 from valor_cli.data.values import LARGEST_COORDINATE
-from valor_cli.errors import DataError
 from valor_cli.kernels import engine
-from valor_cli.kernels.geometry.shapes import BOX, MASK, POLYGON
+from valor_cli.kernels.geometry.shapes import BOX, MASK, POLYGON, Masks
 
 pytestmark = pytest.mark.skipif(engine.compiled is None, reason="no kernel, no fast reading")
 
@@ -119,10 +117,7 @@ def test_results(
     request = data.draw(requests)
     path = tmp_path / "dt.json"
     path.write_text(json.dumps(document, indent=data.draw(st.sampled_from([None, 1]))))
-    source = TextSource(str(path))
-    fast = decode_objects(source, "predictions", request)
-    parsed = parse_json(source.whole(), str(path))
-    slow = diagnose_objects(parsed, source, "predictions", request)
+    fast, slow = fast_and_slow(str(path), "predictions", request)
     assert [expected_kind(row, request.wanted) for row in rows] == slow.shapes.kind.tolist()
     # A wrong cut of a list is noticed, and then this file is read slowly.
     if fast is not None or chunk > 64:
@@ -154,10 +149,7 @@ def test_ground_truth(data: st.DataObject, tmp_path: Path) -> None:
     request = data.draw(requests)
     path = tmp_path / "gt.json"
     path.write_text(json.dumps(document))
-    source = TextSource(str(path))
-    parsed = parse_json(source.whole(), str(path))
-    slow = diagnose_objects(parsed, source, "ground_truth", request)
-    assert_equal(decode_objects(source, "ground_truth", request), slow)
+    assert_equal(*fast_and_slow(str(path), "ground_truth", request))
 
 
 numbers = st.integers(-3, 9) | st.sampled_from([1.0, 0.5, True, None, 2**70, "1"])
@@ -183,16 +175,7 @@ def test_what_is_found_fast_in_a_doubtful_file_is_found_slowly(
     row = {"image_id": 1, "category_id": 2, "score": 1}
     path = tmp_path / "dt.json"
     path.write_text(json.dumps([row | {"segmentation": each} for each in rows]))
-    source, request = TextSource(str(path)), Reading("shape")
-    fast = decode_objects(source, "predictions", request)
-    parsed = parse_json(source.whole(), str(path))
-    try:
-        slow = diagnose_objects(parsed, source, "predictions", request)
-    except DataError:
-        assert fast is None
-    else:
-        if fast is not None:
-            assert_equal(fast, slow)
+    check_doubtful(str(path), Reading("shape"))
 
 
 @pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")
@@ -205,21 +188,16 @@ def test_strings_that_may_be_run_lengths(text: str, tmp_path: Path) -> None:
     total = max(_total(text), 1)
     row |= {"segmentation": {"size": [total, 1], "counts": text}}
     path.write_text(json.dumps([row]))
-    source, request = TextSource(str(path)), Reading("shape")
-    fast = decode_objects(source, "predictions", request)
-    parsed = parse_json(source.whole(), str(path))
-    try:
-        slow = diagnose_objects(parsed, source, "predictions", request)
-    except DataError:
-        assert fast is None
-    else:
-        assert_equal(fast, slow)
-        decoded = reference.decode({"size": [total, 1], "counts": text.encode()})
-        starts = np.concatenate([[0], np.cumsum(slow.shapes.mask.counts)])
-        inside = np.zeros(total, np.uint8)
-        for begin, end in zip(starts[1:-1:2], starts[2::2], strict=True):
-            inside[begin:end] = 1
-        assert decoded[:, 0].tolist() == inside.tolist()
+    slow = check_doubtful(str(path), Reading("shape"))
+    if slow is None:
+        return
+    assert_equal(decode_objects(TextSource(str(path)), "predictions", Reading("shape")), slow)
+    decoded = reference.decode({"size": [total, 1], "counts": text.encode()})
+    starts = np.concatenate([[0], np.cumsum(slow.shapes.mask.counts)])
+    inside = np.zeros(total, np.uint8)
+    for begin, end in zip(starts[1:-1:2], starts[2::2], strict=True):
+        inside[begin:end] = 1
+    assert decoded[:, 0].tolist() == inside.tolist()
 
 
 def _total(text: str) -> int:
@@ -230,3 +208,109 @@ def _total(text: str) -> int:
         value = code - 32 if code & 16 else code
         counts.append(value + counts[-2] if len(counts) > 2 else value)
     return sum(counts)
+
+
+REAL = Path(__file__).parents[3] / "real_data" / "detection" / "coco-val2014-100"
+
+
+def runs(masks: Masks) -> list[list[int]]:
+    return [part.tolist() for part in np.split(masks.counts, masks.starts[1:-1])]
+
+
+@pytest.mark.skipif(engine.compiled is None, reason="no kernel, no fast reading")
+def test_masks_of_real_data() -> None:
+    path = REAL / "groundtruth.coco.json"
+    document = json.loads(path.read_text())
+    fast, found = fast_and_slow(str(path), "ground_truth", Reading("shape"))
+    assert_equal(fast, found)
+    rows = document["annotations"]
+    crowds = [row["segmentation"] for row in rows if row["iscrowd"]]
+    assert found.shapes.kind.tolist() == [MASK if row["iscrowd"] else POLYGON for row in rows]
+    assert runs(found.shapes.mask) == [crowd["counts"] for crowd in crowds]
+    # Shoelace's formula, part by part. COCO's own areas are counted in pixels: near, not equal.
+    polygon = found.shapes.polygon
+    parts = np.split(polygon.points, polygon.rings[1:-1])
+    areas = [
+        abs(np.sum(x * np.roll(y, -1) - y * np.roll(x, -1))) / 2
+        for x, y in (part.T for part in parts)
+    ]
+    sums = np.add.reduceat(areas, polygon.objects[:-1])
+    given = found.objects["area"][found.shapes.kind == POLYGON]
+    assert np.median(np.abs(sums / given - 1)) < 1e-9
+
+
+def test_closing_a_ring_changes_no_mask_of_the_reference() -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(200):
+        ring = rng.uniform(0, 20, 2 * rng.integers(3, 9)).round(int(rng.integers(0, 3))).tolist()
+        masks = reference.frPyObjects([ring, ring + ring[:2]], 20, 20)
+        assert masks[0]["counts"] == masks[1]["counts"]
+
+
+HEIGHT, WIDTH = 30, 40
+SHAPES = Reading("shape")
+
+
+def detection(number: int, **keys: Any) -> dict[str, Any]:
+    rng = np.random.default_rng(number)
+    cuts = np.sort(rng.integers(0, HEIGHT * WIDTH, 2 * rng.integers(1, 9)))
+    counts = np.diff([0, *cuts, HEIGHT * WIDTH]).tolist()
+    size = [HEIGHT, WIDTH]
+    found = reference.frPyObjects({"counts": counts, "size": size}, HEIGHT, WIDTH)
+    return {
+        "image_id": number % 3,
+        "category_id": 1 + number % 2,
+        "segmentation": {"size": size, "counts": found["counts"].decode()},
+        "score": number / 100,
+    } | keys
+
+
+def test_many_lists_are_read_as_one(tmp_path: Path) -> None:
+    # Beside what is read of them: a box, other keys, white space, an object in the object.
+    rows = [detection(n, bbox=[0, 0, 1, 1], extra={"a": {}}) for n in range(100)]
+    path = tmp_path / "found.json"
+    path.write_text(json.dumps(rows, indent=1))
+    fast, expected = fast_and_slow(str(path), "predictions", SHAPES)
+    assert_equal(fast, expected)
+    text = path.read_bytes()[1:]
+    found = detections_listed((text[at : at + 700] for at in range(0, len(text), 700)), SHAPES)
+    assert found is not None
+    assert found.columns["score"].tolist() == [n / 100 for n in range(100)]
+    assert found.shapes.mask.counts.tolist() == expected.shapes.mask.counts.tolist()
+    assert found.shapes.mask.starts.tolist() == expected.shapes.mask.starts.tolist()
+
+
+def of_mask(**keys: Any) -> dict[str, Any]:
+    return detection(2, segmentation=detection(2)["segmentation"] | keys)
+
+
+OTHERS = {
+    "a polygon": detection(2, segmentation=[[0, 0, 9, 0, 9, 9]]),
+    "no segmentation": detection(2, segmentation=None, bbox=[0, 0, 9, 9]),
+    "counts as a list": of_mask(counts=[HEIGHT * WIDTH]),
+    "counts that do not add up": of_mask(counts="01"),
+    "a character that is none of counts": of_mask(counts="0é"),
+    "a character beyond 64 bits": of_mask(counts="\U0001f40d"),
+    "a size of 0": of_mask(size=[0, WIDTH], counts=""),
+    "a size beyond 64 bits": of_mask(size=[1 << 70, 1]),
+    "a huge size": of_mask(size=[1 << 21, 1 << 21]),
+    "another type of id": detection(2, image_id="1"),
+    "a score that is text": detection(2, score="1"),
+}
+
+
+@pytest.mark.parametrize("other", OTHERS.values(), ids=OTHERS.keys())
+@pytest.mark.parametrize("chunk", [150, 1 << 18])
+def test_anything_else_beside_masks(
+    other: dict[str, Any], chunk: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(coco_objects, "CHUNKS", {"shape": chunk})
+    for rows in ([detection(0), other, detection(1)], [other, detection(0), detection(1)]):
+        path = tmp_path / "found.json"
+        path.write_text(json.dumps(rows))
+        check_doubtful(str(path), SHAPES)
+
+
+def test_half_a_list_is_left_to_others() -> None:
+    with pytest.raises(UnusualError):
+        detections_listed([json.dumps([detection(0)]).encode()[1:-9]], SHAPES)

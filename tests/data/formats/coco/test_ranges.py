@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import pickle
 import random
@@ -214,3 +215,20 @@ def test_ids_of_two_kinds_are_told_by_the_facts_of_all() -> None:
 def test_objects_whose_end_is_too_far_away_are_left_to_the_whole_reader() -> None:
     long = json.dumps([BOX, BOX | {"note": "x" * (1 << 25)}, BOX]).encode()
     assert parts_of(long, 1 << 22)[1] is None
+
+
+def test_the_collector_is_left_as_it_was() -> None:
+    Path("a.json").write_text("[")
+    assert gc.isenabled()
+    with pytest.raises(DataError):
+        read_objects("a.json", "predictions", Reading())
+    assert gc.isenabled()
+    Path("a.json").write_text(json.dumps([BOX]))
+    read_objects("a.json", "predictions", Reading())
+    assert gc.isenabled()
+    gc.disable()
+    try:
+        read_objects("a.json", "predictions", Reading())
+        assert not gc.isenabled()
+    finally:
+        gc.enable()

@@ -1,4 +1,4 @@
-"""CSV of objects: what is read, and what is said of what cannot be."""
+"""CSV of objects: what is read beyond the corpus, and what is written."""
 
 from __future__ import annotations
 
@@ -11,8 +11,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
+from tests.data.conversion.scenes import BOXES, polygons, scene, text, with_categories, with_images
+from valor_cli.data.formats.csv.object_writer import write_csv
 from valor_cli.data.inputs.objects import Reading, read_objects
+from valor_cli.data.shapes.objects.scene import WriteOptions
+from valor_cli.errors import DataError
+from valor_cli.kernels.geometry.shapes import Masks, Polygons, Shapes
 
 pytestmark = pytest.mark.usefixtures("in_a_folder")
 
@@ -84,3 +90,70 @@ def test_what_the_csv_module_writes_is_read_back(rows: list[tuple[Any, ...]]) ->
     labels = found.categories["name"][found.objects["category_id"]].tolist()
     assert labels == [row[1] for row in rows]
     assert found.shapes.box.tolist() == [[*row[2:], row[-1]] for row in rows]
+
+
+def test_ground_truth() -> None:
+    objects = scene(
+        BOXES,
+        id=np.array([7, 1, 9]),
+        area=np.array([150.5, np.nan, np.nan]),
+        crowd=np.array([False, True, False]),
+    )
+    written = write_csv(replace(objects, coded=True), WriteOptions())
+    assert written.files[""].decode() == (
+        "image_id,label,x,y,width,height,crowd,id,area,image_width,image_height\n"
+        "3,cat,10.0,20.0,30.0,40.0,1,1,,100,80\n"
+        "5,dog,0.1,0.2,20.0,10.0,0,7,150.5,200,100\n"
+        "5,cat,8.0,8.0,0.0,4.0,0,9,,200,100\n"
+        "7,,,,,,,,,50,40\n"
+    )
+    assert written.warnings == ["CSV holds no file names of images: 3 are lost"]
+
+
+def test_detections() -> None:
+    objects = scene(BOXES, score=np.array([0.1 + 0.2, 1.0, 5e-324]))
+    written = write_csv(replace(objects, coded=True), WriteOptions())
+    assert written.files[""].decode() == (
+        "image_id,label,x,y,width,height,score\n"
+        "3,cat,10.0,20.0,30.0,40.0,1.0\n"
+        "5,dog,0.1,0.2,20.0,10.0,0.30000000000000004\n"
+        "5,cat,8.0,8.0,0.0,4.0,5e-324\n"
+        "7,,,,,,\n"
+    )
+    assert written.warnings == [
+        "CSV holds no image sizes: 3 are lost",
+        "CSV holds no file names of images: 3 are lost",
+    ]
+
+
+def test_rotated_boxes() -> None:
+    rotated = Shapes.rotated_boxes(np.arange(15.0).reshape(3, 5))
+    objects = with_images(scene(rotated))
+    assert write_csv(objects, WriteOptions()).files[""].decode() == (
+        "image_id,label,cx,cy,width,height,angle\n"
+        "5,dog,0.0,1.0,2.0,3.0,4.0\n"
+        "5,cat,10.0,11.0,12.0,13.0,14.0\n"
+        "3,cat,5.0,6.0,7.0,8.0,9.0\n"
+    )
+
+
+def test_text_is_quoted_where_it_must_be() -> None:
+    objects = scene(BOXES, image_id=text(["b,1", "a", "b,1"]))
+    objects = with_categories(with_images(objects), 'a "cat"', "two\rlines")
+    assert write_csv(objects, WriteOptions()).files[""].decode() == (
+        "image_id,label,x,y,width,height\n"
+        '"b,1","two\rlines",0.1,0.2,20.0,10.0\n'
+        '"b,1","a ""cat""",8.0,8.0,0.0,4.0\n'
+        'a,"a ""cat""",10.0,20.0,30.0,40.0\n'
+    )
+
+
+def test_what_csv_cannot_hold() -> None:
+    with pytest.raises(DataError, match="CSV holds no polygon, found 3\nconvert them: --geometry"):
+        write_csv(scene(polygons(*[[[[0, 0, 4, 0, 4, 3]]]] * 3)), WriteOptions())
+    kind = np.array([0, 1, 0], np.uint8)
+    both = Shapes(kind, np.ones((2, 4)), np.ones((1, 5)), Polygons.none(), Masks.none())
+    with pytest.raises(DataError, match="CSV holds boxes or rotated boxes, not both"):
+        write_csv(scene(both), WriteOptions())
+    with pytest.raises(DataError, match=r"annotations\[1\]: an empty label marks an image"):
+        write_csv(with_categories(scene(BOXES), "", "dog"), WriteOptions())

@@ -192,9 +192,3 @@ def test_no_such_document() -> None:
     assert '"categories" is missing' in error(document(categories=None))
     twice = [annotation(*SEGMENTS), annotation(*SEGMENTS, image=2)]
     assert error(document(*twice)) == "gt.json: several annotations have the file 'a'"
-
-
-def test_no_folder_of_pngs() -> None:
-    Path("other.json").write_text(json.dumps(document()))
-    with pytest.raises(DataError, match="there is no folder 'other'"):
-        read_label_maps("other.json", "ground_truth", "coco_panoptic")

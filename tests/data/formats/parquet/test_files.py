@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import io
 import sys
@@ -12,35 +11,20 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from msgspec.structs import replace
 
-from tests.data.parquet_tables import saved
+from tests.data.scored import saved
 from valor_cli.data.batch import Block, Part, TypedReading
 from valor_cli.data.formats.parquet.table import TypedFile
 from valor_cli.data.formats.tables import format_of
-from valor_cli.data.inputs.samples import read_samples
 from valor_cli.data.inputs.scores import read_scores
 from valor_cli.data.partition.pieces import Span, cut, seamless
-from valor_cli.data.shapes.samples.sample_file import SampleReading
 from valor_cli.data.shapes.scores.score_file import ScoreReading
 from valor_cli.errors import DataError, MissingExtraError
 
 pytestmark = pytest.mark.usefixtures("in_a_folder")
 TABLE = {"id": ["a", "b"], "label": ["cat", "dog"], "pred": ["cat", "cat"]}
-
-
-def error(path: str = "a.parquet") -> str:
-    with pytest.raises(DataError) as caught:
-        read_scores(path, "samples", ScoreReading(), "parquet")
-    return str(caught.value)
-
-
-def changed(content: bytes) -> str:
-    Path("a.parquet").write_bytes(content)
-    return error()
 
 
 @pytest.mark.parametrize("name", ["a.parquet", "A.PARQUET", "a.pq", "a.bin", "a"])
@@ -121,43 +105,6 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
         assert found.files[0].sha256 == hashlib.sha256(content).hexdigest()
 
 
-@pytest.mark.parametrize(
-    ("content", "expected"),
-    [
-        (b"", "a.parquet: the file is empty"),
-        (b"id,label\n", "a.parquet: not a Parquet file: it does not begin with PAR1"),
-        (b"PAR1", "a.parquet: the Parquet file is cut off: its end"),
-        (b"PAR1PAR1", "a.parquet: the Parquet file is cut off: its end"),
-        (b"PAR1" + bytes(100) + b"PARE", "a.parquet: the Parquet file is encrypted, and no key"),
-        (b"PAR1\xff\xff\xff\x7fPAR1", "a.parquet: the Parquet file cannot be read: "),
-        (b"PAR1\x00\x00\x00\x00PAR1", "a.parquet: the Parquet file cannot be read: "),
-        (
-            gzip.compress(b"PAR1", mtime=0),
-            "a.parquet: a Parquet file that is compressed as a whole is not",
-        ),
-    ],
-)
-def test_files_that_are_none(content: bytes, expected: str) -> None:
-    assert changed(content).startswith(expected)
-
-
-def test_a_file_that_is_not_there() -> None:
-    saved(TABLE)
-    assert error("b.parquet").startswith("b.parquet: no such file (relative to ")
-    Path("folder.parquet").mkdir()
-    with pytest.raises(DataError, match=r"folder.parquet: this is a folder; a file, or a pattern"):
-        read_scores("folder.parquet", "samples", ScoreReading())
-
-
-def test_files_that_are_cut_off_or_damaged() -> None:
-    content = Path(saved(TABLE, write_page_checksum=True)).read_bytes()
-    assert changed(content[:-5]).startswith("a.parquet: the Parquet file is cut off")
-    # The first page holds the ids: its checksum is that of other bytes.
-    at = content.index(b"a\x01\x00\x00\x00b") if b"a\x01\x00\x00\x00b" in content else 40
-    damaged = content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :]
-    assert changed(damaged).startswith("a.parquet: row group 0: the Parquet file cannot be read: ")
-
-
 @pytest.mark.parametrize("seed", range(12))
 def test_any_damage_is_said_or_does_no_harm(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -173,35 +120,6 @@ def test_any_damage_is_said_or_does_no_harm(seed: int) -> None:
         Path(path).write_bytes(damaged.tobytes())
         with suppress(DataError):
             read_scores(path, "samples", ScoreReading())
-
-
-def test_texts_that_are_no_utf8() -> None:
-    ids = pa.array([b"a"] * 6 + [b"\xff"] + [b"c"] * 2).view(pa.string())
-    saved({"id": ids, "label": ["cat"] * 9, "pred": ["cat"] * 9}, row_group_size=4)
-    assert error().splitlines() == [
-        "a.parquet: row 7: id: not UTF-8 text",
-        "Write the file again, or write the table as CSV or JSONL.",
-    ]
-    labels = pa.array([b"cat", b"\xff"]).view(pa.string()).dictionary_encode()
-    saved({"id": ["a", "b"], "label": labels, "pred": ["cat"] * 2})
-    assert error().startswith("a.parquet: row")
-    saved({"id": ["a", "b"], "answer": pa.array([b"x", b"\xff"])})
-    with pytest.raises(DataError, match=r"a.parquet: .*answer: not UTF-8 text"):
-        read_samples("a.parquet", SampleReading())
-
-
-def test_bytes_that_are_no_utf8() -> None:
-    saved({"id": pa.array([b"a", b"\xff"]), "label": ["cat"] * 2, "pred": ["cat"] * 2})
-    assert error().startswith("a.parquet: row 2: id: not UTF-8 text")
-
-
-def test_two_columns_of_one_name() -> None:
-    table = pa.Table.from_arrays([pa.array(["a"])] * 3, ["id", "label", "label"])
-    pq.write_table(table, "a.parquet")
-    assert error() == "a.parquet: duplicate column 'label' (columns 2 and 3)"
-    nested: Any = pa.StructArray.from_arrays([pa.array([0.5])] * 2, ["cat", "cat"])
-    saved({"id": ["a"], "label": ["cat"], "predictions": nested})
-    assert error().startswith("a.parquet: predictions: expected a list of structs")
 
 
 def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -117,7 +117,7 @@ def facts(found: SampleFile) -> Any:
 
 @seed(4)
 @settings(
-    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(
     found=rows(),

@@ -1,30 +1,20 @@
-"""What the columns of a table mean, and what is said where that cannot be told."""
+"""What the columns of a table mean, and rows brought together by sample."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
-from tests.data.scored import error, read
-from valor_cli.data.inputs.scores import open_score_rows, read_scores
+from tests.data.scored import read, said
+from valor_cli.data.inputs.scores import open_score_rows
 from valor_cli.data.shapes.scores.layout import ScoreLayout, layout_of
 from valor_cli.data.shapes.scores.schema import ALIASES
 from valor_cli.data.shapes.scores.score_file import ScoreReading, Side
-from valor_cli.errors import DataError
 
 pytestmark = pytest.mark.usefixtures("in_a_folder")
-
-MAP = "Map other names under `data: columns:`, as {label: my_column}."
-NAMES = "The first line must name the columns. "
-CLASSES = "Name the columns that are classes under `data: classes:`."
-IDS = "(or id, uid, idx, index, image_id, image, file_name, filename, name, path)"
-LABELS = "(or ground_truth, target, true_label, y_true, gt, true, actual, class, labels)"
-FORMS = (
-    "there are no predictions: expected a column 'prediction' (or predicted, pred, y_pred, "
-    "predicted_label, predicted_class), pairs of columns (prediction_1, score_1, …) or one column "
-    "for each class; there is: "
-)
 
 
 def layout(line: str, side: Side, first: str = "a,b,c", **options: object) -> ScoreLayout:
@@ -79,92 +69,65 @@ def test_columns_that_are_numbered_like_pairs_may_be_classes() -> None:
     assert layout("id,class_0,class_1", "predictions").classes == ("class_0", "class_1")
 
 
-@pytest.mark.parametrize(
-    ("line", "side", "expected"),
-    [
-        (
-            "id:label",
-            "ground_truth",
-            "expected fields between commas, semicolons, tabs or bars (|), found one: id:label\n"
-            + NAMES
-            + MAP,
-        ),
-        (
-            "00001,cat",
-            "ground_truth",
-            (
-                f"the columns 'sample_id' {IDS} and 'label' {LABELS} are missing (the first line "
-                f"names these: 00001, cat)\n{NAMES}{MAP}"
-            ),
-        ),
-        (
-            "id,kind",
-            "ground_truth",
-            f"the column 'label' {LABELS} is missing (the first line names these: id, kind)\n{MAP}",
-        ),
-        ("id,label,label", "ground_truth", "duplicate column 'label' (columns 2 and 3)"),
-        (
-            "id,label",
-            "predictions",
-            (
-                f"{FORMS}id, label; if label is what the model says, write `columns: {{prediction: "
-                f"label}}` under `data:`\n{CLASSES}"
-            ),
-        ),
-        ("id,label,site", "samples", f"{FORMS}id, label, site\n{CLASSES}"),
-        (
-            "id,cat,dog,confidence",
-            "predictions",
-            (
-                f"{FORMS}id, cat, dog, confidence; confidence is a class, or the score of a label "
-                f"that no column names\n{CLASSES}"
-            ),
-        ),
-        (
-            "id,pred0,score0,pred1",
-            "predictions",
-            "there is no score for pred1; there is: id, pred0, score0, pred1",
-        ),
-        (
-            "id,pred0,score0,score1",
-            "predictions",
-            "there is no predicted label for score1; there is: id, pred0, score0, score1",
-        ),
-    ],
-)
-def test_faults(line: str, side: Side, expected: str) -> None:
-    with pytest.raises(DataError) as caught:
-        layout(line, side)
-    assert str(caught.value) == f"a.csv:1: {expected}"
+Row = tuple[str, str, str, str]
 
 
-def test_faults_of_what_the_config_says() -> None:
-    assert error("id,label\na,cat\n", "ground_truth", columns={"lable": "label"}) == (
-        "columns: there is no 'lable' (did you mean 'label'?)\n"
-        "Columns that can be mapped: " + ", ".join(ALIASES)
-    )
-    assert error("id,kind\na,cat\n", "ground_truth", columns={"label": "kinds"}) == (
-        "a.csv:1: there is no column 'kinds' for label (did you mean 'kind'?); there is: id, kind"
-    )
-    assert error("id,label\na,cat\n", "ground_truth", metadata=["labels", "x"]) == (
-        "a.csv:1: there is no column 'labels' for this metadata (did you mean 'label'?); "
-        "there is: id, label\n"
-        "a.csv:1: there is no column 'x' for this metadata; there is: id, label"
-    )
-    assert error("id,cat,dog\na,1,0\n", "predictions", classes=["cats", "dog"]) == (
-        "a.csv:1: there is no column 'cats' for this class (did you mean 'cat'?); "
-        "there is: id, cat, dog"
-    )
+def random_rows(seed: int) -> list[Row]:
+    """Id, label key, true label and prediction of each row: few of each, so that they repeat."""
+    rng = np.random.default_rng(seed)
+    width = int(rng.integers(1, 25))
+    samples, labels = int(rng.integers(1, 8)), int(rng.integers(1, 6))
+    rows = []
+    for _ in range(int(rng.integers(1, 30))):
+        sample, key = int(rng.integers(samples)), int(rng.integers(2))
+        # Mostly one true label for each sample, sometimes none or another.
+        truth = (["", f"t{rng.integers(2)}"] + [f"t{(sample + key) % 2}"] * 4)[rng.integers(6)]
+        predicted = "" if rng.random() < 0.2 else f"p{rng.integers(labels)}"
+        rows.append((str(sample) * width, f"k{key}", truth, predicted))
+    return rows
 
 
-def test_the_delimiter_is_the_one_that_makes_names() -> None:
-    assert layout("id;label;a,b,c,d", "ground_truth").name("label") == "label"
-    assert layout("x,y;z\tid\tlabel", "ground_truth").name("sample_id") == "id"
-    assert read("id;label;weight\na;cat;1,5\n", "ground_truth").labels == ("cat",)
+def brought_together(rows: list[Row]) -> tuple[list[tuple[Any, ...]], int]:
+    """Each sample and label key with its true label and what it lists, and how many rows are left.
+
+    Of the rows of one, those that contradict the first true label said are left out, then those
+    that list a label again; where no true label is left, all of them.
+    """
+    groups: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        groups.setdefault(row[:2], []).append(row)
+    found, used = [], 0
+    for (sample, key), group in groups.items():
+        truth = next((row[2] for row in group if row[2]), None)
+        listed: list[str] = []
+        kept = []
+        for row in group:
+            if row[2] in ("", truth) and row[3] not in listed:
+                listed += [row[3]] if row[3] else []
+                kept.append(row)
+        if any(row[2] for row in kept):
+            used += len(kept)
+            found.append((sample, key, truth, [(name, 1.0) for name in listed]))
+    return found, len(rows) - used
 
 
-def test_a_column_named_by_thousands_of_digits_is_no_pair(tmp_path: Path) -> None:
-    path = tmp_path / "p.csv"
-    path.write_text(f"id,pred{'9' * 5000},score{'9' * 5000}\na,0.5,0.5\n")
-    with pytest.raises(DataError):
-        read_scores(str(path), "samples", ScoreReading())
+@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("ordered", [False, True])
+def test_rows_are_brought_together(seed: int, ordered: bool) -> None:
+    rows = random_rows(seed)
+    if ordered:
+        # Rows of a sample stand together, which needs no sorting.
+        rows.sort(key=lambda row: row[:2])
+    expected, left = brought_together(rows)
+    text = "id,key,label,prediction\n" + "".join(",".join(row) + "\n" for row in rows)
+    if not expected:
+        return
+    found = read(text, "samples", invalid="skip")
+    assert said(found) == expected
+    assert (found.files[0].rows, found.files[0].skipped) == (len(rows), left)
+
+
+def test_some_seeds_have_faults_and_some_have_none() -> None:
+    left = [brought_together(random_rows(seed))[1] for seed in range(60)]
+    assert 0 in left
+    assert max(left) > 5

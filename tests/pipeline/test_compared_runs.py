@@ -1,14 +1,17 @@
-"""Labels of two models, and of a run and its baseline, compared by one measure."""
+"""Labels and texts of two models, and of a run and its baseline, compared by one measure."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from valor_cli import api
+from valor_cli.pipeline.compare.pairing import comparisons_of
 from valor_cli.results import ComparisonResult, RunResult
 from valor_cli.statistics.bootstrap import percentile_intervals
 from valor_cli.statistics.corrections import holm
@@ -76,3 +79,32 @@ def test_a_run_and_its_baseline() -> None:
     assert (worst.p or 1.0) < 0.05
     assert now.passed
     assert not _labels(now)
+
+
+def test_texts_of_runs_made_apart_and_read_from_their_files(tmp_path: Path) -> None:
+    """They are compared as the same models of one run are."""
+    answers = (DATA / "text_generation/answers.jsonl").read_text()
+    lines = [json.loads(line) for line in answers.splitlines()]
+
+    def run(name: str, *models: str) -> RunResult:
+        file = tmp_path / f"{name}.jsonl"
+        file.write_text("\n".join(json.dumps(line) for line in lines if line["model"] in models))
+        metrics = ["rouge_l", "exact_match", "corpus_bleu", "ter"]
+        config = {"task": "text_generation", "data": {"samples": str(file)}, "metrics": metrics}
+        out = tmp_path / name
+        api.evaluate({**config, "interval": {"resamples": 50}}, out=out, formats=["json"], jobs=1)
+        return api.read_run(out)
+
+    fid, gpt, both = run("fid", "fid"), run("gpt4", "gpt4"), run("both", "fid", "gpt4")
+    expected = comparisons_of(both)
+    tests = {(row.metric, row.output): row.test for row in expected}
+    assert tests["rouge_l", "f1"] == "sign_permutation"
+    assert tests["exact_match", "value"] == "mcnemar"
+    # Of a corpus, though its sentences have values, too.
+    assert tests["corpus_bleu", "value"] == tests["ter", "value"] == "paired_bootstrap"
+    found = api.compare(fid, gpt)
+    assert [replace(row, baseline=False) for row in found.comparisons] == expected
+    assert found.warnings == ()
+    one = found.changed[0]
+    assert {text.field for text in one.shared} == {"user_input", "references[0]"}
+    assert [text.field for text in one.texts] == ["response"]
