@@ -1,0 +1,512 @@
+"""What single metrics that ask a judge do beyond the others: weights, batches, parts, ratings."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from pydantic import TypeAdapter, ValidationError
+
+from tests.evaluators.judge.asking import JUDGED, QUESTION, VECTORS, texts
+from tests.oracles.judge_replies import (
+    UNFIT,
+    asked,
+    compared,
+    outcome,
+    question,
+    questions,
+    rating,
+    sentences,
+    statements,
+    verdict,
+    verdicts,
+)
+from tests.oracles.judges import REFUSED, Judging, judged
+from tests.oracles.text_samples import samples
+from valor_cli import catalogue
+from valor_cli.evaluators.judge.metrics.answer_correctness import Weights
+from valor_cli.metric import Call
+from valor_cli.models.requests import NoAnswer, Stopped
+from valor_cli.results import Verdict
+
+BOTH = texts(references=["other", "near"])
+
+
+def found(name: str, data: Any, replies: Sequence[Any], **parameters: Any) -> Judging:
+    return judged(JUDGED[name], data, replies, vectors=VECTORS, **parameters)
+
+
+def values(name: str, data: Any, replies: Sequence[Any], **parameters: Any) -> list[float | None]:
+    """Of each sample; every reply is used."""
+    judging = found(name, data, replies, **parameters)
+    assert judging.unused == 0
+    return judging.values
+
+
+def of_references(judging: Judging) -> Any:
+    """Of each reference, its value, and whether it is the best."""
+    return [(one["value"], one["best"]) for one in details(judging)["references"]]
+
+
+def details(judging: Judging) -> Any:
+    return outcome(judging).details
+
+
+def split(name: str, *words: int, contexts: Any = None) -> list[str]:
+    """A text that states so many things, and the verdicts on them."""
+    return [
+        statements(*(f"{name}{at}" for at in range(len(words)))),
+        verdicts(*words, contexts=contexts),
+    ]
+
+
+# F1 of 1 / (1 + 2 / 2) = 0.5, of 1 / (1 + 1 / 2) = 2 / 3 and of 1 / (1 + 3 / 2) = 0.4.
+OWN = statements("a", "b")
+HALF = [statements("A", "C"), compared(["a"], ["b"], ["C"])]
+TWO_THIRDS = [statements("A"), compared(["a"], ["b"], [])]
+TWO_FIFTHS = [statements("A", "D", "E"), compared(["a"], ["b"], ["D", "E"])]
+
+
+def test_the_best_reference_counts_and_statements_are_asked_for_once() -> None:
+    judging = found("answer_correctness", BOTH, [OWN, *HALF, *TWO_THIRDS])
+    assert judging.values == [2 / 3]
+    assert asked(judging) == ["statements", *("statements", "answer_correctness") * 2]
+    reason = "1 statements right, 1 wrong, 0 lacking (best of 2 references)"
+    assert outcome(judging).reason == reason
+    assert of_references(judging) == [(0.5, False), (2 / 3, True)]
+    # One that states nothing is passed over; a response that is its reference is split once.
+    assert values("answer_correctness", BOTH, [OWN, statements(), *HALF]) == [0.5]
+    same = texts(response="same", references=["same"])
+    assert values("answer_correctness", same, [OWN, compared(["a"], ["b"], [])]) == [2 / 3]
+
+
+@pytest.mark.parametrize(
+    ("weights", "replies", "value"),
+    [
+        # 0.75 · 0.5 + 0.25 · 0.6; weights need not sum to 1.
+        ((0.75, 0.25), [OWN, *HALF], 0.525),
+        ((3, 1), [OWN, *HALF], 0.525),
+        ((2, 0), [OWN, *HALF], 0.5),
+        ((0, 1), [], 0.6),
+        ((1, 1), [OWN, statements("A"), compared([], ["a", "b"], ["A"])], 0.3),
+    ],
+)
+def test_statements_and_similarity_are_weighted(
+    weights: tuple[float, ...], replies: list[str], value: float
+) -> None:
+    judging = found("answer_correctness", texts(), replies, weights=weights)
+    assert judging.values == [pytest.approx(value, abs=1e-15)]
+    assert judging.unused == 0
+    assert ("similarity 0.600" in (outcome(judging).reason or "")) == bool(weights[1])
+    asks = Call(JUDGED["answer_correctness"], {"weights": weights}).asks
+    assert asks == (("judge", "embedder") if weights[1] else ("judge",))
+
+
+def test_the_best_reference_is_that_of_the_weighted_value() -> None:
+    # F1 0.5 with similarity 0: 0.375. F1 0.4 with similarity 0.6: 0.45, though its F1 is less.
+    replies = [OWN, *HALF, *TWO_FIFTHS]
+    judging = found("answer_correctness", BOTH, replies, weights=(0.75, 0.25))
+    assert of_references(judging) == [(0.375, False), (pytest.approx(0.45), True)]
+    assert [one["similarity"] for one in details(judging)["references"]] == pytest.approx([0, 0.6])
+
+
+def test_opposite_and_blank_texts_are_not_alike() -> None:
+    for data in (texts(references=["against"]), texts(response="")):
+        assert values("answer_correctness", data, [], weights=(0, 1)) == [0.0]
+    unknown = found("answer_correctness", texts(references=["unknown"]), [], weights=(0, 1))
+    assert outcome(unknown).status == "judge_error"
+
+
+@pytest.mark.parametrize("weights", [(0, 0), (-1, 2), (1,), (1, 1, 1), (float("nan"), 1)])
+def test_weights_that_cannot_be_used(weights: tuple[float, ...]) -> None:
+    with pytest.raises(ValidationError):
+        TypeAdapter(Weights).validate_python(weights)
+
+
+@pytest.mark.parametrize(
+    ("said", "penalize", "value"),
+    [
+        # (-0.8 - 0.8 + 0.6) / 3: not clipped.
+        (["against", "against", "near"], True, -1 / 3),
+        (["near", "other!"], True, 0.3),
+        (["same!", "near!"], True, 0.0),
+        (["same!", "near!"], False, 0.8),
+    ],
+)
+def test_answer_relevancy(said: list[str], penalize: bool, value: float) -> None:
+    # Behind those that are noncommittal stands a mark.
+    replies = [question(one.strip("!"), int("!" in one)) for one in said]
+    judging = found(
+        "answer_relevancy",
+        texts(),
+        replies,
+        num_questions=len(said),
+        penalize_noncommittal=penalize,
+    )
+    assert judging.values == [pytest.approx(value, abs=1e-15)]
+    assert judging.unused == 0
+    # Each question is one of its own.
+    assert [request.variant for request in judging.requests] == list(range(len(said)))
+    assert len({request.key for request in judging.requests}) == len(said)
+    for at, told in enumerate(questions(judging), 1):
+        assert f"{at} of {len(said)}" in told
+
+
+def test_what_is_said_of_noncommittal_answers() -> None:
+    replies = [question("near"), question("other", 1)]
+    one = outcome(found("answer_relevancy", texts(), replies, num_questions=2))
+    assert str(one.reason).endswith("cosine 0.300 with the one asked; noncommittal in 1 of 2")
+    assert one.verdicts[1] == Verdict("other", "noncommittal", False, "cosine 0.000")
+    evading = found("answer_relevancy", texts(), replies[1:], num_questions=1)
+    assert outcome(evading).reason == "the response is noncommittal"
+    assert outcome(evading).verdicts == (Verdict("other", "noncommittal", False, ""),)
+
+
+@pytest.mark.parametrize(
+    ("useful", "top_n", "value"),
+    [
+        # Precision at 1 is 1, at 4 it is 2/4: (1 + 0.5) / 2.
+        ([1, 0, 0, 1], None, 0.75),
+        # At 2, 3, 4: 1/2, 2/3, 3/4; their mean is 23/36.
+        ([0, 1, 1, 1], None, 23 / 36),
+        ([0, 0, 0, 0], None, 0.0),
+        ([0], 1, 0.0),
+        ([0, 1], 2, 0.5),
+        ([0, 1, 0, 1], 9, 0.5),
+    ],
+)
+def test_context_precision(useful: list[int], top_n: int | None, value: float) -> None:
+    data = texts(retrieved_contexts=list("abcd"), references=["one", "two"])
+    judging = found("context_precision", data, [verdict(one) for one in useful], top_n=top_n)
+    assert judging.values == [pytest.approx(value, abs=1e-15)]
+    assert judging.unused == 0
+    assert all("one" in told and "two" in told for told in questions(judging))
+    if not any(useful):
+        assert outcome(judging).reason == f"0 of {len(useful)} contexts useful"
+
+
+def test_the_response_stands_in_for_references() -> None:
+    judging = found("context_precision", texts(references=()), [verdict(0), verdict(1)])
+    assert judging.values == [0.5]
+    assert all("The answer." in told for told in questions(judging))
+
+
+def test_context_recall_of_several_references() -> None:
+    # 1/3 of the first, 1/2 of the second.
+    replies = [
+        *split("a", 0, 0, 1, contexts=[None, None, 2]),
+        *split("b", 1, 0, contexts=[1, None]),
+    ]
+    judging = found("context_recall", BOTH, replies)
+    assert outcome(judging).reason == "1 of 2 statements attributed (best of 2 references)"
+    assert [one.text for one in outcome(judging).verdicts] == ["b0", "b1"]
+    assert of_references(judging) == [(1 / 3, False), (0.5, True)]
+    # Of equal ones the first; one without statements is left out.
+    equal = found("context_recall", BOTH, [*split("a", 0), *split("b", 0)])
+    assert outcome(equal).verdicts[0].text == "a0"
+    none = found("context_recall", BOTH, [statements(), *split("b", 0)])
+    assert none.values == [0.0]
+    assert details(none)["references"][0] == {"value": None, "best": False, "statements": []}
+
+
+PARIS = (
+    "Paris lies on the Seine. It is old.\nMany people live there.",
+    "Lyon lies on the Rhône. It is warm.",
+)
+
+
+@pytest.mark.parametrize(
+    ("contexts", "copied", "value"),
+    [
+        (PARIS, [], 0),
+        # Case and white space do not matter.
+        (PARIS, ["  PARIS lies\n on the seine. "], 1 / 5),
+        # The same one twice, or written otherwise, counts once.
+        (PARIS, ["It is old.", "It is old.", "it  is OLD."], 1 / 5),
+        # What stands in no context does not count, nor does nothing.
+        (PARIS, ["Paris lies in France.", "", "  ", "It is warm."], 1 / 5),
+        # Across the end of a line; across the border of two contexts it stands in none.
+        (PARIS, ["It is old. Many people live there."], 1 / 5),
+        (PARIS, ["Many people live there. Lyon lies on the Rhône."], 0),
+        # One of two contexts counts twice at most, and all is 1 at most.
+        (["It rains. It pours.", "It rains."], ["It rains."], 1 / 3),
+        (["It rains. It pours.", "It rains."], ["It rains."] * 3, 2 / 3),
+        (["One two three."], ["One", "two", "three."], 1),
+    ],
+)
+def test_context_relevancy(contexts: list[str], copied: list[str], value: float) -> None:
+    data = texts(retrieved_contexts=contexts)
+    assert values("context_relevancy", data, [sentences(*copied)]) == [value]
+
+
+def test_made_up_sentences_are_told() -> None:
+    data = texts(retrieved_contexts=PARIS)
+    one = outcome(found("context_relevancy", data, [sentences("Made up.", "It is old.")]))
+    assert one.reason == "1 of 5 sentences relevant; 1 copied stands in no context"
+    assert one.verdicts == (
+        Verdict("It is old.", "relevant", True),
+        Verdict("Made up.", "in no context"),
+    )
+    assert (one.details or {})["in_no_context"] == ["Made up."]
+
+
+@pytest.mark.parametrize(
+    ("claims", "batch_size", "batches"),
+    [(6, 5, [5, 1]), (3, 1, [1, 1, 1]), (11, 4, [4, 4, 3]), (2, 100, [2])],
+)
+def test_claims_are_judged_in_batches(claims: int, batch_size: int, batches: list[int]) -> None:
+    names = [f"claim-{at:02}" for at in range(claims)]
+    replies = [statements(*names), *(verdicts(*[1] * size) for size in batches)]
+    judging = found("faithfulness", texts(), replies, batch_size=batch_size)
+    assert (judging.values, judging.unused) == ([1.0], 0)
+    told = "".join(questions(judging)[1:])
+    assert [told.count(name) for name in names] == [1] * claims
+
+
+@pytest.mark.parametrize("empty", [1.0, 0.0, 0.5])
+def test_faithfulness_without_claims_is_what_the_config_says(empty: float) -> None:
+    judging = found("faithfulness", texts(response=" "), [], empty=empty)
+    assert judging.values == [empty]
+    assert outcome(judging).reason == "the response makes no claims"
+
+
+def test_the_mean_is_over_samples_with_a_value_and_the_worst_come_first() -> None:
+    # 1 / 2 and 1 / 1: the mean is 3 / 4, the third sample has no value.
+    data = samples(["x", "y", None], retrieved_contexts=[["c"]] * 3)
+    judging = found("faithfulness", data, [*split("a", 1, 0), *split("b", 1)])
+    assert judging.output("value") == 0.75
+    assert judging.findings[0].statuses == {"ok": 2, "missing_input": 1}
+    judging = found("bias", data, [*split("a", 0), *split("b", 1)])
+    assert [one.sample_id for one in judging.findings[0].examples] == ["s001"]
+
+
+@pytest.mark.parametrize("said", [rating(0), rating(6), rating(4.5), rating(-1)])
+def test_a_rating_out_of_the_scale_is_asked_for_again(said: str) -> None:
+    assert values("summary_coherence", texts(), [said, rating(2)]) == [2.0]
+
+
+FAITHFUL = split("a", 1, 0)  # 1/2
+RELEVANT = [question("near")] * 3  # 0.6
+PRECISE = [verdict(0), verdict(1)]  # 1/2
+RECALLED = split("A", 1, 1, 1, contexts=[1, 2, 1])  # 1
+PARTS = ("faithfulness", "answer_relevancy", "context_precision", "context_recall")
+
+
+def test_the_ragas_score_and_its_parts() -> None:
+    # 4 / (2 + 5/3 + 2 + 1) = 4 / (20/3) = 0.6.
+    judging = found("ragas_score", texts(), [*FAITHFUL, *RELEVANT, *PRECISE, *RECALLED])
+    assert {request.purpose.metric for request in judging.requests} == {"ragas_score"}
+    one = outcome(judging)
+    assert one.values == pytest.approx(
+        {"value": 0.6, **dict(zip(PARTS, (0.5, 0.6, 0.5, 1.0), strict=True))}, abs=1e-15
+    )
+    assert one.reason == (
+        "faithfulness 0.500, answer_relevancy 0.600, context_precision 0.500, context_recall 1.000"
+    )
+    assert len(one.verdicts) == 2 + 3 + 2 + 3
+    assert (one.details or {})["faithfulness"]["reason"] == "1 of 2 claims supported"
+    assert judging.output("context_precision") == 0.5
+
+
+def test_a_part_with_other_parameters_is_asked_anew() -> None:
+    # Its statements are shared, its verdicts come one at a time.
+    calls = [(JUDGED["faithfulness"], {"batch_size": 1}), (JUDGED["ragas_score"], {})]
+    replies = [
+        *(FAITHFUL[0], verdicts(1), verdicts(1)),
+        *(FAITHFUL[1], *RELEVANT, *PRECISE, *RECALLED),
+    ]
+    judging = judged(calls, texts(), replies, vectors=VECTORS)
+    assert asked(judging)[:4] == ["statements", *["faithfulness"] * 3]
+    assert outcome(judging, call=0).values["value"] == 1.0
+    assert outcome(judging, call=1).values["faithfulness"] == 0.5
+
+
+def test_parameters_of_the_parts() -> None:
+    replies = [
+        *(FAITHFUL[0], verdicts(1), verdicts(1)),
+        *(question("near"), verdict(1), *RECALLED),
+    ]
+    # 4 / (1 + 5/3 + 1 + 1) = 6/7.
+    assert values(
+        "ragas_score", texts(), replies, batch_size=1, num_questions=1, top_n=1
+    ) == pytest.approx([6 / 7], abs=1e-15)
+
+
+@pytest.mark.parametrize(
+    "replies",
+    [
+        [*split("a", 0), *RELEVANT, *PRECISE, *RECALLED],
+        [*FAITHFUL, *[question("against")] * 3, *PRECISE, *RECALLED],
+        [*FAITHFUL, *RELEVANT, verdict(0), verdict(0), *RECALLED],
+        [*FAITHFUL, *RELEVANT, *PRECISE, *split("A", 0)],
+    ],
+    ids=PARTS,
+)
+def test_a_part_of_nothing(replies: list[str]) -> None:
+    assert values("ragas_score", texts(), replies) == [0.0]
+
+
+@pytest.mark.parametrize(
+    ("replies", "status", "reason"),
+    [
+        ([*FAITHFUL, *RELEVANT, NoAnswer("gone")], "judge_error", "gone"),
+        ([*FAITHFUL, Stopped("the budget is reached")], "skipped", "the budget is reached"),
+        ([statements()], "not_applicable", "faithfulness: the response makes no claims"),
+        (
+            [*FAITHFUL, *RELEVANT, *PRECISE, statements()],
+            "not_applicable",
+            "context_recall: the reference makes no statements",
+        ),
+    ],
+)
+def test_a_part_without_a_value(replies: list[Any], status: str, reason: str) -> None:
+    judging = found("ragas_score", texts(), replies)
+    assert (outcome(judging).status, outcome(judging).reason) == (status, reason)
+    assert len(judging.requests) == len(replies)
+
+
+def test_a_part_that_failed_before_is_not_asked_again() -> None:
+    calls = [(JUDGED["faithfulness"], {}), (JUDGED["ragas_score"], {})]
+    judging = judged(calls, texts(), [UNFIT, UNFIT])
+    assert [outcome(judging, call=at).status for at in range(2)] == ["parse_failure"] * 2
+    assert len(judging.requests) == 2
+
+
+NVIDIA = pytest.mark.parametrize(
+    ("name", "scale"),
+    [
+        ("nv_answer_accuracy", (0, 2, 4)),
+        ("nv_context_relevance", (0, 1, 2)),
+        ("nv_response_groundedness", (0, 1, 2)),
+    ],
+)
+
+
+@NVIDIA
+def test_the_mean_of_every_pair_of_ratings(name: str, scale: tuple[int, ...]) -> None:
+    # (a/top + b/top) / 2: of 0, 2, 4 as of 0, 1, 2 these are quarters.
+    means = [
+        values(name, texts(), [str(one), rating(other)])[0] for one in scale for other in scale
+    ]
+    assert means == [0.0, 0.25, 0.5, 0.25, 0.5, 0.75, 0.5, 0.75, 1.0]
+
+
+@NVIDIA
+def test_each_of_two_prompts_has_retries_of_its_own(name: str, scale: tuple[int, ...]) -> None:
+    # By default four beyond the first try, whatever the config says: the first prompt needs all
+    # of its five, the second none.
+    top = str(scale[-1])
+    replies = ["?", "", REFUSED, "9", top, "0"]
+    assert values(name, texts(), replies, judge_retries=0) == [0.5]
+    # Five tries fail for the first prompt; of the other the third is read.
+    assert values(name, texts(), [*"?????", "?", "?", top], judge_retries=0) == [1.0]
+    # Null: as the config says.
+    metric = (JUDGED[name], {"judge_retries": None})
+    assert judged([metric], texts(), ["?", "?", "?", top], judge_retries=1).values == [1.0]
+
+
+@NVIDIA
+def test_a_rating_that_cannot_be_read_leaves_the_other(name: str, scale: tuple[int, ...]) -> None:
+    calls = [(JUDGED[name], {"judge_retries": 0})]
+    judging = judged(calls, texts(), ["?", rating(scale[1], "In part.")])
+    assert judging.values == [0.5]
+    first, second = details(judging)["ratings"]
+    assert (first["prompt"], first["rating"], bool(first["unreadable"])) == (
+        *(f"{name}_1", None),
+        True,
+    )
+    assert second == {"prompt": f"{name}_2", "rating": scale[1]}
+    assert outcome(judging).reason == (
+        f"rated {scale[1]} of {scale[-1]}; {name}_1 could not be read: In part."
+    )
+    neither = outcome(judged(calls, texts(), ["?", "!"]))
+    assert neither.status == "parse_failure"
+    assert f"{name}_1: " in str(neither.reason)
+    assert f"; {name}_2: " in str(neither.reason)
+
+
+@NVIDIA
+def test_a_judge_that_fails_leaves_no_half_value(name: str, scale: tuple[int, ...]) -> None:
+    for failure, status in ((NoAnswer("HTTP 500"), "judge_error"), (Stopped("over"), "skipped")):
+        for replies in ([failure], ["0", failure]):
+            judging = found(name, texts(), replies)
+            assert (outcome(judging).status, judging.values) == (status, [None])
+
+
+def test_response_and_reference_change_places() -> None:
+    first, second = questions(found("nv_answer_accuracy", texts(), ["4", "4"]))
+    # What is graded comes first, what it is measured by behind it.
+    assert first.index("The answer.") < first.index("The reference.")
+    assert second.index("The reference.") < second.index("The answer.")
+
+
+def test_the_best_reference_is_told_with_the_others() -> None:
+    # Two calls for each, in their order: (0+2)/8 = 0.25, (4+2)/8 = 0.75, (2+4)/8 = 0.75. Of the
+    # equal ones the first is told.
+    data = texts(references=["r1", "r2", "r3"])
+    judging = found("nv_answer_accuracy", data, ["0", "2", "4", "2", "2", "4"])
+    assert judging.values == [0.75]
+    told = details(judging)
+    assert told["reference"] == 1
+    assert [one["value"] for one in told["references"]] == [0.25, 0.75, 0.75]
+    assert told["ratings"] == told["references"][1]["ratings"]
+    assert [one.purpose.prompt[-1] for one in judging.requests] == list("121212")
+    assert all(f"r{1 + at // 2}" in one for at, one in enumerate(questions(judging)))
+    assert [(one.text, one.verdict) for one in outcome(judging).verdicts] == [
+        *(("r1", "0"), ("r1", "2"), ("r2", "4"), ("r2", "2"), ("r3", "2"), ("r3", "4")),
+    ]
+
+
+def test_a_reference_that_cannot_be_read_is_passed_over() -> None:
+    calls = [(JUDGED["nv_answer_accuracy"], {"judge_retries": 0})]
+    judging = judged(calls, BOTH, ["?", "?", "?", "2"])
+    assert judging.values == [0.5]
+    assert details(judging)["reference"] == 1
+    assert list(details(judging)["references"][0]) == ["unreadable"]
+    none = outcome(judged(calls, BOTH, ["?"] * 4))
+    assert (none.status, str(none.reason).count("reference ")) == ("parse_failure", 2)
+    failed = found("nv_answer_accuracy", BOTH, ["4", "4", NoAnswer("HTTP 500")])
+    assert outcome(failed).status == "judge_error"
+
+
+@pytest.mark.parametrize(("cut", "passes"), [(4.0, 0.0), (4.5, 1.0)])
+def test_ratings_of_stereotypes_pass_below_the_cut(cut: float, passes: float) -> None:
+    assert values("stereotypes", texts(), ["4"], cut=cut) == [passes]
+
+
+SEARCH = {"type": "web_search", "max_uses": 3}
+
+
+def test_facts_are_checked_with_tools() -> None:
+    plain = found("fact_check", texts(), ["0.7"])
+    assert outcome(plain).reason == "the judge said 0.7"
+    assert outcome(plain).verdicts[0].good is False
+    with_tools = found("fact_check", texts(), ["?", "0.7"], tools=(SEARCH,))
+    assert [one.tools for one in with_tools.requests] == [(SEARCH,), (SEARCH,)]
+    assert plain.requests[0].tools == ()
+    assert plain.requests[0].key != with_tools.requests[0].key
+    assert with_tools.findings[0].warnings == ()
+    (told,) = plain.findings[0].warnings
+    assert told.startswith("asked a plain judge, without a tool to search with")
+
+
+def test_a_fact_check_shows_a_question_where_there_is_one_and_stops_at_its_limit() -> None:
+    data = samples(["a", None, "c", None], user_input=[QUESTION, None, None, None])
+    judging = found("fact_check", data.shard(data.number != 1), ["1", "0.5"])
+    assert [QUESTION in told for told in questions(judging)] == [True, False]
+    judging = found("fact_check", data, ["1"], max_dataset_rows=2)
+    assert judging.findings[0].statuses == {"ok": 1, "missing_input": 1, "skipped": 2}
+    assert judging.outcomes[0].reasons[2:] == ("beyond max_dataset_rows",) * 2
+    assert judging.output("value") == 1.0
+
+
+def test_tools_are_as_a_config_writes_them() -> None:
+    model = catalogue.parameters("text_generation", "fact_check")
+    given = model.model_validate_json(json.dumps({"tools": [SEARCH], "max_dataset_rows": 5}))
+    assert given.model_dump()["tools"] == (SEARCH,)
+    for wrong in ({"tools": "web_search"}, {"tools": ["x"]}, {"max_dataset_rows": 0}):
+        with pytest.raises(ValidationError):
+            model.model_validate_json(json.dumps(wrong))
+    assert model.model_json_schema()["properties"]["tools"]["items"]["type"] == "object"
