@@ -318,23 +318,6 @@ def test_against_loops(name: str, parameters: Mapping[str, Any], twin: Twin) -> 
     assert scored > 3
 
 
-@pytest.mark.parametrize(
-    ("response", "references", "reason"),
-    [
-        (None, ["b"], "no response"),
-        (" ", ["b"], "the response is empty"),
-        ("a", [], "no reference"),
-        ("a", ["", "\n"], "the references are empty"),
-    ],
-)
-@pytest.mark.parametrize("name", ["semantic_similarity", "answer_accuracy_semantic"])
-def test_what_is_missing_where_texts_may_be_compared_whole(
-    name: str, response: str | None, references: list[str], reason: str
-) -> None:
-    found = of(name, response, references=references)
-    assert found[1:3] == ("missing_input", reason)
-
-
 @pytest.mark.parametrize("name", ["semantic_similarity", "sentence_similarity"])
 def test_what_stands_beside_the_values(name: str) -> None:
     data, models = random_texts(1), ScriptedModels()

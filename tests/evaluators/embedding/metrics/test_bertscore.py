@@ -168,20 +168,6 @@ def test_signs() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("response", "references", "reason"),
-    [
-        (None, ["cat"], "no response"),
-        (" \n", ["cat"], "the response is empty"),
-        ("cat", [], "no reference"),
-        ("cat", ["", " "], "the references are empty"),
-    ],
-)
-def test_without_value(response: str | None, references: list[str], reason: str) -> None:
-    found = of(response, *references)
-    assert (found.values, found.status, found.reason) == ({}, "missing_input", reason)
-
-
 def test_a_text_without_tokens() -> None:
     class Deaf(Placed):
         def words(self, text: str) -> list[str]:
