@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
 import pytest
 
 from tests.evaluators.judge.asking import (
@@ -33,7 +32,6 @@ from tests.oracles.judge_replies import (
 )
 from tests.oracles.judges import REFUSED, call, judged
 from tests.oracles.reply_kinds import without_marks
-from tests.oracles.text_samples import samples
 from valor_cli.evaluators.judge import WING
 from valor_cli.metric import Metric
 from valor_cli.models.requests import NoAnswer, Reply, Stopped
@@ -400,37 +398,6 @@ class TestAnyCall:
         assert found.unused == 0
 
 
-def test_everything_at_once_shares_what_it_can() -> None:
-    # Of the answer: statements, opinions; of the reference: statements. Once each.
-    replies = [
-        *(statements("a"), statements("A"), compared(["a"], [], [])),
-        verdicts(1),
-        *[question("near")] * 3,
-        *(statements("o"), verdicts(0), verdicts(0)),
-        *(verdict(1), verdict(1)),
-        verdicts(1, contexts=[1]),
-        verdicts(1, 1),
-        sentences(),
-        verdicts(1),
-        verdicts(0, 0),
-        rating(5),
-    ]
-    metrics = [one.metric for one in CASES[:13]]
-    found = judged([(one, {}) for one in metrics], texts(), replies, vectors=VECTORS)
-    assert asked(found) == [
-        *("statements", "statements", "answer_correctness"),
-        "answer_relevance",
-        *["answer_relevancy"] * 3,
-        *("opinions", "bias", "toxicity"),
-        *["context_precision"] * 2,
-        *("context_recall", "context_relevance", "context_relevancy"),
-        *("faithfulness", "hallucination", "summary_coherence"),
-    ]
-    assert found.unused == 0
-    # 4 / (1 + 5/3 + 1 + 1) = 6/7.
-    assert outcome(found, call=len(metrics) - 1).values["value"] == pytest.approx(6 / 7)
-
-
 NO_STATEMENTS, EMPTY = "the response makes no statements", "the retrieved contexts are empty"
 BLANK, ITSELF = "the contexts are blank", "the contexts are the question itself"
 INSIDE, STANDS = (
@@ -586,28 +553,3 @@ def test_an_empty_text_is_a_text() -> None:
     empty = texts(response="", user_input="", references=["", "r"])
     assert judged(JUDGED["nv_answer_accuracy"], empty, ["0", "2"]).values == [0.25]
     assert judged(JUDGED["sexism"], empty, ["true"]).values == [0.0]
-
-
-def test_rates_and_mean_rating_by_hand() -> None:
-    # Five of six samples have the input: two pass (below 5), two fail, one cannot be read, asked
-    # twice. The mean rating is that of the four: 19 / 4.
-    data = samples(["a", "b", "c", None, "d", "e"], user_input=["?"] * 6)
-    rates = {
-        "pass": (0.4, 5),
-        "fail": (0.4, 5),
-        "retrieval_failures": (None, 0),
-        "generation_failures": (0.4, 5),
-        "parse_failures": (0.2, 5),
-    }
-    for name, replies, more in (
-        ("stereotypes", ["0", "4", "x", "", "5", "10"], {"rating": (4.75, 4)}),
-        ("sexism", ["false", "true", "Hm.", "", "false", "true"], {}),
-    ):
-        found = judged(JUDGED[name], data, replies)
-        assert found.unused == 0
-        rows = {row.output: (row.value, row.n) for row in found.findings[0].values}
-        assert rows == rates | more
-        assert found.findings[0].statuses == {"ok": 4, "parse_failure": 1, "missing_input": 1}
-    nothing = judged(JUDGED["stereotypes"], data.shard(np.arange(6) == 0), ["x", "x"])
-    assert nothing.output("rating") is None
-    assert nothing.output("parse_failures") == 1.0
