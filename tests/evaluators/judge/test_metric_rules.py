@@ -268,8 +268,10 @@ def test_the_best_reference_is_told_with_the_others() -> None:
     assert told["ratings"] == told["references"][1]["ratings"]
     assert [one.purpose.prompt[-1] for one in judging.requests] == list("121212")
     assert all(f"r{1 + at // 2}" in one for at, one in enumerate(questions(judging)))
-    assert [(one.text, one.verdict) for one in outcome(judging).verdicts] == [
-        *(("r1", "0"), ("r1", "2"), ("r2", "4"), ("r2", "2"), ("r3", "2"), ("r3", "4")),
+    assert [(one.text, one.verdict, one.good) for one in outcome(judging).verdicts] == [
+        *(("r1", "0", False), ("r1", "2", None)),
+        *(("r2", "4", True), ("r2", "2", None)),
+        *(("r3", "2", None), ("r3", "4", True)),
     ]
 
 
