@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import pickle
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +10,7 @@ import pytest
 from msgspec import structs
 from msgspec.structs import replace
 
+from tests.evaluators.wing_data import REQUIRED
 from tests.oracles.classification_problems import random_samples, surely_right
 from tests.oracles.federations import with_federation
 from tests.oracles.imagining import needs_of
@@ -53,17 +52,6 @@ IN_ORDER = {
     "questions_drift": "compares the first samples with the later ones",
 }
 """Metrics whose value depends on the order of the samples."""
-
-NOT_IN_SHARDS = {
-    "self_consistency": "compares samples with each other, and its wing is never split",
-}
-
-REQUIRED: dict[str, dict[str, Any]] = {
-    "summac_conv": {
-        "weights": str(Path(__file__).parents[1] / "real_data" / "text" / "summac_conv.json")
-    }
-}
-"""By metric, parameters without which it cannot be called."""
 
 SIGNED = "signature"
 """What sacrebleu's metrics say of their settings beside a value, and not of a resample's."""
@@ -187,18 +175,11 @@ def by_row(findings: Findings) -> dict[Any, Any]:
 
 
 def found(
-    wing: Wing[Any, Any],
-    metric: Metric[Any],
-    *shards: Any,
-    pickled: bool = False,
-    best: bool = False,
+    wing: Wing[Any, Any], metric: Metric[Any], dataset: Any, *, best: bool = False
 ) -> Findings:
-    """What the metric says of a data set, or of the shards of one; judges are imagined."""
+    """What the metric says of a data set; judges are imagined."""
     call = called(metric)
-    parts = [wing.evidence(shard, needs_of(wing, [call], shard, best=best)) for shard in shards]
-    if pickled:
-        parts = pickle.loads(pickle.dumps(parts))  # noqa: S301 - made just now
-    evidence = parts[0] if len(parts) == 1 else wing.merge(parts)
+    evidence = wing.evidence(dataset, needs_of(wing, [call], dataset, best=best))
     return findings_of(call, evidence, wing.parts)
 
 
@@ -254,18 +235,6 @@ def by_sample(findings: Findings) -> dict[Any, Any]:
     assert own is not None
     columns = (*own.columns.values(), own.undefined, own.statuses or (), own.details or ())
     return dict(zip(own.sample_ids, zip(*columns, strict=True), strict=True))
-
-
-@pytest.mark.parametrize(("task", "wing", "metric"), ENTRIES)
-def test_shards_of_any_size_and_order_make_the_same(task: Any, wing: Any, metric: Any) -> None:
-    if metric.name in NOT_IN_SHARDS:
-        assert wing.built_from != "shards"
-        pytest.skip(NOT_IN_SHARDS[metric.name])
-    dataset = problem(task.name, metric.name)
-    number = np.random.default_rng(1).integers(0, 3, dataset.unit_count)
-    shards = [dataset.shard(number == at) for at in (2, 0, 1)]
-    one = found(wing, metric, dataset)
-    assert one == found(wing, metric, *shards, pickled=True)
 
 
 @pytest.mark.parametrize(("task", "wing", "metric"), ENTRIES)
@@ -358,6 +327,51 @@ def test_samples_without_any_column_have_no_value(task: Any, wing: Any, metric: 
     for value in result.values:
         assert value.value is None
         assert value.undefined
+
+
+LACKING = {
+    "user_input": ("no user_input", " \n", "the user_input is empty"),
+    "response": ("no response", "\t", "the response is empty"),
+    "references": ("no reference", ("", " "), "the references are empty"),
+    "retrieved_contexts": ("no retrieved contexts", ("\n",), "the retrieved contexts are empty"),
+}
+"""By text that a sample may lack: what is said then, a blank one, and what is said of that."""
+
+BLANK_IS_A_TEXT = {
+    "step_alignment": "a blank response has no steps, and lacks them all",
+}
+"""Metrics that ask models of texts about blank ones too."""
+
+
+@pytest.mark.parametrize(("task", "wing", "metric"), OF_TEXTS)
+def test_a_sample_that_lacks_a_text_says_which(task: Any, wing: Any, metric: Any) -> None:
+    whole: dict[str, Any] = {
+        "user_input": "Why is it so? Nobody knows that.",
+        "response": "1. It is so. 2. It is not.",
+        "references": ("It may be so. Or not.",),
+        "retrieved_contexts": ("1. It is so. 2. It was not.",),
+        "condition": '"a"',
+    }
+
+    def said(**changed: Any) -> tuple[Any, ...]:
+        one = samples(**{name: [text] for name, text in (whole | changed).items()})
+        result = found(wing, metric, one)
+        assert result.samples is not None
+        return (*result.statuses, *result.samples.undefined)
+
+    measures = called(metric).asks and "judge" not in called(metric).asks
+    for name in called(metric).needs:
+        reason, blank, empty = LACKING.get(name, ("", "", ""))
+        if reason:
+            none = () if name == "references" else None
+            status, told = said(**{name: none})
+            assert (status, told.removesuffix(" to compare the response with")) == (
+                "missing_input",
+                reason,
+            )
+        # Models that measure texts have nothing to say of a blank one.
+        if empty and measures and metric.name not in BLANK_IS_A_TEXT:
+            assert said(**{name: blank}) == ("missing_input", empty)
 
 
 @pytest.mark.parametrize(("task", "wing", "metric"), OF_TEXTS)

@@ -87,35 +87,23 @@ def _loaded(task: str, *, limit: int | None = None, **data: Path) -> Any:
     return next(iter(found.load(inputs, found.options(), selection).datasets.values()))
 
 
-def _digits() -> Any:
-    folder = DATA / "classification" / "digits-899-naivebayes-overconfident"
-    return _loaded(
-        "classification",
-        ground_truth=folder / "groundtruth.csv",
-        predictions=folder / "predictions.csv",
-    )
-
-
-def _one_file() -> Any:
-    folder = DATA / "classification" / "valor-lite-60"
-    return _loaded("classification", samples=folder / "samples.jsonl")
-
-
 def _boxes() -> Any:
-    folder = DATA / "detection" / "voc2012-100"
-    return _loaded(
-        "object_detection",
-        ground_truth=folder / "groundtruth.coco.json",
-        predictions=folder / "predictions.bbox.json",
+    return _real("object_detection", "detection/voc2012-100", ".coco.json", ".bbox.json")
+
+
+def _polygons() -> Any:
+    return _real(
+        "instance_segmentation", "detection/coco-val2014-100", ".coco.json", ".segm.json", limit=24
     )
 
 
-def _few_boxes() -> Any:
-    folder = DATA / "detection" / "valor-lite-coco-15"
+def _real(task: str, folder: str, truth: str = ".csv", found: str = ".csv", **more: Any) -> Any:
+    """Ground truth and predictions in a folder of real data, by the ends of their names."""
     return _loaded(
-        "object_detection",
-        ground_truth=folder / "groundtruth.coco.json",
-        predictions=folder / "predictions.bbox.json",
+        task,
+        ground_truth=DATA / folder / f"groundtruth{truth}",
+        predictions=DATA / folder / f"predictions{found}",
+        **more,
     )
 
 
@@ -125,16 +113,6 @@ def _masks() -> Any:
         "instance_segmentation",
         ground_truth=folder / "ground_truth.json",
         predictions=folder / "watershed.json",
-    )
-
-
-def _polygons() -> Any:
-    folder = DATA / "detection" / "coco-val2014-100"
-    return _loaded(
-        "instance_segmentation",
-        limit=24,
-        ground_truth=folder / "groundtruth.coco.json",
-        predictions=folder / "predictions.segm.json",
     )
 
 
@@ -153,41 +131,38 @@ def _nuclei() -> Any:
 
 
 def _voc_maps() -> Any:
-    folder = DATA / "segmentation" / "coco-panoptic-deeplab"
-    return _loaded(
-        "semantic_segmentation",
-        ground_truth=folder / "groundtruth",
-        predictions=folder / "predictions",
-        labels=folder / "classes.json",
-    )
+    folder = "segmentation/coco-panoptic-deeplab"
+    labels = DATA / folder / "classes.json"
+    return _real("semantic_segmentation", folder, "", "", labels=labels)
 
 
-def _answers() -> Any:
-    return _loaded("text_generation", samples=SAMPLES / "text_generation" / "answers.jsonl")
-
-
-def _passages() -> Any:
-    return _loaded("text_generation", samples=SAMPLES / "text_generation" / "rag.jsonl")
-
-
-def _odd_texts() -> Any:
-    return random_texts(8)
+def _texts(name: str) -> Any:
+    return _loaded("text_generation", samples=SAMPLES / "text_generation" / name)
 
 
 Made = Mapping[str, Callable[[], Any]]
 
 _BOXES: Made = {
     "voc": _boxes,
-    "coco": _few_boxes,
+    "coco": lambda: _real(
+        "object_detection", "detection/valor-lite-coco-15", ".coco.json", ".bbox.json"
+    ),
     "valor": lambda: confused_dataset(8, images=24, matching="valor"),
 }
 _MASKS: Made = {"nuclei": _masks, "coco": _polygons}
-_TEXTS: Made = {"answers": _answers, "odd": _odd_texts}
+_TEXTS: Made = {
+    "answers": lambda: _texts("answers.jsonl"),
+    "odd": lambda: random_texts(8),
+}
 
 _MADE: Mapping[tuple[str, Any], Made] = {
     ("classification", score_samples): {
-        "digits": _digits,
-        "one file": _one_file,
+        "digits": lambda: _real(
+            "classification", "classification/digits-899-naivebayes-overconfident"
+        ),
+        "one file": lambda: _loaded(
+            "classification", samples=DATA / "classification" / "valor-lite-60" / "samples.jsonl"
+        ),
         "keys": lambda: random_samples(8, samples=40, keys=3),
     },
     ("object_detection", match_detections): _BOXES,
@@ -199,7 +174,7 @@ _MADE: Mapping[tuple[str, Any], Made] = {
     ("semantic_segmentation", count_confusions): {"nuclei": _nuclei, "voc": _voc_maps},
     ("text_generation", measure_samples): _TEXTS,
     ("text_generation", measured_evidence): {
-        "passages": _passages,
+        "passages": lambda: _texts("rag.jsonl"),
         "odd": lambda: random_texts(8, questions=4),
     },
 }

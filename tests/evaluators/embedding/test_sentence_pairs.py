@@ -7,15 +7,18 @@ import pytest
 
 from tests.oracles.text_models import ScriptedModels
 from tests.oracles.text_samples import samples
+from valor_cli.evaluators.embedding import sentence_pairs
 from valor_cli.evaluators.embedding.sentence_pairs import (
     Compared,
     Pair,
     Passage,
     compared,
+    nearest_of_each,
     paired,
 )
 from valor_cli.evaluators.model_metrics import ModelTexts
 from valor_cli.evaluators.samples.outcomes import Outcome
+from valor_cli.kernels.vectors.cosines import units
 
 DATA = samples(
     ["One thing. Another thing.", "\n", None, "Said.", "Said."],
@@ -133,3 +136,23 @@ def test_a_vector_of_zeros_is_like_nothing_and_no_cosine_of_zero() -> None:
         ("not_applicable", f"the embedder has no vector of a sentence of {field}: it is all zeros")
         for field in ("response", "references", "response")
     ]
+
+
+@pytest.mark.parametrize("at_once", [4_000_000, 20, 1])
+def test_the_nearest_of_each_against_loops(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sentence_pairs, "AT_ONCE", at_once)
+    rng = np.random.default_rng(at_once)
+    ones, others = units(rng.normal(size=(7, 5))), units(rng.normal(size=(9, 5)))
+    starts = np.array([0, 1, 5, 6])
+    found = nearest_of_each(ones, others, starts)
+    parts = [others[0:1], others[1:5], others[5:6], others[6:]]
+    expected = [[max(float(one @ other) for other in part) for part in parts] for one in ones]
+    assert found == pytest.approx(np.array(expected), abs=1e-12)
+
+
+def test_the_nearest_of_each_by_hand() -> None:
+    # (1, 0) with (0.6, 0.8) is 0.6, with (0, 1) is 0, with (-1, 0) is -1; zeros are like nothing.
+    ones = np.array([[1.0, 0.0], [0.0, 0.0]])
+    others = np.array([[0.6, 0.8], [0.0, 1.0], [-1.0, 0.0]])
+    found = nearest_of_each(ones, others, np.array([0, 2]))
+    assert found.tolist() == [[0.6, -1.0], [0.0, 0.0]]

@@ -22,76 +22,71 @@ def filled(aspects: Aspects) -> dict[str, str]:
     return {name: f"{one.prompt}|{one.target}" for name, one in passages.items()}
 
 
-def test_summarization_with_a_reference() -> None:
-    said = {
-        "semantic_coverage": "Rewrite the following text with the same semantics.",
-        "factuality": "Rewrite the following text with consistent facts.",
-        "informativeness": "Rewrite the following text with its core information.",
-        "coherence": "Rewrite the following text into a coherent text.",
-        "relevance": "Rewrite the following text with consistent details.",
-        "fluency": "Rewrite the following text into a fluent and grammatical text.",
-    }
-    assert filled(SUMMARIZATION_REFERENCE) == {
-        name: f"{text} T In other words,| H" for name, text in said.items()
-    }
-    assert list(SUMMARIZATION_REFERENCE) == list(said)
+TALK = """\
+Answer the question based on the conversation between a human and AI.
+Question: Are the responses of AI {}? (a) Yes. (b) No.
+Conversation: T
+Answer:| H"""
 
 
-def test_translation() -> None:
-    said = {
-        "accuracy": ("Rewrite the following text with its core information and consistent facts:"),
-        "fluency": "Rewrite the following text to make it more grammatical and well-written:",
-        "multidimensional_quality_metrics": (
-            "Rewrite the following text into high-quality text with its core information:"
+@pytest.mark.parametrize(
+    ("aspects", "whole", "said"),
+    [
+        (
+            SUMMARIZATION_REFERENCE,
+            "Rewrite the following text {} T In other words,| H",
+            {
+                "semantic_coverage": "with the same semantics.",
+                "factuality": "with consistent facts.",
+                "informativeness": "with its core information.",
+                "coherence": "into a coherent text.",
+                "relevance": "with consistent details.",
+                "fluency": "into a fluent and grammatical text.",
+            },
         ),
-    }
-    assert filled(TRANSLATION) == {
-        name: f"{text} T In other words,| H" for name, text in said.items()
-    }
-    assert list(TRANSLATION) == list(said)
-
-
-def test_summarization() -> None:
-    said = {
-        "semantic_coverage": (
-            "Generate a summary with as much semantic coverage as possible for the following text:"
+        (
+            TRANSLATION,
+            "Rewrite the following text {}: T In other words,| H",
+            {
+                "accuracy": "with its core information and consistent facts",
+                "fluency": "to make it more grammatical and well-written",
+                "multidimensional_quality_metrics": (
+                    "into high-quality text with its core information"
+                ),
+            },
         ),
-        "factuality": "Generate a summary with consistent facts for the following text:",
-        "consistency": "Generate factually consistent summary for the following text:",
-        "informativeness": (
-            "Generate an informative summary that captures the key points of the following text:"
+        (
+            SUMMARIZATION,
+            "Generate {} the following text: T\n\nTl;dr\n|H",
+            {
+                "semantic_coverage": "a summary with as much semantic coverage as possible for",
+                "factuality": "a summary with consistent facts for",
+                "consistency": "factually consistent summary for",
+                "informativeness": "an informative summary that captures the key points of",
+                "coherence": "a coherent summary for",
+                "relevance": "a relevant summary with consistent details for",
+                "fluency": "a fluent and grammatical summary for",
+            },
         ),
-        "coherence": "Generate a coherent summary for the following text:",
-        "relevance": (
-            "Generate a relevant summary with consistent details for the following text:"
+        (
+            DIALOGUE,
+            TALK,
+            {
+                "interest": "interesting",
+                "engagement": "engaging",
+                "understandability": "understandable",
+                "relevance": "relevant to the conversation",
+                "specific": "generic or specific to the conversation",
+                "correctness": "correct to conversations",
+                "semantically_appropriate": "semantically appropriate",
+                "fluency": "fluently written",
+            },
         ),
-        "fluency": "Generate a fluent and grammatical summary for the following text:",
-    }
-    assert filled(SUMMARIZATION) == {name: f"{text} T\n\nTl;dr\n|H" for name, text in said.items()}
-    assert list(SUMMARIZATION) == list(said)
-
-
-def test_dialogue() -> None:
-    said = {
-        "interest": "Are the responses of AI interesting?",
-        "engagement": "Are the responses of AI engaging?",
-        "understandability": "Are the responses of AI understandable?",
-        "relevance": "Are the responses of AI relevant to the conversation?",
-        "specific": "Are the responses of AI generic or specific to the conversation?",
-        "correctness": "Are the responses of AI correct to conversations?",
-        "semantically_appropriate": "Are the responses of AI semantically appropriate?",
-        "fluency": "Are the responses of AI fluently written?",
-    }
-    assert filled(DIALOGUE) == {
-        name: (
-            "Answer the question based on the conversation between a human and AI.\n"
-            f"Question: {text} (a) Yes. (b) No.\n"
-            "Conversation: T\n"
-            "Answer:| H"
-        )
-        for name, text in said.items()
-    }
-    assert list(DIALOGUE) == list(said)
+    ],
+)
+def test_every_template_as_text(aspects: Aspects, whole: str, said: dict[str, str]) -> None:
+    expected = {name: whole.format(words) for name, words in said.items()}
+    assert list(filled(aspects).items()) == list(expected.items())
 
 
 def test_a_whole_dialogue() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.evaluators.own.test_own_metrics import config, content, function, values, write_rows
+from tests.evaluators.own.own_runs import config, content, function, values, write_rows
 from valor_cli import ConfigError, EvidenceCounts, RunResult, column_metric, evaluate, sample_metric
 
 ROOT = Path(__file__).parents[3] / "sample_data"

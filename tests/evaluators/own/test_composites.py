@@ -6,12 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
-from tests.evaluators.own.test_own_metrics import config, content, write_rows
-from valor_cli import ConfigError, RunResult, catalogue, evaluate, read_run
-from valor_cli.config import json_schema
+from tests.evaluators.own.own_runs import config, content, schema, write_rows
+from valor_cli import ConfigError, RunResult, evaluate, read_run
 from valor_cli.pipeline.piece_size import PIECE_BYTES
 
 CODE = '''
@@ -116,9 +114,7 @@ def test_samples(asked: dict[str, Any], expected: list[float | str]) -> None:
     known = [one for one in expected if isinstance(one, float)]
     (row,) = (one for one in result.metrics if one.metric == "own.made")
     assert (row.value, row.n) == (pytest.approx(sum(known) / len(known)), len(known))
-    jsonschema.validate(
-        config(*PARTS, composed(**asked)), json_schema(catalogue), jsonschema.Draft202012Validator
-    )
+    schema().validate(config(*PARTS, composed(**asked)))
 
 
 def test_statuses_follow_the_part_without_a_value() -> None:
@@ -150,9 +146,7 @@ def test_an_own_metric_for_some_samples() -> None:
     # e fails own.short, and the function fails on it.
     (row,) = (one for one in result.coverage if one.metric == "own.gated")
     assert dict(row.statuses) == {"ok": 2, "parse_failure": 1, "not_applicable": 2}
-    jsonschema.validate(
-        config(*PARTS, gated), json_schema(catalogue), jsonschema.Draft202012Validator
-    )
+    schema().validate(config(*PARTS, gated))
 
 
 def test_composites_of_composites_and_of_verdicts() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.evaluators.classifier.asking import GivenClassifier, all_of, each_of, one_of
+from tests.evaluators.classifier.asking import GivenClassifier, all_of, each_of
 from tests.oracles.text_models import HashedClassifier
 from tests.oracles.text_samples import samples
 from valor_cli.errors import ConfigError
@@ -39,12 +39,6 @@ def test_another_label() -> None:
         all_of(FAIRNESS_BIAS, samples(["A."]), model, biased_label="none")
 
 
-def test_lacking_input() -> None:
-    found = each_of(FAIRNESS_BIAS, samples([None, "", "\t"]), GivenClassifier(LABELS))
-    assert [one.status for one in found] == ["missing_input"] * 3
-    assert [one.reason for one in found] == ["no response"] + ["the response is empty"] * 2
-
-
 def test_against_a_slow_twin() -> None:
     random = np.random.default_rng(3)
     responses = [" ".join(["word"] * int(random.integers(1, 200))) for _ in range(20)]
@@ -53,10 +47,3 @@ def test_against_a_slow_twin() -> None:
     for at, response in enumerate(responses):
         worst = max(float(window[1]) for window in model.of_texts([response])[0])
         assert found.columns["value"][at] == worst
-
-
-@pytest.mark.parametrize("text", ["\ufeff", "\0", "🙂", "مرحبا", "Word. " * 100, "w " * 50_000])
-def test_odd_texts(text: str) -> None:
-    found = one_of(FAIRNESS_BIAS, samples([text]))
-    assert found.status == "ok"
-    assert 0 <= (found.values["value"] or 0) <= 1

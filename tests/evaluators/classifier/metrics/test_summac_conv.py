@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from tests.evaluators.classifier.asking import GivenClassifier, all_of, each_of, one_of
+from tests.evaluators.classifier.asking import GivenClassifier, all_of, one_of
 from tests.oracles.text_models import HashedClassifier, ScriptedModels
 from tests.oracles.text_samples import samples
 from valor_cli.evaluators.classifier.metrics.summac_conv import SUMMAC_CONV, Weights
@@ -141,22 +141,6 @@ def test_against_a_slow_twin(tmp_path: Path) -> None:
             features.append(feature)
         wanted = sigmoid(0.05 * sum(features) / len(features) - 10)
         assert found.columns["value"][at] == pytest.approx(wanted, abs=1e-12)
-
-
-def test_lacking_input(tmp_path: Path) -> None:
-    data = samples([None, "R."], user_input=["D.", None])
-    found = each_of(SUMMAC_CONV, data, GivenClassifier(LABELS), weights=written(tmp_path))
-    assert [one.status for one in found] == ["missing_input"] * 2
-
-
-@pytest.mark.parametrize(
-    "text", ["\ufeff", "\0", "🙂", "مرحبا. كيف؟", "Word. " * 100, "w " * 50_000]
-)
-def test_odd_texts(tmp_path: Path, text: str) -> None:
-    data = samples([text, "A b."], user_input=["Some text. More of it.", text])
-    for found in each_of(SUMMAC_CONV, data, weights=written(tmp_path)):
-        assert found.status == "ok"
-        assert 0 <= (found.values["value"] or 0) <= 1
 
 
 def test_weights_are_required() -> None:

@@ -207,18 +207,6 @@ def test_against_a_slow_twin(contrast: str) -> None:
         assert found.columns["value"][at] == pytest.approx(sum(values) / len(values), abs=1e-12)
 
 
-@pytest.mark.parametrize(
-    "text", ["\ufeff", "\0", "🙂", "مرحبا. كيف؟", "Word. " * 100, "w " * 50_000, "Go on. " * 7000]
-)
-def test_odd_texts(text: str) -> None:
-    data = samples([text, "A b."], user_input=["Some text. More of it.", text])
-    for found in each_of(SUMMAC_ZS, data):
-        assert found.status == "ok"
-        assert -1 <= (found.values["value"] or 0) <= 1
-        for mark in found.marks:
-            assert mark.start < mark.end
-
-
 def test_probabilities_a_little_beyond_one() -> None:
     model: Any = GivenClassifier(LABELS, pairs={("D.", "R."): [[[-1e-8, 0.0, 1 + 1e-7]]]})
     assert one_of(SUMMAC_ZS, samples(["R."], user_input=["D."]), model).values == {"value": 1.0}

@@ -63,14 +63,6 @@ def test_what_stands_beside_the_values() -> None:
     assert found.beside == {"model": "given", "model_sha256": "4" * 64, "splitter": "valor-2"}
 
 
-def test_lacking_input() -> None:
-    model = GivenClassifier(LABELS, exclusive=False)
-    found = each_of(TOXICITY_DETOXIFY, samples([None, "", " \n"]), model)
-    assert {one.status for one in found} == {"missing_input"}
-    assert [one.reason for one in found] == ["no response"] + ["the response is empty"] * 2
-    assert model.calls == [[]]
-
-
 def test_against_a_slow_twin() -> None:
     random = np.random.default_rng(2)
     words = ["one", "two", "three", "four", "five", "six"]
@@ -90,19 +82,6 @@ def test_against_a_slow_twin() -> None:
                 for window in model.of_texts([response[start:end]])[0]:
                     worst = max(worst, float(window[column]))
             assert found.columns[name][at] == worst
-
-
-@pytest.mark.parametrize(
-    "text", ["\ufeff", "\0", "\u202e", "🙂", "مرحبا. كيف حالك؟", "Word. " * 100, "w " * 50_000]
-)
-def test_odd_texts(text: str) -> None:
-    found = one_of(TOXICITY_DETOXIFY, samples([text]))
-    assert found.status == "ok"
-    assert all(value is not None and 0 <= value <= 1 for value in found.values.values())
-    (mark,) = found.marks
-    assert 0 <= mark.start < mark.end <= len(text)
-    assert found.details is not None
-    assert len(found.details["sentence"]) <= 300
 
 
 def test_what_is_left_of_a_secret_is_hidden_as_well() -> None:

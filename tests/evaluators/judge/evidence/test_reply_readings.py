@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -13,6 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
+from tests.oracles.reply_kinds import no_rating, not_saying, saying
+from tests.oracles.reply_kinds import rating as ratings
 from valor_cli.evaluators.judge.evidence.reply_readings import (
     Correctness,
     Evaluation,
@@ -416,6 +418,29 @@ def test_imagined_reasons_are_of_ordinary_length(reading: Reading[Any], reasons:
     said = reading.read(reading.example_reply)
     all_of_it = said if isinstance(said[0], tuple) else (said,)
     assert [10 <= len(one.reason.split()) <= 20 for one in all_of_it] == [True] * reasons
+
+
+@pytest.mark.parametrize("read", [word, plain_word])
+def test_every_way_to_say_a_word(read: Any) -> None:
+    for one, other in (("true", "false"), ("false", "true"), ("good", "bad")):
+        reading = read((one, other))
+        for kind, reply in saying(one, other).items():
+            assert reading.read(reply).word == one, kind
+        for unsaid in not_saying(one, other).values():
+            if isinstance(unsaid, str):
+                unfit(reading, unsaid)
+
+
+@pytest.mark.parametrize("read", [rating, plain_rating])
+@pytest.mark.parametrize("scale", [range(11), (0, 2, 4), ONE_TO_FIVE])
+def test_every_way_to_give_a_rating(read: Any, scale: Sequence[int]) -> None:
+    reading, top = read(scale), scale[-1]
+    for number in scale:
+        for kind, reply in ratings(number, top).items():
+            assert reading.read(reply).rating == number, kind
+    for unsaid in no_rating(scale[0], top, top + 1).values():
+        if isinstance(unsaid, str):
+            unfit(reading, unsaid)
 
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]))

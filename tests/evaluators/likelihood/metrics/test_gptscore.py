@@ -6,12 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import pytest
 
-from tests.evaluators.likelihood.asked import ToldModel, each, findings, outcomes, values
-from tests.oracles.text_models import HashedLanguageModel
-from tests.oracles.text_problems import random_texts, reordered
+from tests.evaluators.likelihood.asked import ToldModel, each, findings
 from tests.oracles.text_samples import samples
 from valor_cli.evaluators.likelihood.metrics.gptscore_dialogue import GPTSCORE_DIALOGUE
 from valor_cli.evaluators.likelihood.metrics.gptscore_summarization import GPTSCORE_SUMMARIZATION
@@ -116,30 +113,6 @@ def test_all_is_asked_in_one_call_and_each_passage_once() -> None:
     assert model.strides == [7]
 
 
-@pytest.mark.parametrize("metric", [GPTSCORE_SUMMARIZATION_REFERENCE, GPTSCORE_TRANSLATION])
-def test_missing_references(metric: Metric[Any]) -> None:
-    data = samples([None, " ", "a", "a"], references=[["x"], ["x"], [], ["", "\n"]])
-    found = each(metric, data, ToldModel(by_length))
-    assert [(one.status, one.reason) for one in found] == [
-        ("missing_input", "no response"),
-        ("missing_input", "the response is empty"),
-        ("missing_input", "no reference"),
-        ("missing_input", "the references are empty"),
-    ]
-
-
-@pytest.mark.parametrize("metric", [GPTSCORE_SUMMARIZATION, GPTSCORE_DIALOGUE])
-def test_missing_user_input(metric: Metric[Any]) -> None:
-    data = samples([None, " ", "a", "a"], user_input=["x", "x", None, "\t"])
-    found = each(metric, data, ToldModel(by_length))
-    assert [(one.status, one.reason) for one in found] == [
-        ("missing_input", "no response"),
-        ("missing_input", "the response is empty"),
-        ("missing_input", "no user_input"),
-        ("missing_input", "the user_input is empty"),
-    ]
-
-
 @pytest.mark.parametrize("none", [[], [-math.inf], [math.nan]])
 def test_a_target_without_a_probability_has_no_value(none: list[float]) -> None:
     data = samples(["a"], references=[["x", "y"]])
@@ -170,30 +143,3 @@ def test_outputs_are_the_aspects_in_nats_and_the_model_stands_beside_them(
             "templates": "gptscore-1",
         }
     assert metric.threshold is None
-
-
-@pytest.mark.parametrize("metric", ALL)
-def test_values_are_means_over_samples(metric: Metric[Any]) -> None:
-    data = samples(["a b", None, "c d e"], user_input=["q", "q", "qq"], references=[["r"]] * 3)
-    one, _, other = each(metric, data, ToldModel(by_length))
-    found = values(findings(metric, data, ToldModel(by_length)))
-    assert found == pytest.approx(
-        {name: (one.values[name] + other.values[name]) / 2 for name in one.values},  # type: ignore[operator]
-        abs=1e-9,
-    )
-
-
-@pytest.mark.parametrize("metric", ALL)
-def test_order_and_company_change_no_digit(metric: Metric[Any]) -> None:
-    data = random_texts(5, questions=4)
-    model: Any = HashedLanguageModel()
-    found = outcomes(metric, data, model)
-    by_id = dict(zip(data.sample_ids, range(data.unit_count), strict=True))
-    other = reordered(data, 3)
-    again = outcomes(metric, other, model)
-    at = [by_id[one] for one in other.sample_ids]
-    for name, column in found.columns.items():
-        np.testing.assert_array_equal(column[at], again.columns[name])
-    alone = outcomes(metric, data.shard(np.arange(data.unit_count) == 7), model)
-    for name, column in found.columns.items():
-        np.testing.assert_array_equal(column[7], alone.columns[name][0])

@@ -11,11 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.evaluators.likelihood.asked import ToldModel, each, evidence, findings, values
-from tests.oracles.text_models import HashedLanguageModel, ScriptedModels
 from tests.oracles.text_samples import samples
 from valor_cli.errors import ConfigError
 from valor_cli.evaluators.likelihood.metrics.perplexity import PERPLEXITY
-from valor_cli.evaluators.model_metrics import ModelTexts
 from valor_cli.metric import Call
 from valor_cli.models.protocols import Passage
 
@@ -162,22 +160,3 @@ def test_order_changes_no_digit_and_each_value_is_that_of_a_lone_sample(
     assert one.samples.columns["value"] == pytest.approx(
         [math.prod(math.exp(-p / len(row)) for p in row) for row in rows], rel=1e-12
     )
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "x",
-        "word " * 50_000,
-        "One. " * 100,
-        "🙂🙃 👩‍👩‍👧",
-        "שלום עולם \u202eabc",
-        "{} {0} %s",
-        "\0 \ufeff",
-    ],
-)
-def test_odd_texts(text: str) -> None:
-    models = ScriptedModels(language=HashedLanguageModel())
-    found = PERPLEXITY.measure(ModelTexts(samples([text]), models))  # type: ignore[misc]
-    value = found.columns["value"][0]
-    assert value >= 1 or (np.isnan(value) and len(text.split()) == 1)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import Any, Literal
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,9 +13,12 @@ from sklearn.metrics import accuracy_score, confusion_matrix, precision_recall_f
 
 from tests.oracles.text_samples import found, measured, outcome, samples, values
 from valor_cli.data.shapes.samples.dataset import TextDataset
-from valor_cli.evaluators.overlap.metrics.llm_classification import LLM_CLASSIFICATION, pooled
-from valor_cli.evaluators.samples.evidence import measure_samples
-from valor_cli.metric import Call
+from valor_cli.evaluators.overlap.metrics.llm_classification import (
+    LLM_CLASSIFICATION,
+    LONGEST_NAME,
+    label_name,
+    label_reader,
+)
 from valor_cli.results import MetricTable
 
 LABELS = ["spam", "ham", "eggs", "toast"]
@@ -195,26 +197,6 @@ def test_no_sample(data: TextDataset) -> None:
         assert all(row.undefined for row in rows)
 
 
-def test_resamples_are_like_repeated_samples() -> None:
-    """Weights count as so many samples, and every resample has the same rows."""
-    rng = np.random.default_rng(7)
-    truth, answers = (rng.choice(LABELS, 40).tolist() for _ in range(2))
-    call = Call(
-        LLM_CLASSIFICATION, {one.name: one.default for one in LLM_CLASSIFICATION.parameters}
-    )
-    weights = rng.multinomial(40, [1 / 40] * 40, size=3)
-    whole = measure_samples(answered(truth, answers), (call,))
-    (again,) = whole.resamples(weights)
-    findings = pooled(again.of(call))
-    assert not findings.tables
-    columns = np.array([each.replicas for each in findings.values])
-    for replica, row in enumerate(weights):
-        repeated = np.repeat(np.arange(40), row).tolist()
-        one_by_one = answered([truth[at] for at in repeated], [answers[at] for at in repeated])
-        expected = found(LLM_CLASSIFICATION, one_by_one).values
-        assert columns[:, replica].tolist() == pytest.approx([each.value for each in expected])
-
-
 def test_very_many_labels() -> None:
     count = 201
     names = [f"label {at}" for at in range(count)]
@@ -245,3 +227,37 @@ def test_essays_and_secrets() -> None:
     assert details == {"predicted": f"key ••• ({digest})", "expected": "yes"}
     both = replace(answered(["key 124"], ["key 123"]), secrets=secret.secrets)
     assert values(LLM_CLASSIFICATION, both)["f1"] == 0
+
+
+@pytest.mark.parametrize(
+    ("case_sensitive", "names", "label_map", "text", "label"),
+    [
+        (True, (), {}, " Yes\n", "Yes"),
+        (False, (), {}, " Yes\n", "yes"),
+        (False, (), {}, "STRASSE", "strasse"),
+        (False, ("Yes", "YES"), {}, "yES", "Yes"),
+        (True, ("Yes",), {}, "yes", "yes"),
+        (True, (), {"y": "yes"}, "y ", "yes"),
+        (True, (), {"y": "yes"}, "Y", "Y"),
+        (False, ("Yes",), {"y": "YES"}, "Y", "Yes"),
+        (False, (), {"Y": "upper", "y": "lower"}, "y", "lower"),  # its own spelling first
+        (False, (), {"Yo": "first", "YO": "second"}, "yo", "first"),
+        (True, (), {"n/a": ""}, "n/a", ""),
+        (True, (), {}, "", ""),
+    ],
+)
+def test_labels_read_from_texts(
+    case_sensitive: bool, names: tuple[str, ...], label_map: dict[str, str], text: str, label: str
+) -> None:
+    read = label_reader(case_sensitive=case_sensitive, names=names, label_map=label_map)
+    assert read(text) == label
+    assert read(label) == label
+
+
+def test_long_labels_have_short_names() -> None:
+    assert label_name("x" * LONGEST_NAME) == "x" * LONGEST_NAME
+    essays = ["x" * 5_000, "x" * 4_999 + "y", "\ud800" * 5_000]
+    named = [label_name(essay) for essay in essays]
+    assert named[0].startswith("x" * LONGEST_NAME + "… (5,000 characters, ")
+    assert len(set(named)) == 3
+    assert max(map(len, named)) < 150

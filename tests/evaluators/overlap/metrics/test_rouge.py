@@ -95,12 +95,6 @@ def test_statuses(metric: Metric[Any]) -> None:
     assert outcome(found, 5) == Outcome(dict.fromkeys(zero, 1.0))
 
 
-@pytest.mark.parametrize("metric", ORIGINAL.values(), ids=ORIGINAL)
-@pytest.mark.parametrize("data", [samples([]), samples([None])])
-def test_nothing_to_compare_is_undefined(metric: Metric[Any], data: Any) -> None:
-    assert values(metric, data) == {"f1": None, "precision": None, "recall": None}
-
-
 @pytest.mark.parametrize("metric", [ROUGE_L, ROUGE_LSUM])
 def test_texts_that_are_too_long_are_skipped(
     metric: Metric[Any], monkeypatch: pytest.MonkeyPatch

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import zlib
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec.structs import replace
 
-from tests.oracles.text_samples import found, measured, outcome, sampled, samples, values
+from tests.oracles.text_samples import found, measured, outcome, samples, values
 from valor_cli.evaluators.structure.metrics import looping
 from valor_cli.evaluators.structure.metrics.looping import LOOPING
 from valor_cli.results import Mark
@@ -83,11 +81,6 @@ def test_an_empty_response_has_no_value() -> None:
     assert (found.values, found.status) == ({}, "not_applicable")
 
 
-def test_no_response() -> None:
-    found = outcome(measured(LOOPING, samples([None])), 0)
-    assert (found.values, found.status, found.reason) == ({}, "missing_input", "no response")
-
-
 def test_a_lone_surrogate_is_a_character() -> None:
     found = outcome(measured(LOOPING, samples(["\ud800 is no character at all."])), 0)
     assert found.values == {"unique_sentences": 1.0, "longest_repeated_substring": 0.0}
@@ -103,12 +96,6 @@ def test_means_are_of_the_samples_that_have_the_output() -> None:
     assert by_output["compression_ratio"][1] == 2
     assert report.statuses == {"ok": 2, "missing_input": 1, "not_applicable": 1}
     assert values(LOOPING, samples([None]))["unique_sentences"] is None
-
-
-def test_resamples_weigh_samples() -> None:
-    data = sampled(LOOPING, samples([SORRY * 4, "Something else was said here."]))
-    rows = looping.looping_values(replace(data, weights=np.array([[3.0, 1.0]]))).values
-    assert rows[0].value == pytest.approx((3 * 0.25 + 1) / 4, abs=1e-15)
 
 
 def test_long_texts_are_searched_from_the_beginning(monkeypatch: pytest.MonkeyPatch) -> None:
