@@ -24,7 +24,16 @@ def calibrate(
         typer.Option(
             "--human",
             metavar="METRIC=COLUMN",
-            help="Column of the human labels for a metric, if not human_<metric>; repeatable.",
+            help="Column of the human labels for a metric, if not human_<metric>; repeatable, "
+            "once for each annotator; label_* stands for several.",
+        ),
+    ] = None,
+    labels: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--labels",
+            metavar="[ANNOTATOR=]FILE",
+            help="File of human labels: rows with sample_id, annotator and label; repeatable.",
         ),
     ] = None,
     limit: Annotated[
@@ -40,6 +49,10 @@ def calibrate(
         bool,
         typer.Option("--no-plugins", help="Refuse configs that name code to run (own metrics)."),
     ] = False,
+    out: Annotated[
+        str | None,
+        typer.Option("--out", metavar="DIR", help="Folder for calibration.json, .md and .html."),
+    ] = None,
     format_: Annotated[
         Literal["text", "json"], typer.Option("--format", help="How to print.")
     ] = "text",
@@ -49,6 +62,10 @@ def calibrate(
     Judge metrics with a column human_<metric> in the data are compared: pass or fail, ratings on
     the judge's scale, its classes, or values, which count as above or below the threshold. For a
     custom_judge with a name the column is human_<name>, or else human_custom_judge.
+
+    Labels of several annotators stand in columns human_<metric>_<annotator>, or in files
+    (--labels): the judge is then compared with each, with their majority, and with how well
+    people agree among themselves.
 
     \b
     Example:
@@ -61,7 +78,7 @@ def calibrate(
     from valor_cli.config import load_config
     from valor_cli.pipeline.calibration.calibrate import calibrate as calibration_of
     from valor_cli.reports.render.terminal import in_full
-    from valor_cli.reports.sections.judge_tables import calibrated, calibrated_json
+    from valor_cli.reports.sections.calibration import calibrated, calibrated_json
 
     talk = Messages(quiet=False, verbose=False)
     plan = pipeline.make_plan(
@@ -71,6 +88,7 @@ def calibrate(
         found = calibration_of(
             plan,
             _columns(human or ()),
+            label_files=labels or (),
             limit=limit,
             offline=offline,
             resume=resume,
@@ -78,10 +96,11 @@ def calibrate(
         )
     for warning in dict.fromkeys(found.warnings):
         warn(warning)
+    files = [] if out is None else _written(found, plan, out)
     if format_ == "json":
-        say(calibrated_json(found.rows, found.usage))
+        say(calibrated_json(found))
     else:
-        to_terminal(in_full(calibrated(found.rows)))
+        to_terminal(in_full(calibrated(found, files)))
     if found.stopped is not None:
         kind, reason = found.stopped
         typer.echo(without_secrets(f"stopped: {reason}; continue with --resume"), err=True)
@@ -94,21 +113,17 @@ def calibrate(
         raise typer.Exit(INCOMPLETE)
 
 
-def _columns(said: list[str] | tuple[str, ...]) -> dict[str, str]:
-    """Metric to column.
+def _columns(said: Sequence[str]) -> dict[str, list[str]]:
+    """Metric to columns.
 
     Raises:
-        ConfigError: It is not said so, or a metric is named twice.
+        ConfigError: It is not said so.
     """
-    columns: dict[str, str] = {}
+    columns: dict[str, list[str]] = {}
     for one in said:
         metric, equals, column = one.partition("=")
         if not (metric and equals and column):
             raise ConfigError(Problem("--human", f"expected METRIC=COLUMN, found {one!r}"))
-        if columns.get(metric, column) != column:
-            message = f"{metric} has two columns, {columns[metric]} and {column}"
-            raise ConfigError(
-                Problem("--human", message), hint="compare it with one column at a time"
-            )
-        columns[metric] = column
+        if column not in columns.setdefault(metric, []):
+            columns[metric].append(column)
     return columns
