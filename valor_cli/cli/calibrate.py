@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -11,6 +12,9 @@ from valor_cli.cli.evaluate import INCOMPLETE, STOPPED
 from valor_cli.cli.output import Messages, say, to_terminal, warn
 from valor_cli.errors import ConfigError, Problem
 from valor_cli.masking import without_secrets
+
+if TYPE_CHECKING:
+    from valor_cli.results.calibration import Calibrated
 
 
 def calibrate(
@@ -74,12 +78,15 @@ def calibrate(
     Exit codes: 0 done, 2 the config or an input cannot be used, 3 a judge did not reply about
     some samples, 4 the budget is reached, 130 interrupted, 143 terminated.
     """
-    from valor_cli import catalogue, pipeline
+    from valor_cli import __version__, catalogue, pipeline
     from valor_cli.config import load_config
     from valor_cli.pipeline.calibration.calibrate import calibrate as calibration_of
+    from valor_cli.reports.digests.formatting import clean
     from valor_cli.reports.render.terminal import in_full
-    from valor_cli.reports.sections.calibration import calibrated, calibrated_json
+    from valor_cli.reports.sections.calibration import calibrated, calibration_json
 
+    if out == "":
+        raise ConfigError(Problem("--out", "expected a folder, found an empty text"))
     talk = Messages(quiet=False, verbose=False)
     plan = pipeline.make_plan(
         load_config(Path(config), catalogue, set_ or (), plugins=not no_plugins)
@@ -96,11 +103,14 @@ def calibrate(
         )
     for warning in dict.fromkeys(found.warnings):
         warn(warning)
-    files = [] if out is None else _written(found, plan, out)
+    facts = {"valor": __version__, "config": config, "labels": ", ".join(labels or ())}
+    files = [] if out is None else _written(found, {k: v for k, v in facts.items() if v}, out)
     if format_ == "json":
-        say(calibrated_json(found))
+        say(calibration_json(found, whole=False))
     else:
-        to_terminal(in_full(calibrated(found, files)))
+        to_terminal(in_full(calibrated(found)))
+        for path in files:
+            talk.say(f"Report  {clean(str(path), 200)}")
     if found.stopped is not None:
         kind, reason = found.stopped
         typer.echo(without_secrets(f"stopped: {reason}; continue with --resume"), err=True)
@@ -111,6 +121,22 @@ def calibrate(
             err=True,
         )
         raise typer.Exit(INCOMPLETE)
+
+
+def _written(found: Calibrated, facts: Mapping[str, str], out: str) -> list[Path]:
+    """The reports, all of them or none."""
+    from valor_cli.reports.render.html import to_html
+    from valor_cli.reports.render.markdown import to_markdown
+    from valor_cli.reports.sections.calibration import calibration_json, calibration_report
+    from valor_cli.reports.writer import write_files
+
+    document = calibration_report(found, facts)
+    contents = {
+        "calibration.json": calibration_json(found, whole=True),
+        "calibration.md": to_markdown(document).encode(),
+        "calibration.html": to_html(document).encode(),
+    }
+    return write_files(Path(out), contents)
 
 
 def _columns(said: Sequence[str]) -> dict[str, list[str]]:

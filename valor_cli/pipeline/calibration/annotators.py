@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from valor_cli.metric import Call
 from valor_cli.pipeline.calibration.labels import Labels
 from valor_cli.pipeline.calibration.scales import Scale
-from valor_cli.results.annotators import Agreement, AnnotatorPair, AnnotatorRow, AnnotatorsResult
+from valor_cli.results.calibration import Agreement, AnnotatorPair, AnnotatorRow, AnnotatorsResult
 from valor_cli.statistics.agreement import (
     alpha_interval,
     cohen_kappa,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from valor_cli.data.inputs.sample_metadata import sample_columns
@@ -33,35 +32,10 @@ from valor_cli.pipeline.plan import Plan
 from valor_cli.pipeline.record import run_identity, usage_of
 from valor_cli.pipeline.rows import Computation
 from valor_cli.pipeline.run import selection_of, session_of
-from valor_cli.results import OWN_SPACE, CalibrationResult, SamplesResult, UsageResult
-from valor_cli.results.annotators import AnnotatorsResult, DifferenceResult, ThresholdResult
+from valor_cli.results import OWN_SPACE, SamplesResult
+from valor_cli.results.calibration import Calibrated
 
 NAMED = "--human METRIC=COLUMN names another"
-
-
-class Calibrated(Struct, frozen=True):
-    """Rows of a calibration, with usage and warnings.
-
-    Attributes:
-        rows: By metric in the order of the config; all models together, then each; all judges
-            together, then each. Of several annotators it is their majority that is compared.
-        annotators: Of metrics with several annotators, in the same order.
-        thresholds: Of metrics that compare a judge's value with a threshold, likewise.
-        differences: The samples on which judge and people differ, each under its model.
-        usage: As `RunInfo.usage`.
-        warnings: Problems of the data.
-        stopped: Why the calibration was stopped, as a keyword and in words; None if it was not.
-        unanswered: Number of values without a judge's reply, over the compared metrics.
-    """
-
-    rows: Sequence[CalibrationResult]
-    annotators: Sequence[AnnotatorsResult]
-    thresholds: Sequence[ThresholdResult]
-    differences: Sequence[DifferenceResult]
-    usage: Sequence[UsageResult]
-    warnings: Sequence[str]
-    stopped: tuple[str, str] | None
-    unanswered: int = 0
 
 
 def calibrate(

@@ -16,7 +16,7 @@ from valor_cli.pipeline.calibration.labels import Labels
 from valor_cli.pipeline.calibration.scales import RATING, Scale, read_human_labels, scale_of
 from valor_cli.pipeline.calibration.thresholds import at_threshold, best_threshold
 from valor_cli.results import CalibrationResult, SamplesResult, Scalar
-from valor_cli.results.annotators import AnnotatorsResult, DifferenceResult, ThresholdResult
+from valor_cli.results.calibration import AnnotatorsResult, DifferenceResult, ThresholdResult
 from valor_cli.statistics.agreement import cohen_kappa, confusion, kappa_interval, spearman
 
 Raters = Mapping[tuple[str, int], Values]

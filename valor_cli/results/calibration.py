@@ -1,12 +1,16 @@
-"""What a calibration says of several annotators, of thresholds, and of samples that differ."""
+"""What a calibration finds: of judges, of annotators, of thresholds, of samples that differ."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
+from msgspec import Struct
+
 from valor_cli.results.findings import Number, Parameters, Scalar
 from valor_cli.results.record import Record
+from valor_cli.results.rows import CalibrationResult
+from valor_cli.results.run import UsageResult
 
 Interval = tuple[Number, Number]
 
@@ -151,3 +155,28 @@ class DifferenceResult(Record, frozen=True):
     verdict: Scalar
     labels: Mapping[str, Scalar]
     reasons: Sequence[str]
+
+
+class Calibrated(Struct, frozen=True):
+    """Rows of a calibration, with usage and warnings.
+
+    Attributes:
+        rows: By metric in the order of the config; all models together, then each; all judges
+            together, then each. Of several annotators it is their majority that is compared.
+        annotators: Of metrics with several annotators, in the same order.
+        thresholds: Of metrics that compare a judge's value with a threshold, likewise.
+        differences: The samples on which judge and people differ, each under its model.
+        usage: As `RunInfo.usage`.
+        warnings: Problems of the data.
+        stopped: Why the calibration was stopped, as a keyword and in words; None if it was not.
+        unanswered: Number of values without a judge's reply, over the compared metrics.
+    """
+
+    rows: Sequence[CalibrationResult]
+    annotators: Sequence[AnnotatorsResult]
+    thresholds: Sequence[ThresholdResult]
+    differences: Sequence[DifferenceResult]
+    usage: Sequence[UsageResult]
+    warnings: Sequence[str]
+    stopped: tuple[str, str] | None
+    unanswered: int = 0
