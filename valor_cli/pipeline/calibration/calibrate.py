@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from msgspec.structs import replace
 
 from valor_cli.data.inputs.sample_metadata import sample_columns
 from valor_cli.data.shapes.samples.sample_file import SampleReading
 from valor_cli.errors import ConfigError, Problem, did_you_mean
+from valor_cli.evaluators.text_generation.inputs import TextInputs
 from valor_cli.metric import Call, Loaded, RunTerms
 from valor_cli.pipeline.calibration.label_files import LabelFiles, read_label_files
 from valor_cli.pipeline.calibration.labels import (
@@ -17,6 +18,7 @@ from valor_cli.pipeline.calibration.labels import (
     LABEL,
     Columns,
     Labels,
+    called,
     check_keys,
     columns_of,
     labels_in_data,
@@ -73,10 +75,11 @@ def calibrate(
     judged = judges_part(plan)
     calls = [call for part in judged.wings for call in part.calls]
     _check_names(columns, calls)
-    files = read_label_files(label_files, plan.config.data.columns)
+    inputs = cast(TextInputs, plan.config.data)  # no other task has judges
+    files = read_label_files(label_files, inputs.columns)
     of_files = {name: own for name, own in columns.items() if files.have(own)}
     of_data = {name: own for name, own in columns.items() if name not in of_files}
-    there = _columns_there(plan)
+    there = _columns_there(inputs)
     places = [columns_of(call, calls, of_data, there) for call in calls]
     loaded = _loaded(judged, of_data, places, limit)
     whole = limit is None and not plan.config.filter
@@ -115,9 +118,8 @@ def calibrate(
     )
 
 
-def _columns_there(plan: Plan) -> list[str]:
+def _columns_there(inputs: TextInputs) -> list[str]:
     """The columns of the samples."""
-    inputs = plan.config.data
     reading = SampleReading(columns=inputs.columns)
     paths = dict.fromkeys(inputs.models.values())
     found = (sample_columns(path, reading, inputs.format) for path in paths)
@@ -157,8 +159,9 @@ def _in_files(
         if any(name in of_data for name in names):
             continue
         candidates = columns_of(call, calls, of_files, there)
-        bare = [*names, *([LABEL] if len(calls) == 1 else [])]
-        candidates += [Columns(name, {name: ""}) for name in bare]
+        if not any(name in of_files for name in names):
+            bare = [*names, *([LABEL] if len(calls) == 1 else [])]
+            candidates += [one for name in bare for one in called(name, there)]
         labels = labels_in_files(candidates, files, samples)
         if labels is not None:
             found[at] = labels

@@ -73,8 +73,8 @@ def read_label_files(named: Sequence[str], columns: Mapping[str, str]) -> LabelF
                     if own.setdefault(row.key, label) != label:
                         first = places[column, row.annotator, row.key]
                         message = (
-                            f"{row.annotator} labels the sample {row.key[1]!r} {label!r}, "
-                            f"and {own[row.key]!r} at {first}"
+                            f"{row.annotator} labels the sample {row.key[1]!r} as {label!r}, "
+                            f"and as {own[row.key]!r} at {first}"
                         )
                         problems.append(Problem(f"{row.place}: {column}", message))
                     places.setdefault((column, row.annotator, row.key), row.place)

@@ -77,17 +77,26 @@ def columns_of(
     if asked is not None:
         return [_asked(asked, there)]
     others = [HUMAN + name for one in calls for name in names_of(one)]
-    found = []
-    for column in (HUMAN + name for name in names if not name.startswith(OWN_SPACE)):
-        longer = [one for one in others if _is_of(one, column)]
-        own = {
-            one: one[len(column) + 1 :]
-            for one in there
-            if _is_of(one, column)
-            and not any(one == other or _is_of(one, other) for other in longer)
-        }
-        found += [Columns(column, {column: ""}), *([Columns(f"{column}_*", own)] if own else [])]
-    return found
+    usual = [HUMAN + name for name in names if not name.startswith(OWN_SPACE)]
+    return [one for column in usual for one in called(column, there, others)]
+
+
+def called(column: str, there: Sequence[str], others: Sequence[str] = ()) -> list[Columns]:
+    """A column, and those of annotators that are called after it: `human_tone_anna`.
+
+    Args:
+        column: Its name.
+        there: The columns that there are.
+        others: Columns of other metrics.
+    """
+    longer = [one for one in others if _is_of(one, column)]
+    own = {
+        one: one[len(column) + 1 :]
+        for one in there
+        if _is_of(one, column) and not any(one == other or _is_of(one, other) for other in longer)
+    }
+    several = [Columns(f"{column}_*", own)] if own else []
+    return [Columns(column, {column: ""}), *several]
 
 
 def _is_of(column: str, other: str) -> bool:
@@ -225,7 +234,7 @@ def check_keys(
         message = f"rows name no model, and the data have answers of {', '.join(samples)}"
         hint = "add a column model: a label is of one model's answer"
         raise DataError(Problem(place, message), hint=hint)
-    there = {(model, one) for model, ids in samples.items() for one in ids}
+    there: set[Key] = {(model, one) for model, ids in samples.items() for one in ids}
     there |= {(None, one) for _, one in there}
     lost = [key for key in keys if key not in there]
     if keys and len(lost) == len(keys):
@@ -234,7 +243,8 @@ def check_keys(
         raise DataError(Problem(place, message), hint=f"the data have samples such as {example}")
     if lost and whole:
         named = ", ".join(map(_called, lost[:3]))
-        return [f"{place}: labels of {len(lost):,} samples that the data do not have: {named}"]
+        many = f"{len(lost):,} samples" if len(lost) > 1 else "a sample"
+        return [f"{place}: labels of {many} that the data do not have: {named}"]
     return []
 
 
