@@ -14,11 +14,13 @@ from numpy.typing import NDArray
 from valor_cli.metric import Call
 from valor_cli.pipeline.calibration.labels import Labels
 from valor_cli.pipeline.calibration.scales import Scale
+from valor_cli.pipeline.calibration.thresholds import LEVEL, RESAMPLES, SEED
 from valor_cli.results.calibration import Agreement, AnnotatorPair, AnnotatorRow, AnnotatorsResult
 from valor_cli.statistics.agreement import (
     alpha_interval,
     cohen_kappa,
     confusion,
+    kappa_interval,
     krippendorff_alpha,
 )
 from valor_cli.statistics.bootstrap import (
@@ -30,9 +32,6 @@ from valor_cli.statistics.bootstrap import (
 
 Values = Sequence[float | None]
 Ints = NDArray[np.int64]
-
-RESAMPLES, LEVEL, SEED = 1000, 0.95, 0
-"""Of the bootstrap over samples: what the other intervals of a calibration have."""
 
 NONE = -1
 """No category."""
@@ -86,7 +85,8 @@ def annotated(
     nominal = scale.kind in ("verdicts", "classes")
     alpha = krippendorff_alpha(values, nominal=nominal)
     known = [one for one in zip(*each, strict=True) if any(x is not None for x in one)]
-    shared = sum(sum(x is not None for x in one) > 1 for one in known)
+    several = (of != NONE).sum(0) > 1
+    shared = int(several.sum())
     pairs = [(a, b, _both(of[a], of[b])) for a, b in combinations(range(len(each)), 2)]
     together = _joined([one for _, _, one in pairs])
     agreement, interval = _share(together)
@@ -112,7 +112,7 @@ def annotated(
                 labels=int((of[at] != NONE).sum()),
                 judge=_agreement(_both(found, of[at]), size, rated),
                 others=_agreement(_both(of[at], others[at]), size, rated),
-                ties=int((of[at] != NONE).sum() - _alone(of, at) - (_paired(of[at], others[at]))),
+                ties=int(((of[at] != NONE) & several & (others[at] == NONE)).sum()),
             )
             for at, one in enumerate(labels.annotators)
         ],
@@ -147,15 +147,6 @@ def _others(scale: Scale, each: Sequence[Values], left_out: int) -> Ints:
     """The majority of all annotators but one, by sample."""
     rest = [one for at, one in enumerate(each) if at != left_out]
     return _categories(scale, [majority(scale, one) for one in zip(*rest, strict=True)])
-
-
-def _alone(of: NDArray[np.int64], at: int) -> int:
-    """Samples that an annotator alone labelled."""
-    return int(((of[at] != NONE) & ((of != NONE).sum(0) == 1)).sum())
-
-
-def _paired(first: Ints, second: Ints) -> int:
-    return int(((first != NONE) & (second != NONE)).sum())
 
 
 def _both(first: Ints, second: Ints) -> _Compared:
@@ -224,8 +215,8 @@ def _clusters(sample: Ints) -> Ints:
 def _kappa_interval(pairs: _Compared, categories: int) -> tuple[float, float] | None:
     """Bootstrap over samples, each with all of its pairs."""
     clusters = _clusters(pairs.sample)
-    if len(clusters) < 2:
-        return None
+    if len(clusters) == len(set(pairs.sample.tolist())):
+        return kappa_interval(pairs.first, pairs.second, categories)
     cells = np.zeros((len(clusters), categories**2))
     cells[np.arange(len(clusters)), pairs.first * categories + pairs.second] = 1
     drawn = resampled_sums(cluster_sums(cells, clusters), RESAMPLES, SEED)
