@@ -196,7 +196,7 @@ def labels_in_files(
         ):
             own = {key: label for _, _, part in parts for key, label in part.items()}
             annotators.append(Annotator(name, f"{column} of {name}", _placed(own, samples)))
-        if found := _labels(one.called, annotators):
+        if found := _labels(f"{one.called} in {', '.join(files.paths)}", annotators):
             return found
     return None
 

@@ -30,7 +30,7 @@ from valor_cli.reports.sections.judge_tables import (
 )
 from valor_cli.reports.sections.judge_tables import calibrated as blocks_of
 from valor_cli.reports.sections.run_details import facts_table, warnings
-from valor_cli.results import CalibrationResult, Scalar
+from valor_cli.results import FEW, CalibrationResult, Scalar
 from valor_cli.results.calibration import (
     Agreement,
     AnnotatorsResult,
@@ -144,7 +144,8 @@ def _by_metric(rows: Sequence[AnnotatorsResult] | Sequence[ThresholdResult]) -> 
 
 def _people(row: AnnotatorsResult) -> Iterator[tuple[str, str]]:
     count = len(row.annotators)
-    ties = f"; {row.ties:,} without a majority are left out" if row.ties else ""
+    left = f"{row.ties:,} without a majority {'is' if row.ties == 1 else 'are'} left out"
+    ties = f"; {left}" if row.ties else ""
     yield "annotators", f"{count} with labels of {row.samples:,} samples{ties}"
     if row.shared < row.samples:
         yield "labelled twice", f"{row.shared:,} samples have labels of two annotators or more"
@@ -153,12 +154,12 @@ def _people(row: AnnotatorsResult) -> Iterator[tuple[str, str]]:
         yield "judge − people", f"{difference} of agreement, {_verdict(row)}"
     yield "pairs that agree", f"{number(row.agreement)} {span(row.agreement_interval)}".rstrip()
     alpha = f"{number(row.alpha)} {span(row.alpha_interval)}".rstrip()
-    yield "Krippendorff's alpha", f"{alpha}, {row.undefined or row.alpha_level}"
+    yield "Krippendorff's alpha", f"{alpha}, {row.undefined or f'{row.alpha_level} scale'}"
 
 
 def _verdict(row: AnnotatorsResult) -> str:
     interval = row.difference_interval
-    if interval is None:
+    if interval is None or row.shared < FEW:
         return "too few samples to tell"
     if interval[0] <= 0 <= interval[1]:
         return "which chance alone may explain"
