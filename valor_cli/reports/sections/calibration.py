@@ -118,7 +118,7 @@ def _differing(own: Sequence[DifferenceResult]) -> Iterator[Block]:
         return
     several = len({one.model for one in own}) > 1
     items = [
-        Item(f"{one.sample_id} of {one.model}" if several else str(one.sample_id))
+        Item(clean(f"{one.sample_id} of {one.model}" if several else str(one.sample_id), 300))
         for one in own[:LISTED]
     ]
     many = f"{len(own):,} samples" if len(own) > 1 else "1 sample"
@@ -262,7 +262,7 @@ def calibration_report(found: Calibrated, facts: Mapping[str, str]) -> Document:
     names = Names((row.metric, row.parameters) for row in found.rows)
     models = list(dict.fromkeys(row.model for row in found.rows if row.model is not None))
     sections = [
-        Section("Agreement", "agreement", [overview(found.rows), Note(_READ)]),
+        Section("Agreement", "agreement", [_filled(overview(found.rows)), Note(_READ)]),
         *(_metric(found, row, name_of(row, names), at) for at, row in enumerate(rows)),
         warnings([clean(one, 600) for one in dict.fromkeys(found.warnings)]),
         *(_differences(found, row, name_of(row, names), at) for at, row in enumerate(rows)),
@@ -286,6 +286,17 @@ _READ = (
     "Brackets: 95 % interval by bootstrap over samples. Kappa corrects for agreement by chance. Of "
     "several annotators it is their majority that the judge is compared with."
 )
+
+
+def _filled(table: Table) -> Table:
+    """A table without the columns in which no row has a value."""
+    kept = [
+        at
+        for at in range(len(table.columns))
+        if any(row[at].text != NO_VALUE for row in table.rows)
+    ]
+    rows = [[row[at] for at in kept] for row in table.rows]
+    return replace(table, columns=[table.columns[at] for at in kept], rows=rows)
 
 
 def _conclusion(found: Calibrated, row: CalibrationResult, name: str) -> str:
@@ -332,7 +343,7 @@ def _differences(found: Calibrated, row: CalibrationResult, name: str, at: int) 
             _label(one.human),
             _label(one.verdict),
             *(_label(one.labels.get(annotator)) for annotator in annotators[:NAMED]),
-            Cell(clean("; ".join(one.reasons), REASON) if one.reasons else NO_VALUE),
+            Cell(clean(" · ".join(one.reasons), REASON) if one.reasons else NO_VALUE),
         ]
         for one in own[:ROWS]
     ]
@@ -351,4 +362,4 @@ def _differences(found: Calibrated, row: CalibrationResult, name: str, at: int) 
 def _label(value: Scalar) -> Cell:
     if value is None:
         return Cell(NO_VALUE)
-    return Cell(clean(str(value) if isinstance(value, str) else f"{value:g}", 60))
+    return Cell(number(value) if isinstance(value, float) else clean(str(value), 60))
