@@ -314,6 +314,11 @@ def test_a_column_of_its_own_is_no_annotator_and_one_annotator_is_a_column(tmp_p
         ("sample_id,label\nx,1\n", "", ["no label is of a sample of the data", "'x'", "'a'"]),
         ("sample_id,said\na,1\n", "", ["no column has labels", "there is said", "--human"]),
         ("sample_id,label\na,1\n", "said_*", ["--human: no column fits said_*", "user_input"]),
+        (
+            "sample_id,annotator,label_x,label_y\na,anna,1,1\na,ben,0,1\n",
+            "",
+            ["label_x: 'a' is labelled '1' and '0' by two annotators"],
+        ),
         ("", "", ["l.csv: the file is empty"]),
     ],
 )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from fnmatch import fnmatchcase
 from typing import Any
 
 from msgspec import Struct
@@ -37,7 +37,13 @@ class LabelFiles(Struct, frozen=True):
 
     def have(self, columns: Sequence[str]) -> bool:
         """Whether they have one of some columns, which may be patterns."""
-        return any(fnmatchcase(name, one) for one in columns for name in self.cells)
+        return any(part_of(name, one) is not None for one in columns for name in self.cells)
+
+
+def part_of(column: str, pattern: str) -> str | None:
+    """What the stars of a pattern stand for in a column; None if it does not fit."""
+    found = re.fullmatch("(.*)".join(map(re.escape, pattern.split("*"))), column)
+    return None if found is None else "_".join(found.groups())
 
 
 class _Row(Struct, frozen=True):

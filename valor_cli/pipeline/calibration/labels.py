@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from fnmatch import translate
-from itertools import groupby, takewhile
+from itertools import takewhile
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from valor_cli.errors import ConfigError, DataError, Problem
 from valor_cli.metric import Call
-from valor_cli.pipeline.calibration.label_files import Key, LabelFiles
+from valor_cli.pipeline.calibration.label_files import Key, LabelFiles, part_of
 from valor_cli.pipeline.calibration.scales import is_blank
 from valor_cli.results import OWN_SPACE, Scalar
 
@@ -107,19 +106,15 @@ def _is_of(column: str, other: str) -> bool:
 def _asked(asked: Sequence[str], there: Sequence[str]) -> Columns:
     annotators: dict[str, str] = {}
     for one in asked:
-        if "*" not in one:
-            annotators.setdefault(one, "")
-            continue
-        pattern = re.compile(translate(one).replace(".*", "(.*)"))
-        fits = {name: match[1] for name in there if (match := pattern.fullmatch(name))}
-        if not fits:
+        fits = {name: whose for name in there if (whose := part_of(name, one)) is not None}
+        if "*" in one and not fits:
             message = f"no column fits {one}; the data have {', '.join(there)}"
             raise ConfigError(Problem("--human", message))
-        annotators |= fits
+        annotators |= fits or {one: ""}
     if len(annotators) == 1:
         return Columns(next(iter(annotators)), dict.fromkeys(annotators, ""))
     apart = _apart([name for name, whose in annotators.items() if not whose])
-    whole = {name: whose or apart.get(name, name) for name, whose in annotators.items()}
+    whole = {name: whose or apart[name] for name, whose in annotators.items()}
     return Columns(", ".join(asked), whole)
 
 
@@ -167,6 +162,8 @@ def _labels(called: str, annotators: Sequence[Annotator]) -> Labels | None:
     said = [one for one in annotators if any(map(_says_anything, one.by_model.values()))]
     if not said:
         return None
+    if len({one.name for one in said}) < len(said):
+        said = [replace(one, name=one.column) for one in said]
     return Labels(said[0].column if len(said) == 1 else called, said)
 
 
@@ -185,25 +182,30 @@ def labels_in_files(
         samples: By model, the ids of its samples.
     """
     for one in candidates:
-        cells = [
-            (_whose(annotator, whose), column, own)
-            for column, whose in one.annotators.items()
-            for annotator, own in files.cells.get(column, {}).items()
+        said: dict[tuple[str, str], dict[Key, Scalar]] = {}
+        for column, whose in one.annotators.items():
+            for annotator, own in files.cells.get(column, {}).items():
+                _add(said.setdefault((whose or annotator, column), {}), own, column)
+        annotators = [
+            Annotator(name, f"{column} of {name}", _placed(own, samples))
+            for (name, column), own in said.items()
         ]
-        annotators = []
-        for (name, column), parts in groupby(
-            sorted(cells, key=lambda cell: cell[:2]), lambda cell: cell[:2]
-        ):
-            own = {key: label for _, _, part in parts for key, label in part.items()}
-            annotators.append(Annotator(name, f"{column} of {name}", _placed(own, samples)))
         if found := _labels(f"{one.called} in {', '.join(files.paths)}", annotators):
             return found
     return None
 
 
-def _whose(annotator: str, column: str) -> str:
-    """The annotator of a column, which may itself be named for one."""
-    return column or annotator
+def _add(said: dict[Key, Scalar], more: Mapping[Key, Scalar], column: str) -> None:
+    """Add labels of another annotator to those of a column that is named for one.
+
+    Raises:
+        DataError: They say something else of a sample.
+    """
+    for key, label in more.items():
+        if said.setdefault(key, label) != label:
+            message = f"{_called(key)} is labelled {said[key]!r} and {label!r} by two annotators"
+            hint = "a column is named for its annotator, or a row, and not both"
+            raise DataError(Problem(column, message), hint=hint)
 
 
 def _placed(
