@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from io import StringIO
 from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
+from rich.console import Console
 from sklearn.metrics import cohen_kappa_score
 
 from tests.pipeline.calibrating import (
@@ -25,6 +28,10 @@ from tests.pipeline.calibrating import (
 from tests.statistics.test_agreement import slow_alpha
 from valor_cli.errors import ValorError
 from valor_cli.pipeline.calibration.thresholds import best_threshold
+from valor_cli.reports.render.html import to_html
+from valor_cli.reports.render.markdown import to_markdown
+from valor_cli.reports.render.terminal import in_full
+from valor_cli.reports.sections.calibration import calibrated as blocks_of
 from valor_cli.reports.sections.calibration import calibration_json, calibration_report
 
 NAMES = ("anna", "ben", "cy")
@@ -421,20 +428,50 @@ def test_the_cut_of_ratings_is_compared_with_verdicts_of_people(tmp_path: Path) 
     assert (found.best, found.best_kappa) == (1.5, 1.0)
 
 
-def document_text(render: Callable[[Any], str], found: Any) -> str:
-    return render(calibration_report(found, {"config": "run.yaml"}))
+def shown(found: Any) -> str:
+    """What a terminal shows, without the gaps between words."""
+    out = StringIO()
+    Console(file=out, width=200).print(in_full(blocks_of(found)))
+    return "\n".join(" ".join(line.split()) for line in out.getvalue().splitlines())
+
+
+def test_a_terminal_names_the_threshold_and_whole_ids(
+    tmp_path: Path, mtrag_people: tuple[Path, list[Labels], Labels]
+) -> None:
+    found = of_values(tmp_path)
+    text = shown(found)
+    best = "best threshold 0.250: kappa 1.000, in place of 0.200 at 0.75; chosen on these samples"
+    assert best in text
+    assert "The judge differs from the majority on 2 samples\n• b\n• c\n--format json" in text
+    constant = [replace(one, best=None, undefined="why") for one in found.thresholds]
+    assert "best threshold – (why)" in shown(replace(found, thresholds=constant))
+    found = calibrated(mtrag_people[0])
+    first = found.differences[0]
+    text = shown(found)
+    assert f"\n• {first.sample_id} of {first.model}\n" in text
+    assert f"… {len(found.differences) - 5} more. --format json and --out DIR have all" in text
+    for interval, words in (
+        ((-0.1, 0.1), "which chance alone may explain"),
+        ((0.1, 0.2), "the judge agrees more"),
+        ((-0.2, -0.1), "the judge agrees less"),
+        (None, "too few samples to tell"),
+    ):
+        people = replace(found.annotators[0], difference_interval=interval)
+        assert f"of agreement, {words}\n" in shown(replace(found, annotators=[people]))
 
 
 def test_documents_have_the_numbers_and_escape_what_is_foreign(tmp_path: Path) -> None:
-    from valor_cli.reports.render.html import to_html
-    from valor_cli.reports.render.markdown import to_markdown
-
     columns = [(f"{JUDGE}_<b>{name}", (1, 0, 1)) for name in NAMES]
     found = verdicts(tmp_path, samples_of(3, *columns), 1, 1, 1)
-    page, text = document_text(to_html, found), document_text(to_markdown, found)
-    for shown in (page, text):
-        assert "judge 0.667, people among themselves 1.000" in shown
-        assert "<b>anna" not in shown
-        assert "Krippendorff" in shown
-        assert "Samples that differ" in shown
+    report = calibration_report(found, {"config": "run.yaml"})
+    page, text = to_html(report), to_markdown(report)
+    for one in (page, text):
+        assert "judge 0.667, people among themselves 1.000" in one
+        assert "<b>anna" not in one
+        assert "Krippendorff" in one
+        assert "Samples that differ" in one
     assert "| b | fail | pass |" in text
+    # Of one column of labels too: the threshold, and every sample that differs.
+    single = of_values(tmp_path)
+    single = replace(single, annotators=[])
+    assert "**best threshold** · 0.250" in to_markdown(calibration_report(single, {}))
