@@ -66,8 +66,8 @@ def plan_of(path: Path) -> pipeline.Plan:
 
 
 def calibrated(path: Path, columns: Mapping[str, str] | None = None, **how: Any) -> Any:
-    """What a calibration by the config finds."""
-    named = {metric: [column] for metric, column in (columns or {}).items()}
+    """What a calibration by the config finds; spaces part the columns of several annotators."""
+    named = {metric: own.split() for metric, own in (columns or {}).items()}
     return calibrate(plan_of(path), named, **how)
 
 

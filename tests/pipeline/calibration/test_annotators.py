@@ -260,6 +260,7 @@ PRODIGY = "\n".join(
         (USUAL, "", {}),
         (NESTED, "", {}),
         (WIDE, "label_*", {}),
+        (WIDE, "label_anna label_ben", {}),
         ([], "", {"labels.csv": LONG}),
         ([], "", {"labels.csv": LONG.replace("sample_id,annotator", "id,completed_by")}),
         ([], "said", {"labels.csv": LONG.replace("label", "said")}),
