@@ -87,10 +87,9 @@ def test_human_names_another_column(valor: Valor, tmp_path: Path) -> None:
         valor("calibrate", path), "the data have no labels in human_custom_judge", "--human METRIC="
     )
     refused(valor("calibrate", path, "--human", "custom_judge"), "--human: expected METRIC=COLUMN")
-    refused(
-        valor("calibrate", path, *human, "--human", "custom_judge=blank"),
-        "--human: custom_judge has two columns, people and blank",
-    )
+    # A second column is a second annotator, who here says nothing.
+    alone = valor("calibrate", path, *human, "--human", "custom_judge=blank", "--format", "json")
+    assert alone.stdout == valor("calibrate", path, *human, "--format", "json").stdout
     refused(
         valor("calibrate", path, "--human", "custom_judg=people"),
         "no judge metric 'custom_judg'",
@@ -160,3 +159,45 @@ def test_offline_refuses_remote_judges(valor: Valor, tmp_path: Path) -> None:
     path.write_text(json.dumps({**said, "judge": {"model": "openai/gpt-4o-mini"}}))
     refused(valor("calibrate", path, "--offline"), "--offline forbids that")
     lines(tmp_path / "j.jsonl", [])
+
+
+def test_several_annotators_in_the_terminal_and_in_reports(valor: Valor, tmp_path: Path) -> None:
+    """The judge agrees with Anna on all of 30 samples, and with Ben on none of the last 8."""
+    said = [{"sample_id": f"{at:040}", "user_input": "Q?", "response": "A."} for at in range(30)]
+    path = written(tmp_path, said, {"j": ["4"] * 30}, [CUSTOM])
+    rows = [f"{one['sample_id']},{who},4" for one in said for who in ("anna", "cy")]
+    rows += [f"{one['sample_id']},ben,{4 if at < 22 else 1}" for at, one in enumerate(said)]
+    labels = tmp_path / "labels.csv"
+    labels.write_text("\n".join(["sample_id,annotator,label", *rows]))
+    given = ("calibrate", path, "--labels", labels)
+    out = valor(*given, "--out", tmp_path / "out").stdout
+    lines_of = [" ".join(line.split()) for line in out.splitlines()]
+    # Others of Anna and Cy tie on the last 8: 22 of 22 each; of Ben 22 of 30.
+    assert "judge 74 1.000 [1.000, 1.000] – –" in lines_of
+    assert any(line.startswith("people 74 0.892 [") for line in lines_of)
+    assert any(line.startswith("ben 30 0.733 0.000") for line in lines_of)
+    assert "annotators 3 with labels of 30 samples" in lines_of
+    written_files = ["calibration.json", "calibration.md", "calibration.html"]
+    assert lines_of[-3:] == [f"Report {tmp_path / 'out' / one}" for one in written_files]
+    found = json.loads((tmp_path / "out" / "calibration.json").read_text())
+    assert list(found) == ["calibrations", "usage", "annotators", "thresholds", "differences"]
+    assert (
+        valor(*given, "--format", "json").stdout.encode()
+        == (tmp_path / "out" / "calibration.json").read_bytes()
+    )
+    page = (tmp_path / "out" / "calibration.html").read_text()
+    assert "judge 1.000, people among themselves 0.892" in page
+
+
+def test_reports_of_one_column_name_all_samples_that_differ(valor: Valor, tmp_path: Path) -> None:
+    said = [{**one, "sample_id": f"{at:060}"} for at, one in enumerate(samples(*[1] * 25))]
+    path = written(tmp_path, said, {"j": ["4"] * 25}, [CUSTOM])
+    plain = valor("calibrate", path)
+    done = valor("calibrate", path, "--out", tmp_path / "out")
+    assert done.stdout.startswith(plain.stdout)
+    found = json.loads((tmp_path / "out" / "calibration.json").read_text())
+    assert [one["sample_id"] for one in found["differences"]] == [one["sample_id"] for one in said]
+    for name in ("calibration.md", "calibration.html"):
+        text = (tmp_path / "out" / name).read_text()
+        assert all(one["sample_id"] in text for one in said)
+    refused(valor("calibrate", path, "--out", ""), "--out: expected a folder")

@@ -10,6 +10,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from valor_cli.statistics.agreement import (
     Weights,
+    alpha_interval,
     cohen_kappa,
     confusion,
     fleiss_kappa,
@@ -77,26 +78,43 @@ def test_fleiss_worked_example() -> None:
     assert fleiss_kappa(np.zeros((0, 2), np.int64)) is None
 
 
-def slow_alpha(values: np.ndarray) -> float:
+def slow_alpha(values: np.ndarray, *, nominal: bool = False) -> float:
     """From the definition: ordered pairs within units against ordered pairs of all values."""
+    apart = (lambda a, b: float(a != b)) if nominal else (lambda a, b: (a - b) ** 2)
     units = [[v for v in column if not np.isnan(v)] for column in values.T]
     units = [unit for unit in units if len(unit) > 1]
     pooled = [v for unit in units for v in unit]
     observed = sum(
-        sum((a - b) ** 2 for a, b in permutations(unit, 2)) / (len(unit) - 1) for unit in units
+        sum(apart(a, b) for a, b in permutations(unit, 2)) / (len(unit) - 1) for unit in units
     ) / len(pooled)
-    expected = sum((a - b) ** 2 for a, b in permutations(pooled, 2)) / (
+    expected = sum(apart(a, b) for a, b in permutations(pooled, 2)) / (
         len(pooled) * (len(pooled) - 1)
     )
     return 1 - observed / expected
 
 
+@pytest.mark.parametrize("nominal", [False, True])
 @pytest.mark.parametrize("seed", range(20))
-def test_alpha_is_that_of_its_definition(seed: int) -> None:
+def test_alpha_is_that_of_its_definition(seed: int, nominal: bool) -> None:
     random = np.random.default_rng(seed)
     values = random.integers(1, 6, (int(random.integers(2, 5)), 12)).astype(float)
     values[random.random(values.shape) < 0.2] = np.nan
-    assert krippendorff_alpha(values) == pytest.approx(slow_alpha(values), abs=1e-12)
+    found = krippendorff_alpha(values, nominal=nominal)
+    assert found == pytest.approx(slow_alpha(values, nominal=nominal), abs=1e-12)
+
+
+def test_alpha_of_krippendorffs_example() -> None:
+    # Krippendorff, Computing Krippendorff's alpha-reliability, 2011, example C: four observers,
+    # twelve units, missing data; nominal 0.743, interval 0.849.
+    rows = ("1 2 3 3 2 1 4 1 2 . . .", "1 2 3 3 2 2 4 1 2 5 . 3")
+    rows += (". 3 3 3 2 3 4 2 2 5 1 .", "1 2 3 3 2 4 4 1 2 5 1 .")
+    values = np.array([[np.nan if x == "." else float(x) for x in row.split()] for row in rows])
+    for nominal, expected in ((True, 0.743), (False, 0.849)):
+        assert krippendorff_alpha(values, nominal=nominal) == pytest.approx(expected, abs=5e-4)
+        low, high = alpha_interval(values, nominal=nominal) or (1, 0)
+        assert low < expected < high
+        assert alpha_interval(values, nominal=nominal) == (low, high)
+        assert alpha_interval(values[:, :0], nominal=nominal) is None
 
 
 def test_alpha_without_variation_is_undefined() -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -11,6 +12,9 @@ from valor_cli.cli.evaluate import INCOMPLETE, STOPPED
 from valor_cli.cli.output import Messages, say, to_terminal, warn
 from valor_cli.errors import ConfigError, Problem
 from valor_cli.masking import without_secrets
+
+if TYPE_CHECKING:
+    from valor_cli.results.calibration import Calibrated
 
 
 def calibrate(
@@ -24,7 +28,16 @@ def calibrate(
         typer.Option(
             "--human",
             metavar="METRIC=COLUMN",
-            help="Column of the human labels for a metric, if not human_<metric>; repeatable.",
+            help="Column of the human labels for a metric, if not human_<metric>; repeatable, "
+            "once for each annotator; label_* stands for several.",
+        ),
+    ] = None,
+    labels: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--labels",
+            metavar="[ANNOTATOR=]FILE",
+            help="File of human labels: rows with sample_id, annotator and label; repeatable.",
         ),
     ] = None,
     limit: Annotated[
@@ -40,6 +53,10 @@ def calibrate(
         bool,
         typer.Option("--no-plugins", help="Refuse configs that name code to run (own metrics)."),
     ] = False,
+    out: Annotated[
+        str | None,
+        typer.Option("--out", metavar="DIR", help="Folder for calibration.json, .md and .html."),
+    ] = None,
     format_: Annotated[
         Literal["text", "json"], typer.Option("--format", help="How to print.")
     ] = "text",
@@ -50,6 +67,10 @@ def calibrate(
     the judge's scale, its classes, or values, which count as above or below the threshold. For a
     custom_judge with a name the column is human_<name>, or else human_custom_judge.
 
+    Labels of several annotators stand in columns human_<metric>_<annotator>, or in files
+    (--labels): the judge is then compared with each, with their majority, and with how well
+    people agree among themselves.
+
     \b
     Example:
       valor calibrate configs/text_generation_judge.yaml
@@ -57,12 +78,15 @@ def calibrate(
     Exit codes: 0 done, 2 the config or an input cannot be used, 3 a judge did not reply about
     some samples, 4 the budget is reached, 130 interrupted, 143 terminated.
     """
-    from valor_cli import catalogue, pipeline
+    from valor_cli import __version__, catalogue, pipeline
     from valor_cli.config import load_config
     from valor_cli.pipeline.calibration.calibrate import calibrate as calibration_of
+    from valor_cli.reports.digests.formatting import clean
     from valor_cli.reports.render.terminal import in_full
-    from valor_cli.reports.sections.judge_tables import calibrated, calibrated_json
+    from valor_cli.reports.sections.calibration import calibrated, calibration_json
 
+    if out == "":
+        raise ConfigError(Problem("--out", "expected a folder, found an empty text"))
     talk = Messages(quiet=False, verbose=False)
     plan = pipeline.make_plan(
         load_config(Path(config), catalogue, set_ or (), plugins=not no_plugins)
@@ -71,6 +95,7 @@ def calibrate(
         found = calibration_of(
             plan,
             _columns(human or ()),
+            label_files=labels or (),
             limit=limit,
             offline=offline,
             resume=resume,
@@ -78,10 +103,14 @@ def calibrate(
         )
     for warning in dict.fromkeys(found.warnings):
         warn(warning)
+    facts = {"valor": __version__, "config": config, "labels": ", ".join(labels or ())}
+    files = [] if out is None else _written(found, {k: v for k, v in facts.items() if v}, out)
     if format_ == "json":
-        say(calibrated_json(found.rows, found.usage))
+        say(calibration_json(found, whole=False))
     else:
-        to_terminal(in_full(calibrated(found.rows)))
+        to_terminal(in_full(calibrated(found)))
+        for path in files:
+            talk.say(f"Report  {clean(str(path), 200)}")
     if found.stopped is not None:
         kind, reason = found.stopped
         typer.echo(without_secrets(f"stopped: {reason}; continue with --resume"), err=True)
@@ -94,21 +123,33 @@ def calibrate(
         raise typer.Exit(INCOMPLETE)
 
 
-def _columns(said: list[str] | tuple[str, ...]) -> dict[str, str]:
-    """Metric to column.
+def _written(found: Calibrated, facts: Mapping[str, str], out: str) -> list[Path]:
+    """The reports, all of them or none."""
+    from valor_cli.reports.render.html import to_html
+    from valor_cli.reports.render.markdown import to_markdown
+    from valor_cli.reports.sections.calibration import calibration_json, calibration_report
+    from valor_cli.reports.writer import write_files
+
+    document = calibration_report(found, facts)
+    contents = {
+        "calibration.json": calibration_json(found, whole=True),
+        "calibration.md": to_markdown(document).encode(),
+        "calibration.html": to_html(document).encode(),
+    }
+    return write_files(Path(out), contents)
+
+
+def _columns(said: Sequence[str]) -> dict[str, list[str]]:
+    """Metric to columns.
 
     Raises:
-        ConfigError: It is not said so, or a metric is named twice.
+        ConfigError: It is not said so.
     """
-    columns: dict[str, str] = {}
+    columns: dict[str, list[str]] = {}
     for one in said:
         metric, equals, column = one.partition("=")
         if not (metric and equals and column):
             raise ConfigError(Problem("--human", f"expected METRIC=COLUMN, found {one!r}"))
-        if columns.get(metric, column) != column:
-            message = f"{metric} has two columns, {columns[metric]} and {column}"
-            raise ConfigError(
-                Problem("--human", message), hint="compare it with one column at a time"
-            )
-        columns[metric] = column
+        if column not in columns.setdefault(metric, []):
+            columns[metric].append(column)
     return columns

@@ -6,16 +6,19 @@ Measuring nominal scale agreement among many raters, 1971; Krippendorff, Content
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.statistics.bootstrap import percentile_intervals
+from valor_cli.statistics.bootstrap import percentile_intervals, resampled_sums
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 Weights: TypeAlias = Literal["linear", "quadratic"] | None
+
+_NOTHING = 1e-12
+"""Mean squared difference of values, of which the largest is 1, that is rounding and none."""
 
 
 def confusion(first: Ints, second: Ints, categories: int) -> Ints:
@@ -103,30 +106,73 @@ def fleiss_kappa(counts: Ints) -> float | None:
     return None if chance == 1 else (float(alike.mean()) - chance) / (1 - chance)
 
 
-def krippendorff_alpha(values: Floats) -> float | None:
-    """Krippendorff's alpha of values on an interval scale.
+def krippendorff_alpha(values: Floats, *, nominal: bool = False) -> float | None:
+    """Krippendorff's alpha of values on an interval scale, or of categories.
 
     Args:
         values: (raters, n); NaN where a rater has none.
+        nominal: Whether values are categories, of which any two are equally far apart.
 
     Returns:
         At most 1; None where all values are the same, or nothing was rated twice.
     """
-    rated = (~np.isnan(values)).sum(0)
-    paired = values[:, rated > 1]
+    sums = _unit_sums(values, nominal)
+    return _alpha(sums.sum(0)) if len(sums) else None
+
+
+def _unit_sums(values: Floats, nominal: bool) -> Floats:
+    """(n, 1 + 3 k) what `_alpha` needs the sums of, for each thing that was rated twice or more.
+
+    How often it was rated; then of each of k scales the sum of values and of their squares, and the
+    squared differences of pairs by rating. Categories are k scales of 0 and 1: any two categories
+    are equally far apart on them together.
+    """
+    paired = values[:, (~np.isnan(values)).sum(0) > 1]
+    if not paired.size:
+        return np.zeros((0, 1))
     known = ~np.isnan(paired)
-    pooled = paired[known]
-    if not len(pooled):
-        return None
     times = known.sum(0)
-    # Sum of squared differences of all ordered pairs: 2 n Σx² - 2 (Σx)², about the mean.
-    centred = np.where(known, paired - pooled.mean(), 0.0)
-    within = 2 * times * (centred**2).sum(0) - 2 * centred.sum(0) ** 2
-    observed = float((within / (times - 1)).sum()) / len(pooled)
-    whole = pooled - pooled.mean()
-    among = float(2 * len(pooled) * (whole**2).sum() - 2 * whole.sum() ** 2)
-    expected = among / (len(pooled) * (len(pooled) - 1))
-    return None if expected == 0 else 1 - observed / expected
+    if nominal:
+        scales: list[NDArray[Any]] = [paired == one for one in np.unique(paired[known])]
+    else:
+        scales = [(paired - paired[known].min()) / (np.ptp(paired[known]) or 1.0)]
+    columns = [times]
+    for scale in scales:
+        centred = np.where(known, scale - np.mean(scale[known]), 0.0)
+        first, second = centred.sum(0), (centred**2).sum(0)
+        columns += [first, second, (2 * times * second - 2 * first**2) / (times - 1)]
+    return np.array(columns, np.float64).T
+
+
+def _alpha(sums: Floats) -> float | None:
+    """Alpha from the sums over things of what `_unit_sums` has."""
+    count, of_scales = sums[0], sums[1:].reshape(-1, 3)
+    _, second, within = of_scales.sum(0).tolist()
+    among = float(2 * count * second - 2 * (of_scales[:, 0] ** 2).sum())
+    if among <= _NOTHING * count**2:
+        return None
+    return float(1 - within * (count - 1) / among)
+
+
+def alpha_interval(
+    values: Floats,
+    *,
+    nominal: bool = False,
+    resamples: int = 1000,
+    level: float = 0.95,
+    seed: int = 0,
+) -> tuple[float, float] | None:
+    """Percentile bootstrap of `krippendorff_alpha` over the rated items.
+
+    Returns:
+        (low, high); None where too few resamples have an alpha.
+    """
+    sums = _unit_sums(values, nominal)
+    if not len(sums):
+        return None
+    found = map(_alpha, resampled_sums(sums, resamples, seed))
+    resampled = [[np.nan if one is None else one] for one in found]
+    return percentile_intervals(np.array(resampled), level)[0]
 
 
 def spearman(first: Floats, second: Floats) -> float | None:

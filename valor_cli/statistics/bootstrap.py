@@ -100,16 +100,22 @@ def mean_intervals(
         both = cluster_sums(both, clusters)
     if len(both) < 2:
         return [None] * values.shape[1]
-    parts = exact_parts(np.ascontiguousarray(both.T))
-    totals = np.zeros((resamples, both.shape[1]))
-    at_once = max(1, _WEIGHTS_AT_ONCE // max(len(both), 1))
-    for first in range(0, resamples, at_once):
-        last = min(first + at_once, resamples)
-        totals[first:last] = weighted_sums(_weights(len(both), seed, first, last), parts).T
+    totals = resampled_sums(both, resamples, seed)
     means = np.full((resamples, values.shape[1]), np.nan)
     added, counted = np.hsplit(totals, 2)
     np.divide(added, counted, out=means, where=counted > 0)
     return percentile_intervals(means, level)
+
+
+def resampled_sums(values: NDArray[np.float64], resamples: int, seed: int) -> NDArray[np.float64]:
+    """(resamples, k) the sums of (n, k) values over units drawn as `resample_weights` does."""
+    parts = exact_parts(np.ascontiguousarray(values.T))
+    totals = np.zeros((resamples, values.shape[1]))
+    at_once = max(1, _WEIGHTS_AT_ONCE // max(len(values), 1))
+    for first in range(0, resamples, at_once):
+        last = min(first + at_once, resamples)
+        totals[first:last] = weighted_sums(_weights(len(values), seed, first, last), parts).T
+    return totals
 
 
 # The pairs of models of a run have the same samples: their draws are made once.

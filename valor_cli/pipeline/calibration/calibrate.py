@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
-from msgspec import Struct
 from msgspec.structs import replace
 
+from valor_cli.data.inputs.sample_metadata import sample_columns
+from valor_cli.data.shapes.samples.sample_file import SampleReading
 from valor_cli.errors import ConfigError, Problem, did_you_mean
+from valor_cli.evaluators.text_generation.inputs import TextInputs
 from valor_cli.metric import Call, Loaded, RunTerms
+from valor_cli.pipeline.calibration.label_files import LabelFiles, read_label_files
+from valor_cli.pipeline.calibration.labels import (
+    HUMAN,
+    LABEL,
+    Columns,
+    Labels,
+    called,
+    check_keys,
+    columns_of,
+    labels_in_data,
+    labels_in_files,
+    names_of,
+)
 from valor_cli.pipeline.calibration.rows import compared
 from valor_cli.pipeline.calibration.scales import is_blank
 from valor_cli.pipeline.estimate import judges_part
@@ -19,40 +34,17 @@ from valor_cli.pipeline.plan import Plan
 from valor_cli.pipeline.record import run_identity, usage_of
 from valor_cli.pipeline.rows import Computation
 from valor_cli.pipeline.run import selection_of, session_of
-from valor_cli.results import OWN_SPACE, CalibrationResult, SamplesResult, UsageResult
-
-HUMAN = "human_"
-"""Prefix of columns with human labels."""
+from valor_cli.results import OWN_SPACE, SamplesResult
+from valor_cli.results.calibration import Calibrated
 
 NAMED = "--human METRIC=COLUMN names another"
-
-Held = Sequence[tuple[Call, str]]
-"""The compared judge metrics, with the column of human labels for each."""
-
-
-class Calibrated(Struct, frozen=True):
-    """Rows of a calibration, with usage and warnings.
-
-    Attributes:
-        rows: By metric in the order of the config; all models together, then each; all judges
-            together, then each.
-        usage: As `RunInfo.usage`.
-        warnings: Problems of the data.
-        stopped: Why the calibration was stopped, as a keyword and in words; None if it was not.
-        unanswered: Number of values without a judge's reply, over the compared metrics.
-    """
-
-    rows: Sequence[CalibrationResult]
-    usage: Sequence[UsageResult]
-    warnings: Sequence[str]
-    stopped: tuple[str, str] | None
-    unanswered: int = 0
 
 
 def calibrate(
     plan: Plan,
-    columns: Mapping[str, str],
+    columns: Mapping[str, Sequence[str]],
     *,
+    label_files: Sequence[str] = (),
     limit: int | None = None,
     offline: bool = False,
     resume: bool = False,
@@ -65,8 +57,11 @@ def calibrate(
 
     Args:
         plan: From `make_plan`.
-        columns: Metric, or its `name` in the config, to the column of human labels;
-            omitted: `human_<name>`, else `human_<metric>`.
+        columns: Metric, or its `name` in the config, to the columns of human labels, one for
+            each annotator, or patterns (`label_*`); omitted: `human_<name>` or
+            `human_<name>_<annotator>`, else the same with the name of the metric.
+        label_files: Files of labels, as `read_label_files` has them; what they say of a metric
+            holds before what the samples say.
         limit: Number of samples to use, from the first.
         offline, resume, progress: As in `evaluate`.
 
@@ -80,8 +75,20 @@ def calibrate(
     judged = judges_part(plan)
     calls = [call for part in judged.wings for call in part.calls]
     _check_names(columns, calls)
-    loaded = _loaded(judged, calls, columns, limit)
-    held, warnings = _held(judged, calls, columns, loaded)
+    inputs = cast(TextInputs, plan.config.data)  # no other task has judges
+    files = read_label_files(label_files, inputs.columns)
+    of_files = {name: own for name, own in columns.items() if files.have(own)}
+    of_data = {name: own for name, own in columns.items() if name not in of_files}
+    there = _columns_there(inputs)
+    places = [columns_of(call, calls, of_data, there) for call in calls]
+    loaded = _loaded(judged, of_data, places, limit)
+    whole = limit is None and not plan.config.filter
+    in_files, warnings = _in_files(calls, of_files, of_data, files, loaded, whole=whole)
+    labels = [
+        in_files.get(at) or labels_in_data(own, loaded.metadata) for at, own in enumerate(places)
+    ]
+    warnings += _check_held(plan, calls, columns, labels)
+    held = [(call, own) for call, own in zip(calls, labels, strict=True) if own is not None]
     terms = RunTerms(
         run_identity(plan, loaded, limit),
         offline=offline,
@@ -92,13 +99,13 @@ def calibrate(
         found = Computation(
             judged, loaded, (), ThisProcess(), progress, illustrated=False, session=session
         )
-    said = [(call, column, _of(call, found.samples)) for call, column in held]
+    said = [(call, own, _of(call, found.samples)) for call, own in held]
+    parts = [part for call, own, judges in said for part in compared(call, judges, own)]
     return Calibrated(
-        [
-            row
-            for call, column, own in said
-            for row in compared(call, own, column, _humans(loaded, column))
-        ],
+        [part.row for part in parts],
+        [part.annotators for part in parts if part.annotators is not None],
+        [part.threshold for part in parts if part.threshold is not None],
+        [one for part in parts for one in part.differences],
         usage_of(session, judged, loaded),
         [
             *loaded.warnings,
@@ -111,70 +118,122 @@ def calibrate(
     )
 
 
+def _columns_there(inputs: TextInputs) -> list[str]:
+    """The columns of the samples."""
+    reading = SampleReading(columns=inputs.columns)
+    paths = dict.fromkeys(inputs.models.values())
+    found = (sample_columns(path, reading, inputs.format) for path in paths)
+    return list(dict.fromkeys(name for own in found for name in own))
+
+
+def _in_files(
+    calls: Sequence[Call],
+    of_files: Mapping[str, Sequence[str]],
+    of_data: Mapping[str, Sequence[str]],
+    files: LabelFiles,
+    loaded: Loaded[Any],
+    *,
+    whole: bool,
+) -> tuple[dict[int, Labels], list[str]]:
+    """By number of the metric, the labels that files have of it, and warnings.
+
+    Args:
+        calls: The metrics.
+        of_files, of_data: The columns that are named for a metric, by where they are.
+        files: What was read.
+        loaded: The samples.
+        whole: Whether these are all samples of the data.
+
+    Raises:
+        ConfigError: They have none.
+        DataError: Labels are of no sample, or of no model's answer.
+    """
+    if not files.paths:
+        return {}, []
+    samples = {model: list(map(str, one.sample_ids)) for model, one in loaded.datasets.items()}
+    warnings = check_keys(files, samples, whole=whole)
+    there = list(files.cells)
+    found = {}
+    for at, call in enumerate(calls):
+        names = list(names_of(call))
+        if any(name in of_data for name in names):
+            continue
+        candidates = columns_of(call, calls, of_files, there)
+        if not any(name in of_files for name in names):
+            bare = [*names, *([LABEL] if len(calls) == 1 else [])]
+            candidates += [one for name in bare for one in called(name, there)]
+        labels = labels_in_files(candidates, files, samples)
+        if labels is not None:
+            found[at] = labels
+    if not found:
+        message = f"no column has labels of a metric; there is {', '.join(there) or 'none'}"
+        hint = f"they are called human_METRIC or METRIC, or label of a single metric; {NAMED}"
+        raise ConfigError(Problem(", ".join(files.paths), message), hint=hint)
+    return found, warnings
+
+
 def _loaded(
-    judged: Plan, calls: Sequence[Call], columns: Mapping[str, str], limit: int | None
+    judged: Plan,
+    named: Mapping[str, Sequence[str]],
+    places: Sequence[Sequence[Columns]],
+    limit: int | None,
 ) -> Loaded[Any]:
     """The data, with every column that may hold human labels."""
     selection = selection_of(judged, limit)
-    optional = [column for call in calls for column in _columns(call, columns)]
-    required = list(dict.fromkeys([*selection.metadata, *columns.values()]))
+    optional = dict.fromkeys(column for own in places for one in own for column in one.annotators)
+    # A column of objects is read by its keys.
+    objects = {column.partition(".")[0] for column in optional if "." in column}
+    wanted = [one for own in named.values() for one in own if "*" not in one]
+    required = list(dict.fromkeys([*selection.metadata, *wanted]))
     return judged.task.load(
         judged.config.data,
         judged.config.options,
         replace(
             selection,
             metadata=required,
-            optional=[one for one in dict.fromkeys(optional) if one not in required],
+            optional=[one for one in optional if one not in required and one not in objects],
             # What people said of one model's answers says nothing of another's.
-            of_answers=list(dict.fromkeys(optional)),
+            of_answers=list(optional),
         ),
     )
 
 
-def _held(
-    judged: Plan, calls: Sequence[Call], columns: Mapping[str, str], loaded: Loaded[Any]
-) -> tuple[Held, list[str]]:
-    """The compared metrics, and warnings.
+def _check_held(
+    plan: Plan,
+    calls: Sequence[Call],
+    columns: Mapping[str, Sequence[str]],
+    labels: Sequence[Labels | None],
+) -> list[str]:
+    """Warnings of metrics and models that have no labels.
 
     Raises:
-        ConfigError: Nothing is.
+        ConfigError: No metric has any.
     """
-    told = {
-        column
-        for own in loaded.metadata.values()
-        for column, values in own.items()
-        if not _says_nothing(values)
-    }
-    held = []
-    left: dict[str, None] = {}
-    for call in calls:
-        candidates = _columns(call, columns)
-        column = next((one for one in candidates if one in told), None)
-        if column is None:
-            left |= dict.fromkeys(candidates)
-        else:
-            held.append((call, column))
+    held = {own.column: own for own in labels if own is not None}
+    pairs = zip(calls, labels, strict=True)
+    left = dict.fromkeys(one for call, own in pairs if own is None for one in _usual(call, columns))
     if not held:
-        problem = Problem(str(judged.config.path), f"the data have no labels in {', '.join(left)}")
+        problem = Problem(str(plan.config.path), f"the data have no labels in {', '.join(left)}")
         hint = f"such a column holds what people said of each answer; {NAMED}"
         raise ConfigError(problem, hint=hint)
     warnings = (
         [f"not compared, because the data have no labels in {', '.join(left)}"] if left else []
     )
-    for column in dict.fromkeys(column for _, column in held):
-        silent = [model for model, own in _humans(loaded, column).items() if _says_nothing(own)]
+    for column, own in held.items():
+        models = own.annotators[0].by_model
+        silent = [model for model in models if all(map(is_blank, own.of(model)))]
         if silent:
             warnings.append(f"{column} says nothing of the answers of {', '.join(silent)}")
-    return held, warnings
+    return warnings
 
 
-def _says_nothing(values: Sequence[Any]) -> bool:
-    return all(map(is_blank, values))
-
-
-def _humans(loaded: Loaded[Any], column: str) -> dict[str, Sequence[Any]]:
-    """Human labels by model."""
-    return {model: own[column] for model, own in loaded.metadata.items()}
+def _usual(call: Call, columns: Mapping[str, Sequence[str]]) -> list[str]:
+    """The columns in which labels of a metric were looked for, in short."""
+    names = list(names_of(call))
+    named = next((columns[name] for name in names if name in columns), None)
+    if named is not None:
+        return list(named)
+    return [HUMAN + name for name in names if not name.startswith(OWN_SPACE)]
 
 
 def _of(call: Call, found: Sequence[SamplesResult]) -> list[SamplesResult]:
@@ -183,31 +242,13 @@ def _of(call: Call, found: Sequence[SamplesResult]) -> list[SamplesResult]:
     ]
 
 
-def _columns(call: Call, columns: Mapping[str, str]) -> list[str]:
-    """Possible columns of human labels for a metric, likeliest first."""
-    names = list(_names(call))
-    named = [columns[name] for name in names if name in columns]
-    return named[:1] or [HUMAN + name for name in names if not name.startswith(OWN_SPACE)]
-
-
-def _names(call: Call) -> Iterator[str]:
-    """What the metric is called: as the config names it, if it does; then its own name."""
-    usual = {one.name: one.default for one in call.metric.parameters}
-    own = call.parameters.get("name")
-    if isinstance(own, str) and own != usual.get("name"):
-        yield own
-    yield call.metric.name
-    if call.metric.name.startswith(OWN_SPACE):
-        yield from call.metric.aliases
-
-
-def _check_names(columns: Mapping[str, str], calls: Sequence[Call]) -> None:
+def _check_names(columns: Mapping[str, Sequence[str]], calls: Sequence[Call]) -> None:
     """Check that the names in `columns` are judge metrics of the config.
 
     Raises:
         ConfigError: There is no such judge metric.
     """
-    names = dict.fromkeys(name for call in calls for name in _names(call))
+    names = dict.fromkeys(name for call in calls for name in names_of(call))
     problems = [
         Problem(
             "--human",

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from valor_cli.metric import Call
-from valor_cli.pipeline.calibration.scales import Scale, read_human_labels, scale_of
+from valor_cli.pipeline.calibration.annotators import Values, annotated, majority
+from valor_cli.pipeline.calibration.labels import Labels
+from valor_cli.pipeline.calibration.scales import RATING, Scale, read_human_labels, scale_of
+from valor_cli.pipeline.calibration.thresholds import at_threshold, best_threshold
 from valor_cli.results import CalibrationResult, SamplesResult, Scalar
+from valor_cli.results.calibration import AnnotatorsResult, DifferenceResult, ThresholdResult
 from valor_cli.statistics.agreement import cohen_kappa, confusion, kappa_interval, spearman
 
-Values = Sequence[float | None]
 Raters = Mapping[tuple[str, int], Values]
 """By judge and number of the repeat, the value of each sample."""
 
 SHOWN = 20
-"""Disagreements that are listed."""
+"""Disagreements that are listed, where one column has the labels."""
 
 
 class Answers(Struct, frozen=True):
@@ -26,21 +31,40 @@ class Answers(Struct, frozen=True):
 
     Attributes:
         sample_ids: Of what.
-        people: By people.
+        each: By each annotator.
+        people: By the majority of annotators.
         judges: By all judges together.
         raters: By each judge and repeat; empty where one was asked once.
+        ratings: The number that judges gave beside a verdict.
+        details: What else they said.
     """
 
     sample_ids: Sequence[Scalar]
+    each: Sequence[Values]
     people: Values
     judges: Values
     raters: Raters
+    ratings: Values
+    details: Sequence[Mapping[str, Any] | None]
 
 
-def compared(
-    call: Call, found: Sequence[SamplesResult], column: str, humans: Mapping[str, Sequence[Scalar]]
-) -> Iterator[CalibrationResult]:
-    """Rows for all models together and each, and for all judges together and each.
+class Compared(Struct, frozen=True):
+    """What is found of a model and a judge, or of all of them together.
+
+    Attributes:
+        annotators: None unless there are several.
+        threshold: None where the judge gives no number.
+        differences: None of all models together, whose samples are those of each.
+    """
+
+    row: CalibrationResult
+    annotators: AnnotatorsResult | None
+    threshold: ThresholdResult | None
+    differences: Sequence[DifferenceResult]
+
+
+def compared(call: Call, found: Sequence[SamplesResult], labels: Labels) -> Iterator[Compared]:
+    """Comparisons of all models together and each, and of all judges together and each.
 
     The judges together are what an evaluation reports. A judge alone is the mean of its repeats,
     verdicts and classes by majority.
@@ -48,24 +72,25 @@ def compared(
     Args:
         call: The metric and its parameters.
         found: Judge values by model.
-        column: The column of human labels.
-        humans: Human labels by model; models without labels have no row.
+        labels: Human labels by model; models without labels have no row.
 
     Raises:
         DataError: A human label is outside the judge's scale.
     """
-    scale = scale_of(call, [value for own in found for value in humans[own.model]], found)
-    said = {own.model: _said(scale, own, column, humans[own.model]) for own in found}
+    scale = scale_of(call, [value for own in found for value in labels.of(own.model)], found)
+    said = {own.model: _said(scale, own, labels) for own in found}
     parts = {
-        model: own for model, own in said.items() if any(one is not None for one in own.people)
+        model: own
+        for model, own in said.items()
+        if any(one is not None for values in own.each for one in values)
     }
     if len(parts) > 1:
-        yield from _rows(call, None, column, scale, _together(parts))
+        yield from _comparisons(call, None, labels, scale, _together(parts))
     for model, own in parts.items():
-        yield from _rows(call, model, column, scale, own)
+        yield from _comparisons(call, model, labels, scale, own)
 
 
-def _said(scale: Scale, own: SamplesResult, column: str, humans: Sequence[Scalar]) -> Answers:
+def _said(scale: Scale, own: SamplesResult, labels: Labels) -> Answers:
     count = len(own.sample_ids)
     told = own.details or [None] * count
     raters: dict[tuple[str, int], list[float | None]] = {}
@@ -73,15 +98,21 @@ def _said(scale: Scale, own: SamplesResult, column: str, humans: Sequence[Scalar
         for one in (details or {}).get("raters", ()):
             values = raters.setdefault((one["judge"], one["repeat"]), [None] * count)
             values[at] = scale.found(one["values"], one)
-    people = read_human_labels(scale, own, column, humans)
+    each = [
+        read_human_labels(scale, own, one.column, one.by_model[own.model])
+        for one in labels.annotators
+    ]
+    people = [majority(scale, said) for said in zip(*each, strict=True)]
+    ratings = own.columns.get(RATING, [None] * count)
     if scale.kind == "classes" and raters:
         # Evaluations report who passes, and no class of all judges.
-        return Answers(own.sample_ids, people, _voices(scale, raters), raters)
-    judges = [
-        scale.found({name: values[at] for name, values in own.columns.items()}, details)
-        for at, details in enumerate(told)
-    ]
-    return Answers(own.sample_ids, people, judges, raters)
+        judges: Values = _voices(scale, raters)
+    else:
+        judges = [
+            scale.found({name: values[at] for name, values in own.columns.items()}, details)
+            for at, details in enumerate(told)
+        ]
+    return Answers(own.sample_ids, each, people, judges, raters, ratings, told)
 
 
 def _voices(scale: Scale, raters: Raters) -> list[float | None]:
@@ -99,28 +130,140 @@ def _alone(scale: Scale, raters: Raters, judge: str) -> list[float | None]:
 def _together(parts: Mapping[str, Answers]) -> Answers:
     """The samples of all models, each named with its model."""
     raters = dict.fromkeys(rater for said in parts.values() for rater in said.raters)
+    own = list(parts.values())
     return Answers(
         [f"{model}: {one}" for model, said in parts.items() for one in said.sample_ids],
-        [one for said in parts.values() for one in said.people],
-        [one for said in parts.values() for one in said.judges],
-        {rater: [one for said in parts.values() for one in said.raters[rater]] for rater in raters},
+        [
+            [one for values in said for one in values]
+            for said in zip(*(x.each for x in own), strict=True)
+        ],
+        [one for said in own for one in said.people],
+        [one for said in own for one in said.judges],
+        {rater: [one for said in own for one in said.raters[rater]] for rater in raters},
+        [one for said in own for one in said.ratings],
+        [one for said in own for one in said.details],
     )
 
 
-def _rows(
-    call: Call, model: str | None, column: str, scale: Scale, said: Answers
-) -> Iterator[CalibrationResult]:
-    yield _row(call, model, column, scale, said, None)
+def _comparisons(
+    call: Call, model: str | None, labels: Labels, scale: Scale, said: Answers
+) -> Iterator[Compared]:
+    yield _compared(call, model, labels, scale, said, None)
     judges = dict.fromkeys(judge for judge, _ in said.raters)
     for judge in judges if len(judges) > 1 else ():
         own = {rater: values for rater, values in said.raters.items() if rater[0] == judge}
-        alone = Answers(said.sample_ids, said.people, _alone(scale, own, judge), own)
-        yield _row(call, model, column, scale, alone, judge)
+        nothing = [None] * len(said.sample_ids)
+        alone = replace(said, judges=_alone(scale, own, judge), raters=own, ratings=nothing)
+        yield _compared(call, model, labels, scale, alone, judge)
+
+
+def _compared(
+    call: Call, model: str | None, labels: Labels, scale: Scale, said: Answers, judge: str | None
+) -> Compared:
+    several = len(labels.annotators) > 1
+    row, differ = _row(call, model, labels.column, scale, said, judge, whole=several)
+    people = None
+    if several:
+        people = annotated(call, model, judge, scale, labels, said.each, said.people, said.judges)
+    names = [one.name for one in labels.annotators]
+    differences = [
+        DifferenceResult(
+            metric=call.metric.name,
+            model=model,
+            parameters=call.parameters,
+            judge=judge,
+            sample_id=said.sample_ids[at],
+            human=scale.shown(said.people[at]),
+            verdict=scale.shown(said.judges[at]),
+            labels={
+                name: scale.shown(values[at])
+                for name, values in zip(names, said.each, strict=True)
+                if several and values[at] is not None
+            },
+            reasons=list(_reasons(said.details[at], judge)),
+        )
+        for at in (differ if model is not None else ())
+        if model is not None
+    ]
+    return Compared(row, people, _threshold(call, model, scale, said, judge), differences)
+
+
+def _reasons(details: Mapping[str, Any] | None, judge: str | None) -> Iterator[str]:
+    """Why, as all judges said, or one of them."""
+    raters = (details or {}).get("raters")
+    if not raters:
+        yield from _reasons_in(details)
+        return
+    for one in raters:
+        if judge in (None, one["judge"]):
+            before = f"{one['judge']}: " if judge is None else ""
+            yield from (before + reason for reason in _reasons_in(one))
+
+
+def _reasons_in(part: object) -> Iterator[str]:
+    if isinstance(part, Mapping):
+        reason = part.get("reason")
+        if isinstance(reason, str) and reason.strip():
+            yield reason
+        part = list(part.values())
+    if isinstance(part, list | tuple):
+        for one in part:
+            yield from _reasons_in(one)
+
+
+def _threshold(
+    call: Call, model: str | None, scale: Scale, said: Answers, judge: str | None
+) -> ThresholdResult | None:
+    """The best threshold of a number that the judge gave; None if it gave none."""
+    rated = scale.kind == "verdicts" and any(one is not None for one in said.ratings)
+    if not rated and scale.kind != "values":
+        return None
+    scores = said.ratings if rated else said.judges
+    usual = scale.threshold
+    lower = False
+    if rated:
+        outputs = {one.name: one for one in call.metric.outputs}
+        lower = outputs[RATING].better == "lower"
+        usual = next((one["cut"] for one in said.details if one and "cut" in one), None)
+    both = [
+        (value, scale.category(human))
+        for human, value in zip(said.people, scores, strict=True)
+        if human is not None and value is not None
+    ]
+    values = np.array([value for value, _ in both], np.float64)
+    above = np.array([bool(side) is not lower for _, side in both], bool)
+    best = best_threshold(values, above, usual)
+    kappa, agreement = at_threshold(values, above, usual)
+    best_kappa, best_agreement = at_threshold(values, above, best.threshold)
+    return ThresholdResult(
+        metric=call.metric.name,
+        model=model,
+        parameters=call.parameters,
+        judge=judge,
+        output=RATING if rated else scale.output,
+        n=len(both),
+        threshold=usual,
+        kappa=kappa,
+        agreement=agreement,
+        best=best.threshold,
+        best_interval=best.interval,
+        best_kappa=best_kappa,
+        best_agreement=best_agreement,
+        undefined=best.undefined,
+    )
 
 
 def _row(
-    call: Call, model: str | None, column: str, scale: Scale, said: Answers, judge: str | None
-) -> CalibrationResult:
+    call: Call,
+    model: str | None,
+    column: str,
+    scale: Scale,
+    said: Answers,
+    judge: str | None,
+    *,
+    whole: bool,
+) -> tuple[CalibrationResult, list[int]]:
+    """The row, and the positions of all samples that differ, largest difference first."""
     both = [
         at
         for at, (human, value) in enumerate(zip(said.people, said.judges, strict=True))
@@ -132,8 +275,9 @@ def _row(
     matrix = confusion(first, second, len(scale.labels))
     ordered = scale.kind in ("ratings", "values")
     apart = np.abs(human - found) if ordered else (first != second).astype(np.float64)
-    differ = sorted(np.flatnonzero(first != second).tolist(), key=lambda at: -apart[at])
-    return CalibrationResult(
+    order = sorted(np.flatnonzero(first != second).tolist(), key=lambda at: -apart[at])
+    differ = [both[at] for at in order]
+    row = CalibrationResult(
         metric=call.metric.name,
         model=model,
         parameters=call.parameters,
@@ -152,9 +296,10 @@ def _row(
         correlation=spearman(human, found) if ordered else None,
         human_mean=_mean(scale, human, first),
         judge_mean=_mean(scale, found, second),
-        disagreements=[said.sample_ids[both[at]] for at in differ[:SHOWN]],
+        disagreements=[said.sample_ids[at] for at in (differ if whole else differ[:SHOWN])],
         self_agreement=_self_agreement(scale, said.raters),
     )
+    return row, differ
 
 
 def _categories(scale: Scale, values: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -56,6 +56,14 @@ class Scale(Struct, frozen=True):
         said = (details or {}).get(CLASS)
         return None if said is None else self.read(said)
 
+    def shown(self, value: float | None) -> Scalar:
+        """A value as people write it: a number, or the label of its category."""
+        if value is None:
+            return None
+        if self.kind in ("ratings", "values"):
+            return int(value) if float(value).is_integer() else float(value)
+        return self.labels[self.category(value)]
+
     def one(self, values: Sequence[float | None]) -> float | None:
         """The combined value of several repeats: the majority of verdicts or classes, else the
         mean.

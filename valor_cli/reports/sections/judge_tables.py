@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from valor_cli.reports.digests.formatting import NO_VALUE, UNKNOWN, clean, money, number, span
 from valor_cli.reports.digests.naming import Names, frozen
@@ -26,8 +26,32 @@ _NOTE = (
 )
 
 
-def calibrated(rows: Sequence[CalibrationResult]) -> list[Block]:
-    """A table of all metrics, then of each human labels against all judges together."""
+def of_metric(row: CalibrationResult) -> list[Block]:
+    """The facts of a metric, and its matrix where that is small."""
+    facts = Items([Item(told, name) for name, told in _facts(row)])
+    return [facts, _matrix(row)] if row.n and len(row.labels) <= LARGEST else [facts]
+
+
+def calibrated(
+    rows: Sequence[CalibrationResult],
+    body: Callable[[CalibrationResult], list[Block]] = of_metric,
+) -> list[Block]:
+    """A table of all metrics, then of each human labels against all judges together.
+
+    Args:
+        rows: Of the calibration.
+        body: What there is to say of a metric.
+    """
+    names = Names((row.metric, row.parameters) for row in rows)
+    blocks: list[Block] = [overview(rows)]
+    for row in wholes(rows):
+        heading = f"{name_of(row, names)} against {clean(row.column)}"
+        blocks += [Note(""), Note(heading, "strong"), *body(row)]
+    return blocks
+
+
+def overview(rows: Sequence[CalibrationResult]) -> Table:
+    """A row for each metric, model and judge."""
     names = Names((row.metric, row.parameters) for row in rows)
     several = any(row.judge is not None for row in rows)
     texts = ("metric", "model", *(("judge",) if several else ()))
@@ -35,7 +59,7 @@ def calibrated(rows: Sequence[CalibrationResult]) -> list[Block]:
     columns += map(Column, ("n", "agreement", "kappa", "weighted kappa", "Spearman"))
     lines = [
         [
-            Cell(_name(row, names)),
+            Cell(name_of(row, names)),
             Cell("all" if row.model is None else clean(row.model)),
             *([Cell("all" if row.judge is None else clean(row.judge))] if several else []),
             Cell(f"{row.n:,}"),
@@ -46,21 +70,18 @@ def calibrated(rows: Sequence[CalibrationResult]) -> list[Block]:
         ]
         for row in rows
     ]
-    blocks: list[Block] = [Table(columns, lines)]
-    wholes: dict[object, CalibrationResult] = {}
+    return Table(columns, lines)
+
+
+def wholes(rows: Sequence[CalibrationResult]) -> list[CalibrationResult]:
+    """The row of each metric that has all models and judges together, which comes first."""
+    found: dict[object, CalibrationResult] = {}
     for row in rows:
-        # The whole of a metric comes first.
-        wholes.setdefault((row.metric, frozen(row.parameters), row.threshold), row)
-    for row in wholes.values():
-        heading = f"{_name(row, names)} against {clean(row.column)}"
-        facts = Items([Item(told, name) for name, told in _facts(row)])
-        blocks += [Note(""), Note(heading, "strong"), facts]
-        if row.n and len(row.labels) <= LARGEST:
-            blocks.append(_matrix(row))
-    return blocks
+        found.setdefault((row.metric, frozen(row.parameters), row.threshold), row)
+    return list(found.values())
 
 
-def _name(row: CalibrationResult, names: Names) -> str:
+def name_of(row: CalibrationResult, names: Names) -> str:
     """The judge's own name; otherwise the metric with its distinguishing parameters."""
     own = row.parameters.get("name")
     if isinstance(own, str):
@@ -109,14 +130,16 @@ def _matrix(row: CalibrationResult) -> Table:
     return Table(columns, rows)
 
 
-def calibrated_json(rows: Sequence[CalibrationResult], usage: Sequence[UsageResult]) -> bytes:
+def calibrated_json(
+    rows: Sequence[CalibrationResult], usage: Sequence[UsageResult], **more: Sequence[object]
+) -> bytes:
     """The same as JSON.
 
     `{"calibrations": […], "usage": […]}`: a `CalibrationResult` each, in the order of the table,
     with all its fields by their names (`model` null: all models together; `judge` null: all judges
-    together); and a `UsageResult` for each metric, model and judge.
+    together); and a `UsageResult` for each metric, model and judge. Then what `more` has.
     """
-    return dumps({"calibrations": rows, "usage": usage})
+    return dumps({"calibrations": rows, "usage": usage, **more})
 
 
 def estimated(usage: Sequence[UsageResult], samples: int) -> list[Block]:
