@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from msgspec.structs import replace
@@ -13,7 +11,6 @@ from tests.oracles import classification_forms as forms
 from tests.oracles.classification_problems import random_samples
 from valor_cli.evaluators.classification.evidence import scores
 from valor_cli.evaluators.classification.evidence.scores import (
-    Scored,
     by_key,
     merge_scored,
     score_samples,
@@ -40,34 +37,6 @@ def test_what_is_read_of_each_row(partial: bool) -> None:
         assert found.total[at] == pytest.approx(sum(listed), abs=1e-15)
         assert found.squares[at] == pytest.approx(sum(s * s for s in listed), abs=1e-15)
         assert found.sample_id(at) == f"s{at:02}"
-
-
-def assert_same(one: Scored, other: Scored) -> None:
-    """Bit by bit."""
-
-    def columns(part: Any) -> dict[str, Any]:
-        names = [name for name in type(part).__match_args__ if not name.startswith("_")]
-        return {name: getattr(part, name) for name in names}
-
-    for name in ("true_score", "place", "total", "squares"):
-        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
-    for name, value in columns(one).items():
-        if name == "scores":
-            assert type(value) is type(other.scores)
-            for inner, array in columns(value).items():
-                np.testing.assert_array_equal(array, columns(other.scores)[inner])
-        elif isinstance(value, np.ndarray):
-            assert value.dtype == getattr(other, name).dtype
-            np.testing.assert_array_equal(value, getattr(other, name))
-        else:
-            assert value == getattr(other, name)
-
-
-def test_selected_samples_are_those_of_the_dataset() -> None:
-    dataset = random_samples(6, keys=2)
-    units = np.random.default_rng(0).random(dataset.unit_count) < 0.4
-    selected = score_samples(dataset, None).select(units)
-    assert_same(selected, score_samples(dataset.shard(units), None))
 
 
 def test_what_cannot_be_merged_is_refused() -> None:

@@ -77,18 +77,6 @@ def test_shards_of_other_plans_labels_or_weights_are_not_merged(
         merge_confusions([again])
 
 
-@given(st.lists(st.booleans(), min_size=9, max_size=9))
-@settings(max_examples=10, deadline=None)
-def test_selected_images_are_those_counted_alone(units: list[bool]) -> None:
-    dataset = random_maps(1, images=9, labels=4)
-    whole = count_confusions(dataset, PLAN)
-    said(whole)
-    mask = np.array(units)
-    alone = count_confusions(dataset.shard(mask), PLAN)
-    assert as_lists(whole.select(mask)) == as_lists(alone)
-    assert said(whole.select(mask)) == said(alone)
-
-
 @given(st.lists(st.integers(0, 3), min_size=9, max_size=9))
 @settings(max_examples=10, deadline=None)
 def test_a_resample_counts_images_as_often_as_they_stand_in_it(weights: list[int]) -> None:

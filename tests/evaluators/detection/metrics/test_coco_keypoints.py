@@ -15,7 +15,6 @@ from valor_cli.evaluators.detection.evidence.keypoint_matching import (
     KeypointMatches,
     KeypointPlan,
     match_keypoints,
-    merge_keypoints,
 )
 from valor_cli.evaluators.detection.evidence.parameters import COCO_IOUS, MatchingPlan
 from valor_cli.evaluators.detection.metrics.coco_keypoints import (
@@ -152,48 +151,6 @@ def test_several_sets_of_sigmas_in_one_run() -> None:
     evidence = KEYPOINTS_WING.evidence(by_hand(), asked)
     found = [values(evidence, **call.parameters)["AP"] for call in calls]
     assert found == pytest.approx([1, 1, 51 / 101], abs=1e-12)
-
-
-def same(one: KeypointMatches, other: KeypointMatches) -> None:
-    assert one.by_sigmas.keys() == other.by_sigmas.keys()
-    for sigmas in one.by_sigmas:
-        assert values(one, sigmas=sigmas) == values(other, sigmas=sigmas)
-        mine, theirs = one.by_sigmas[sigmas], other.by_sigmas[sigmas]
-        assert np.array_equal(mine.number, theirs.number)
-        pair = [part.precision(COCO_IOUS, 20) for part in (mine, theirs)]
-        assert np.array_equal(*pair, equal_nan=True)
-
-
-TWO = plan(COCO_SIGMAS, tuple(3 * sigma for sigma in COCO_SIGMAS))
-
-
-def test_shards_in_any_order_give_the_same_bits() -> None:
-    dataset = keypoint_problem(8)
-    owner = np.random.default_rng(1).integers(0, 4, dataset.unit_count)
-    parts = [match_keypoints(dataset.shard(owner == number), TWO) for number in range(4)]
-    for order in (parts, parts[::-1]):
-        same(merge_keypoints(order), match_keypoints(dataset, TWO))
-
-
-def test_selecting_and_resampling_equal_evaluating_images_alone() -> None:
-    dataset = keypoint_problem(9)
-    weights = np.random.default_rng(3).integers(0, 2, (3, dataset.unit_count))
-    evidence = match_keypoints(dataset, TWO)
-    for row in weights:
-        (again,) = evidence.resamples(row[None])
-        alone = match_keypoints(dataset.shard(row == 1), TWO)
-        same(evidence.select(row == 1), alone)
-        for sigmas in TWO.sigmas:
-            mine, theirs = (values(one, sigmas=sigmas) for one in (again, alone))
-            assert mine == pytest.approx(theirs, rel=1e-14)
-
-
-def test_nothing_at_all_is_undefined() -> None:
-    dataset = keypoint_problem(1)
-    nothing = dataset.shard(np.zeros(dataset.unit_count, bool))
-    evidence = match_keypoints(nothing, plan())
-    assert evidence.unit_count == 0
-    assert set(values(evidence).values()) == {None}
 
 
 def test_no_detections_find_nothing() -> None:

@@ -18,7 +18,7 @@ from valor_cli.data.shapes.objects.dataset import (
     GroundTruths,
 )
 from valor_cli.errors import DataError
-from valor_cli.evaluators.detection.evidence.parameters import AREAS, COCO_IOUS, MatchingPlan
+from valor_cli.evaluators.detection.evidence.parameters import MatchingPlan
 from valor_cli.evaluators.detection.metrics.lvis import (
     LVIS,
     LVIS_WING,
@@ -168,57 +168,10 @@ def test_the_numbers_of_lvis_api(case: dict[str, Any]) -> None:
         assert found[name] == wanted, name
 
 
-def same(one: FederatedMatches, other: FederatedMatches) -> None:
-    """Both give the same bits for every area and limit."""
-    assert one.frequency == other.frequency
-    for area in AREAS:
-        mine, theirs = one.matches.within(area), other.matches.within(area)
-        for limit in (None, 300, 10, 1):
-            for method in ("precision", "recalls"):
-                pair = [getattr(part, method)(COCO_IOUS, limit) for part in (mine, theirs)]
-                assert np.array_equal(*pair, equal_nan=True)
-
-
-def test_shards_in_any_order_give_the_same_bits() -> None:
-    dataset = dataset_of(*lvis_problem(20, images=30))
-    owner = np.random.default_rng(1).integers(0, 4, 30)
-    parts = [match_federated(dataset.shard(owner == number), PLAN) for number in range(4)]
-    whole = match_federated(dataset, PLAN)
-    for order in (parts, parts[::-1]):
-        merged = merge_federated(order)
-        assert np.array_equal(merged.matches.number, whole.matches.number)
-        same(merged, whole)
-
-
 def test_shards_of_other_data_are_not_merged() -> None:
     one = match_federated(by_hand(), PLAN)
     with pytest.raises(ValueError, match="share the frequencies"):
         merge_federated([one, replace(one, frequency=("f", "f", "f"))])
-
-
-def test_selecting_images_equals_evaluating_them_alone() -> None:
-    dataset = dataset_of(*lvis_problem(21, images=30))
-    units = np.random.default_rng(2).random(30) < 0.5
-    selected = match_federated(dataset, PLAN).select(units)
-    assert selected.unit_count == units.sum()
-    same(selected, match_federated(dataset.shard(units), PLAN))
-
-
-def test_resampling_equals_evaluating_chosen_images() -> None:
-    dataset = dataset_of(*lvis_problem(22, images=20))
-    weights = np.random.default_rng(3).integers(0, 2, (3, 20))
-    evidence = match_federated(dataset, PLAN)
-    for row in weights:
-        (again,) = evidence.resamples(row[None])
-        alone = match_federated(dataset.shard(row == 1), PLAN)
-        assert values(again).keys() == values(alone).keys()
-        for name, value in values(alone).items():
-            assert values(again)[name] == (value and pytest.approx(value, rel=1e-14))
-
-
-def test_nothing_at_all_is_undefined() -> None:
-    nothing = by_hand().shard(np.zeros(2, bool))
-    assert set(values(match_federated(nothing, PLAN)).values()) == {None}
 
 
 def test_data_without_federation_is_refused() -> None:
