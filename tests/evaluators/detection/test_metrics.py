@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from valor_cli.data.shapes.objects.dataset import DetectionDataset, Detections, GroundTruths
+from tests.evaluators.detection.asking import small_dataset
 from valor_cli.evaluators.detection.evidence.matches import Matches
 from valor_cli.evaluators.detection.evidence.parameters import Closeness, MatchingPlan
 from valor_cli.evaluators.detection.evidence.shards import match_detections
@@ -28,7 +28,6 @@ from valor_cli.evaluators.detection.metrics.precision_recall import (
     precision,
     recall,
 )
-from valor_cli.kernels.geometry.shapes import Shapes
 from valor_cli.results import Findings
 
 # Two images of one 10x10 cat each, and a 10x10 dog in the second. Labels: cat, dog, cow.
@@ -45,28 +44,19 @@ IOUS = (0.5, 0.75)
 
 @pytest.fixture
 def matches() -> Matches:
-    def boxes(*corners: tuple[float, float]) -> Shapes:
-        return Shapes.boxes(np.array([[x, y, 10, 10] for x, y in corners], float))
-
-    truths = GroundTruths(
-        image=np.array([0, 1, 1]),
-        label=np.array([0, 0, 1]),
-        shapes=boxes((0, 0), (0, 0), (50, 50)),
-        area=np.full(3, 100.0),
-        crowd=np.zeros(3, bool),
-        number=np.arange(3),
+    dataset = small_dataset(
+        ("cat", "dog", "cow"),
+        [(0, "cat", (0, 0, 10, 10)), (1, "cat", (0, 0, 10, 10)), (1, "dog", (50, 50, 10, 10))],
+        [
+            (0, "cat", 0.9, (0, 0, 10, 10)),
+            (1, "cat", 0.8, (80, 80, 10, 10)),
+            (1, "cat", 0.6, (2, 0, 10, 10)),
+            (1, "cat", 0.4, (0, 0, 10, 10)),
+            (0, "cow", 0.7, (20, 20, 10, 10)),
+        ],
     )
-    found = Detections(
-        image=np.array([0, 1, 1, 1, 0]),
-        label=np.array([0, 0, 0, 0, 2]),
-        shapes=boxes((0, 0), (80, 80), (2, 0), (0, 0), (20, 20)),
-        score=np.array([0.9, 0.8, 0.6, 0.4, 0.7]),
-        number=np.arange(5),
-    )
-    dataset = DetectionDataset(np.array([7, 9]), ("cat", "dog", "cow"), truths, found)
-    return match_detections(
-        dataset, MatchingPlan(IOUS, overlap_pairs=Closeness(0.1, -np.inf, IOUS))
-    )
+    plan = MatchingPlan(IOUS, overlap_pairs=Closeness(0.1, -np.inf, IOUS))
+    return match_detections(dataset, plan)
 
 
 def by_label(found: Findings, **at: float) -> dict[str | None, float | None]:

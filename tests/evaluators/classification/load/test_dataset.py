@@ -612,38 +612,3 @@ def test_a_shuffled_problem_against_dictionaries() -> None:
     assert len(expected) > 80
 
 
-DATA = Path(__file__).parents[3] / "real_data" / "classification"
-
-
-def test_real_probabilities() -> None:
-    folder = DATA / "breastcancer-342-binary"
-    loaded = load(
-        {},
-        Selection(needs=frozenset({"probabilities"})),
-        ground_truth=str(folder / "groundtruth.csv"),
-        predictions=str(folder / "predictions.csv"),
-    )
-    # The order of the columns, not that of the names.
-    assert loaded.labels == ("malignant", "benign")
-    assert loaded.sizes == {"samples": 342, "labels": 2}
-    assert loaded.warnings == []
-    dataset = only(loaded)
-    # Supports as expected.json has them, and a row that stands in the files in the middle.
-    assert np.bincount(dataset.truth).tolist() == [127, 215]
-    row = list(truths(dataset)).index(("bc-89", None))
-    assert says(dataset)[row] == {"malignant": 0.170487, "benign": 0.829513}
-
-
-def test_real_answers_of_people() -> None:
-    samples = str(DATA / "human-edge-16" / "labels.csv")
-    loaded = load({}, Selection(metadata=("subject",)), samples=samples)
-    assert loaded.sizes == {"samples": 1600, "labels": 17}
-    # "na" is what 34 answers say and no image shows.
-    assert loaded.one_sided["labels"].ignored == ("na",)
-    dataset = only(loaded)
-    assert int((dataset.scores.best().label == dataset.labels.index("na")).sum()) == 34
-    subjects = metadata_of(loaded)["subject"]
-    names = [one.decode() for one in dataset.sample_ids.tolist()]
-    assert all(name.startswith(str(one)) for name, one in zip(names, subjects, strict=True))
-    keep = {"metadata.subject": ["subject-03"], "label": ["cat"]}
-    assert load({}, Selection(keep=keep), samples=samples).sizes == {"samples": 10, "labels": 2}
