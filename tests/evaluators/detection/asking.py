@@ -11,9 +11,8 @@ import numpy as np
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from tests.oracles.confusion import Scene, Verdict, coco, settle
+from tests.oracles.confusion import Scene, Verdict, coco, settle, valor
 from tests.oracles.problems import random_dataset
-from tests.oracles.valor import valor
 from valor_cli.data.shapes.objects.dataset import DetectionDataset, Detections, GroundTruths
 from valor_cli.evaluators.detection.evidence.matches import Matches
 from valor_cli.evaluators.detection.evidence.parameters import AREAS, MatchingPlan, plan_matching

@@ -75,22 +75,6 @@ def test_worked_by_hand() -> None:
         assert numbers(found, "value") == {None: pytest.approx(value / 2, abs=1e-12)}
 
 
-def test_the_envelope_looks_ahead() -> None:
-    # Wrong, right, right: precisions 1/2 and 2/3; from the first on 2/3 can be had.
-    dataset = small_dataset(
-        ("cat",),
-        [(0, "cat", (0, 0, 10, 10)), (0, "cat", (20, 0, 10, 10))],
-        [
-            (0, "cat", 0.9, (80, 80, 10, 10)),
-            (0, "cat", 0.8, (0, 0, 10, 10)),
-            (0, "cat", 0.7, (20, 0, 10, 10)),
-        ],
-    )
-    for name in ("101_point", "11_point", "every_point"):
-        found = ask(dataset, AVERAGE_PRECISION, interpolation=name)
-        assert numbers(found, "value")["cat"] == pytest.approx(2 / 3, abs=1e-12)
-
-
 def area_under(outcomes: list[bool], truths: int) -> Fraction:
     """The area under the envelope, exactly."""
     precision = []

@@ -30,10 +30,10 @@ from tests.oracles.confusion import (
     Verdict,
     confusion,
     details,
+    nearest,
     overlap,
 )
 from tests.oracles.tide import costs, errors, missed
-from tests.oracles.valor import nearest
 from valor_cli.evaluators.detection.evidence.error_types import error_types
 from valor_cli.evaluators.detection.evidence.matches import Matches
 from valor_cli.evaluators.detection.evidence.outcomes import Outcomes, outcomes, overlap_pairs

@@ -21,9 +21,8 @@ from tests.evaluators.detection.asking import (
     plan_of,
     small_dataset,
 )
-from tests.oracles.confusion import Scene, settle
+from tests.oracles.confusion import Scene, settle, taking_part, valor
 from tests.oracles.problems import coco_files
-from tests.oracles.valor import taking_part, valor
 from tests.oracles.valor_lite_detection import evaluator_of
 from valor_cli.data.shapes.objects.dataset import DetectionDataset
 from valor_cli.evaluators.detection.evidence.shards import match_detections

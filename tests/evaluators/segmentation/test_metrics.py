@@ -20,8 +20,14 @@ from tests.evaluators.segmentation.asking import (
     reasons,
 )
 from tests.oracles.label_map_problems import random_maps
-from tests.oracles.scikit_segmentation import by_label, pixels_of, sklearn
-from tests.oracles.segmentation import boundary_pixels, drawn, pooled
+from tests.oracles.segmentation import (
+    boundary_pixels,
+    by_label,
+    drawn,
+    pixels_of,
+    pooled,
+    sklearn,
+)
 from tests.oracles.valor_lite_segmentation import SEEDS, with_background
 from valor_cli.data.shapes.label_maps import SegmentationDataset
 from valor_cli.evaluators.segmentation.evidence.confusions import (

@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from msgspec.structs import replace
 from pycocotools.cocoeval import COCOeval
 
@@ -231,36 +229,6 @@ def test_resamples_of_single_objects_are_those_of_copies() -> None:
                 for each in (again, whole)
             )
             assert mine == pytest.approx(theirs, abs=1e-12)
-
-
-@given(
-    seed=st.integers(0, 10_000),
-    iou=st.sampled_from(COCO_IOUS),
-    scores=st.lists(st.floats(0, 1), min_size=1, max_size=5),
-    area=st.sampled_from(list(AREAS)),
-)
-@settings(derandomize=True, deadline=None, max_examples=60)
-def test_counts_add_up(seed: int, iou: float, scores: list[float], area: str) -> None:
-    dataset = random_dataset(seed, images=8)
-    matches = match_detections(dataset, PLAN).within(area)
-    counts = matches.counts_by_score(iou, scores)
-    (truths,) = matches.ground_truth_count
-    low, high = AREAS[area]
-    inside = (dataset.ground_truths.area >= low) & (dataset.ground_truths.area <= high)
-    counted = inside & ~dataset.ground_truths.crowd
-    expected = np.bincount(dataset.ground_truths.label[counted], minlength=len(dataset.labels))
-    assert np.array_equal(truths, expected)
-    assert ((counts.tp + counts.fn) == truths).all()
-    assert (counts.tp >= 0).all()
-    assert (counts.fp >= 0).all()
-    for score, tp, fp in zip(scores, counts.tp, counts.fp, strict=True):
-        assert [one.tolist() for one in matches.counts(iou, score)[:2]] == [
-            [tp.tolist()],
-            [fp.tolist()],
-        ]
-        passing = dataset.detections.score >= score
-        most = np.bincount(dataset.detections.label[passing], minlength=len(dataset.labels))
-        assert (tp + fp <= most).all()
 
 
 def test_thresholds_in_any_order_and_repeated() -> None:
