@@ -50,28 +50,19 @@ class Scene:
     @classmethod
     def of(cls, dataset: DetectionDataset) -> Scene:
         truths, founds = dataset.ground_truths, dataset.detections
+        real = (truths.number, truths.image, truths.label, truths.area, truths.crowd)
+        said = (founds.number, founds.image, founds.label, founds.score)
         return cls(
             [
-                Truth(int(row), int(image), int(label), tuple(box), float(area), bool(crowd))
-                for row, image, label, box, area, crowd in zip(
-                    truths.number,
-                    truths.image,
-                    truths.label,
-                    truths.shapes.box.tolist(),
-                    truths.area,
-                    truths.crowd,
-                    strict=True,
+                Truth(row, image, label, tuple(box), area, crowd)
+                for box, row, image, label, area, crowd in zip(
+                    truths.shapes.box.tolist(), *(one.tolist() for one in real), strict=True
                 )
             ],
             [
-                Found(int(row), int(image), int(label), tuple(box), float(score))
-                for row, image, label, box, score in zip(
-                    founds.number,
-                    founds.image,
-                    founds.label,
-                    founds.shapes.box.tolist(),
-                    founds.score,
-                    strict=True,
+                Found(row, image, label, tuple(box), score)
+                for box, row, image, label, score in zip(
+                    founds.shapes.box.tolist(), *(one.tolist() for one in said), strict=True
                 )
             ],
             len(dataset.labels),
