@@ -610,5 +610,3 @@ def test_a_shuffled_problem_against_dictionaries() -> None:
             expected.append(row)
     assert says(dataset) == expected
     assert len(expected) > 80
-
-
