@@ -99,6 +99,24 @@ def small_dataset(
     )
 
 
+def scene(labels: str, truths: str, found: str, **how: Any) -> DetectionDataset:
+    """The same as text: "image label x y" and "image label score x y", apart by commas.
+
+    Boxes are 10 by 10 unless width and height follow.
+    """
+
+    def box(x: str, y: str, width: str = "10", height: str = "10") -> Box:
+        return float(x), float(y), float(width), float(height)
+
+    rows, scored = ([one.split() for one in text.split(",") if one] for text in (truths, found))
+    return small_dataset(
+        labels.split(),
+        [(int(image), label, box(*sides)) for image, label, *sides in rows],
+        [(int(image), label, float(score), box(*sides)) for image, label, score, *sides in scored],
+        **how,
+    )
+
+
 def asked(metric: Metric[Matches], **parameters: Any) -> Call:
     """A call with every parameter, as a config would make it."""
     return Call(metric, {one.name: one.default for one in metric.parameters} | parameters)

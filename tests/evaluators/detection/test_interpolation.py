@@ -20,7 +20,7 @@ from tests.evaluators.detection.asking import (
     findings,
     numbers,
     plan_of,
-    small_dataset,
+    scene,
 )
 from tests.oracles.confusion import Scene, settle
 from tests.oracles.detection import interpolated_precision
@@ -45,16 +45,10 @@ DATA = Path(__file__).parents[2] / "real_data" / "detection"
 def test_worked_by_hand() -> None:
     # Three cats; right, wrong, right, wrong. Recall 1/3 with precision 1, 2/3 with 2/3; the last
     # cat is never found. Dogs: one, never found.
-    dataset = small_dataset(
-        ("cat", "dog", "cow"),
-        [*((0, "cat", (20.0 * at, 0, 10, 10)) for at in range(3)), (1, "dog", (0, 0, 10, 10))],
-        [
-            (0, "cat", 0.9, (0, 0, 10, 10)),
-            (0, "cat", 0.8, (80, 80, 10, 10)),
-            (0, "cat", 0.7, (20, 0, 10, 10)),
-            (0, "cat", 0.6, (80, 80, 10, 10)),
-            (0, "cow", 0.6, (80, 80, 10, 10)),
-        ],
+    dataset = scene(
+        "cat dog cow",
+        "0 cat 0 0, 0 cat 20 0, 0 cat 40 0, 1 dog 0 0",
+        "0 cat 0.9 0 0, 0 cat 0.8 80 80, 0 cat 0.7 20 0, 0 cat 0.6 80 80, 0 cow 0.6 80 80",
     )
     expected = {
         # Recalls 0 to .33 have 1, .34 to .66 have 2/3.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.evaluators.detection.asking import small_dataset
+from tests.evaluators.detection.asking import scene
 from valor_cli.evaluators.detection.evidence.matches import Matches
 from valor_cli.evaluators.detection.evidence.parameters import Closeness, MatchingPlan
 from valor_cli.evaluators.detection.evidence.shards import match_detections
@@ -44,16 +44,10 @@ IOUS = (0.5, 0.75)
 
 @pytest.fixture
 def matches() -> Matches:
-    dataset = small_dataset(
-        ("cat", "dog", "cow"),
-        [(0, "cat", (0, 0, 10, 10)), (1, "cat", (0, 0, 10, 10)), (1, "dog", (50, 50, 10, 10))],
-        [
-            (0, "cat", 0.9, (0, 0, 10, 10)),
-            (1, "cat", 0.8, (80, 80, 10, 10)),
-            (1, "cat", 0.6, (2, 0, 10, 10)),
-            (1, "cat", 0.4, (0, 0, 10, 10)),
-            (0, "cow", 0.7, (20, 20, 10, 10)),
-        ],
+    dataset = scene(
+        "cat dog cow",
+        "0 cat 0 0, 1 cat 0 0, 1 dog 50 50",
+        "0 cat 0.9 0 0, 1 cat 0.8 80 80, 1 cat 0.6 2 0, 1 cat 0.4 0 0, 0 cow 0.7 20 20",
     )
     plan = MatchingPlan(IOUS, overlap_pairs=Closeness(0.1, -np.inf, IOUS))
     return match_detections(dataset, plan)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.evaluators.detection.asking import PARTS, ask, numbers, small_dataset
+from tests.evaluators.detection.asking import PARTS, ask, numbers, scene, small_dataset
 from valor_cli.evaluators.detection.metrics.best_f1 import BEST_F1, NOTHING_FOUND
 from valor_cli.evaluators.detection.metrics.confusion_matrix import CONFUSION_MATRIX
 from valor_cli.evaluators.detection.metrics.detailed_pr_curve import DETAILED_PR_CURVE
@@ -33,24 +33,11 @@ LABELS = ("cat", "dog", "cow")
 #   3  image 1, cat at (50, 50)   4  image 1, cat .4 at (50, 50)   the cat, but at score .4
 #   4  image 1, dog at (80, 80)   5  image 1, cat .6 at (80, 80)   the dog
 #                                 6  image 1, dog .55 at (80, 80)  the dog, of its own label: first
-CONFUSED = small_dataset(
-    LABELS,
-    [
-        (0, "cat", (0, 0, 10, 10)),
-        (0, "dog", (50, 0, 10, 10)),
-        (1, "cow", (0, 0, 10, 10)),
-        (1, "cat", (50, 50, 10, 10)),
-        (1, "dog", (80, 80, 10, 10)),
-    ],
-    [
-        (0, "cat", 0.9, (0, 0, 10, 10)),
-        (0, "cat", 0.8, (52, 0, 10, 10)),
-        (0, "cow", 0.7, (50, 0, 10, 10)),
-        (1, "dog", 0.6, (4, 0, 10, 10)),
-        (1, "cat", 0.4, (50, 50, 10, 10)),
-        (1, "cat", 0.6, (80, 80, 10, 10)),
-        (1, "dog", 0.55, (80, 80, 10, 10)),
-    ],
+CONFUSED = scene(
+    "cat dog cow",
+    "0 cat 0 0, 0 dog 50 0, 1 cow 0 0, 1 cat 50 50, 1 dog 80 80",
+    "0 cat 0.9 0 0, 0 cat 0.8 52 0, 0 cow 0.7 50 0, 1 dog 0.6 4 0, 1 cat 0.4 50 50, "
+    "1 cat 0.6 80 80, 1 dog 0.55 80 80",
 )
 
 
@@ -127,23 +114,11 @@ def test_ignored_objects_are_not_counted() -> None:
 #                           4  dog .6 at (55, 0)    over a cat by 1/3 only: both
 #                           5  dog .5 at (89, 80)   over its own by 1/19 <= .1: background
 #                           6  cow .4 at (40, 40)   over nothing: background
-WRONG = small_dataset(
-    ("cat", "dog", "cow"),
-    [
-        (0, "cat", (0, 0, 10, 10)),
-        (0, "cat", (50, 0, 10, 10)),
-        (0, "dog", (0, 50, 10, 10)),
-        (0, "dog", (80, 80, 10, 10)),
-    ],
-    [
-        (0, "cat", 0.95, (0, 0, 10, 10)),
-        (0, "cat", 0.9, (55, 0, 10, 10)),
-        (0, "cat", 0.8, (2, 50, 10, 10)),
-        (0, "cat", 0.7, (0, 0, 10, 10)),
-        (0, "dog", 0.6, (55, 0, 10, 10)),
-        (0, "dog", 0.5, (89, 80, 10, 10)),
-        (0, "cow", 0.4, (40, 40, 10, 10)),
-    ],
+WRONG = scene(
+    "cat dog cow",
+    "0 cat 0 0, 0 cat 50 0, 0 dog 0 50, 0 dog 80 80",
+    "0 cat 0.95 0 0, 0 cat 0.9 55 0, 0 cat 0.8 2 50, 0 cat 0.7 0 0, 0 dog 0.6 55 0, "
+    "0 dog 0.5 89 80, 0 cow 0.4 40 40",
     images=1,
 )
 
@@ -197,16 +172,11 @@ def test_error_breakdown() -> None:
 def test_only_the_best_rival_is_mended_and_only_for_what_nothing_found() -> None:
     # Three detections beside one cat, by 1/3 each: the best is set right, the others go.
     # Three over a dog that is found: they are of the wrong label, and go.
-    dataset = small_dataset(
-        ("cat", "dog"),
-        [(0, "cat", (0, 0, 10, 10)), (0, "dog", (50, 0, 10, 10))],
-        [
-            (0, "cat", 0.5, (5, 0, 10, 10)),
-            (0, "cat", 0.6, (0, 5, 10, 10)),
-            (0, "cat", 0.4, (5, 0, 10, 10)),
-            (0, "dog", 0.3, (50, 0, 10, 10)),
-            *[(0, "cat", 0.9, (50, 0, 10, 10))] * 3,
-        ],
+    dataset = scene(
+        "cat dog",
+        "0 cat 0 0, 0 dog 50 0",
+        "0 cat 0.5 5 0, 0 cat 0.6 0 5, 0 cat 0.4 5 0, 0 dog 0.3 50 0, 0 cat 0.9 50 0, "
+        "0 cat 0.9 50 0, 0 cat 0.9 50 0",
     )
     found = ask(dataset, ERROR_BREAKDOWN)
     assert numbers(found, "localisation")[None] == 3
@@ -218,10 +188,10 @@ def test_only_the_best_rival_is_mended_and_only_for_what_nothing_found() -> None
 
 
 def test_crowds_are_no_errors() -> None:
-    dataset = small_dataset(
-        ("cat",),
-        [(0, "cat", (0, 0, 50, 50)), (0, "cat", (80, 80, 10, 10))],
-        [(0, "cat", 0.9, (5, 5, 10, 10))],
+    dataset = scene(
+        "cat",
+        "0 cat 0 0 50 50, 0 cat 80 80",
+        "0 cat 0.9 5 5",
         crowds=[0],
     )
     found = ask(dataset, ERROR_BREAKDOWN)
@@ -232,16 +202,11 @@ def test_on_the_edge_of_a_threshold() -> None:
     # A quarter of a box overlaps it by 1/4, a half by 1/2, exactly. At a background of 1/4 and a
     # threshold of 1/2, as tidecv has it: the cat's own quarter is of localisation, and so is the
     # half of a cat that is found already; a dog's quarter over a cat is background.
-    dataset = small_dataset(
-        ("cat", "dog"),
-        [(0, "cat", (0, 0, 10, 10)), (0, "cat", (50, 0, 10, 10))],
-        [
-            (0, "cat", 0.9, (0, 0, 10, 10)),
-            (0, "cat", 0.8, (0, 0, 10, 5)),
-            (0, "cat", 0.7, (50, 0, 5, 5)),
-            (0, "dog", 0.6, (50, 0, 5, 5)),
-            (0, "dog", 0.5, (50, 0, 10, 5)),
-        ],
+    dataset = scene(
+        "cat dog",
+        "0 cat 0 0, 0 cat 50 0",
+        "0 cat 0.9 0 0, 0 cat 0.8 0 0 10 5, 0 cat 0.7 50 0 5 5, 0 dog 0.6 50 0 5 5, "
+        "0 dog 0.5 50 0 10 5",
     )
     found = ask(dataset, ERROR_BREAKDOWN, iou_threshold=0.5, background_iou=0.25, max_examples=9)
     by_kind = {
@@ -261,14 +226,10 @@ def test_on_the_edge_of_a_threshold() -> None:
 def test_the_background_may_reach_above_the_threshold() -> None:
     # Moved by 8, boxes overlap by 20/180 = 1/9: enough at 0.1, and less than a background of 0.2.
     # tidecv asks for duplicates and wrong labels first.
-    dataset = small_dataset(
-        ("cat", "dog"),
-        [(0, "cat", (0, 0, 10, 10)), (0, "dog", (50, 0, 10, 10))],
-        [
-            (0, "cat", 0.9, (0, 0, 10, 10)),
-            (0, "cat", 0.8, (8, 0, 10, 10)),
-            (0, "cat", 0.7, (58, 0, 10, 10)),
-        ],
+    dataset = scene(
+        "cat dog",
+        "0 cat 0 0, 0 dog 50 0",
+        "0 cat 0.9 0 0, 0 cat 0.8 8 0, 0 cat 0.7 58 0",
     )
     found = ask(dataset, ERROR_BREAKDOWN, iou_threshold=0.1, background_iou=0.2)
     assert {kind: numbers(found, kind)[None] for kind in KINDS} == {
@@ -298,18 +259,11 @@ def test_best_f1() -> None:
     #   from .9: tp 1, fp 0, fn 1: F1 = 2/3      from .7: tp 2, fp 2, fn 0: F1 = 4/6 = 2/3
     #   from .8: tp 1, fp 1, fn 1: F1 = 1/2      from .1: tp 2, fp 3, fn 0: F1 = 4/7
     # The two .7 pass together; of two 2/3 the higher threshold. Dogs are never found.
-    dataset = small_dataset(
-        ("cat", "dog", "cow"),
-        [(0, "cat", HERE), (1, "cat", THERE), (1, "dog", HERE)],
-        [
-            (0, "cat", 0.9, HERE),
-            (0, "cat", 0.8, AWAY),
-            (1, "cat", 0.7, AWAY),
-            (1, "cat", 0.7, THERE),
-            (1, "cat", 0.1, AWAY),
-            (0, "dog", 0.9, AWAY),
-            (0, "cow", 0.9, AWAY),
-        ],
+    dataset = scene(
+        "cat dog cow",
+        "0 cat 0 0, 1 cat 50 0, 1 dog 0 0",
+        "0 cat 0.9 0 0, 0 cat 0.8 80 80, 1 cat 0.7 80 80, 1 cat 0.7 50 0, 1 cat 0.1 80 80, "
+        "0 dog 0.9 80 80, 0 cow 0.9 80 80",
     )
     found = ask(dataset, BEST_F1)
     assert numbers(found, "f1") == {None: 1 / 3, "cat": 2 / 3, "dog": 0, "cow": None}
@@ -343,20 +297,10 @@ def test_detailed_pr_curve() -> None:
     #                                                     a hallucination
     #                             3  dog .5 at (50, 0)    right
     #                             4  cow .3 at (0, 0)     over the cat: misclassified
-    dataset = small_dataset(
-        ("cat", "dog", "cow", "yak"),
-        [
-            (0, "cat", (0, 0, 10, 10)),
-            (0, "dog", (50, 0, 10, 10)),
-            (0, "dog", (80, 80, 10, 10)),
-        ],
-        [
-            (0, "cat", 0.9, (0, 0, 10, 10)),
-            (0, "cat", 0.7, (50, 0, 10, 10)),
-            (0, "cat", 0.6, (0, 0, 10, 10)),
-            (0, "dog", 0.5, (50, 0, 10, 10)),
-            (0, "cow", 0.3, (0, 0, 10, 10)),
-        ],
+    dataset = scene(
+        "cat dog cow yak",
+        "0 cat 0 0, 0 dog 50 0, 0 dog 80 80",
+        "0 cat 0.9 0 0, 0 cat 0.7 50 0, 0 cat 0.6 0 0, 0 dog 0.5 50 0, 0 cow 0.3 0 0",
     )
     found = ask(dataset, DETAILED_PR_CURVE)
     assert [curve.label for curve in found.curves] == ["cat", "dog", "cow"]

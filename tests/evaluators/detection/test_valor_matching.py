@@ -19,6 +19,7 @@ from tests.evaluators.detection.asking import (
     findings,
     numbers,
     plan_of,
+    scene,
     small_dataset,
 )
 from tests.oracles.confusion import Scene, settle, taking_part, valor
@@ -157,14 +158,10 @@ def test_the_favourite_does_not_depend_on_the_thresholds_of_the_plan() -> None:
 
 
 def test_crowds_and_scores_of_zero_are_left_out(tmp_path: Path) -> None:
-    dataset = small_dataset(
-        ("cat", "dog"),
-        [*CATS, (1, "dog", (0, 0, 50, 50))],
-        [
-            (0, "cat", 0.0, (0, 0, 10, 10)),
-            (0, "cat", 1e-12, (2, 0, 10, 10)),
-            (1, "dog", 0.9, (0, 0, 50, 50)),
-        ],
+    dataset = scene(
+        "cat dog",
+        "0 cat 0 0, 0 cat 2 0, 1 dog 0 0 50 50",
+        "0 cat 0 0 0, 0 cat 1e-12 2 0, 1 dog 0.9 0 0 50 50",
         crowds=[2],
     )
     loaded = written(tmp_path, dataset)
@@ -181,10 +178,10 @@ def test_crowds_and_scores_of_zero_are_left_out(tmp_path: Path) -> None:
 
 
 def test_what_is_shown_is_what_was_found_after_some_are_left_out(tmp_path: Path) -> None:
-    dataset = small_dataset(
-        ("cat", "dog"),
-        [(0, "cat", (0, 0, 50, 50)), (1, "dog", (0, 0, 10, 10))],
-        [(0, "cat", 0.0, (0, 0, 20, 20)), (1, "dog", 0.9, (0, 0, 10, 10))],
+    dataset = scene(
+        "cat dog",
+        "0 cat 0 0 50 50, 1 dog 0 0",
+        "0 cat 0 0 0 20 20, 1 dog 0.9 0 0",
         crowds=[0],
     )
     loaded = only(written(tmp_path, dataset))

@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.engines import by_both
-from tests.evaluators.detection.asking import asked, confused_dataset, plan_of, small_dataset
+from tests.evaluators.detection.asking import asked, confused_dataset, plan_of, scene, small_dataset
 from tests.evaluators.detection.metrics.test_lvis import by_hand
 from tests.oracles.confusion import Scene, overlap
 from valor_cli.data.partition.ranges import NUMBERED
@@ -55,18 +55,11 @@ def outcomes(one: ObjectsResult) -> list[str]:
 #   0      dog    0.5    the cat, shifted by 5: IoU 50 / 150  both
 #   0      dog    0.4    anywhere else                        background
 #   1      dog    0.3    within the crowd of dogs             ignored
-HAND = small_dataset(
-    ("cat", "dog"),
-    [(0, "cat", (0, 0, 10, 10)), (1, "dog", (0, 0, 50, 50))],
-    [
-        (1, "dog", 0.3, (0, 0, 20, 20)),
-        (0, "dog", 0.4, (80, 80, 10, 10)),
-        (0, "dog", 0.5, (5, 0, 10, 10)),
-        (0, "cat", 0.6, (5, 0, 10, 10)),
-        (0, "dog", 0.7, (0, 0, 10, 10)),
-        (0, "cat", 0.8, (0, 0, 10, 10)),
-        (0, "cat", 0.9, (1, 0, 10, 10)),
-    ],
+HAND = scene(
+    "cat dog",
+    "0 cat 0 0, 1 dog 0 0 50 50",
+    "1 dog 0.3 0 0 20 20, 0 dog 0.4 80 80, 0 dog 0.5 5 0, 0 cat 0.6 5 0, 0 dog 0.7 0 0, "
+    "0 cat 0.8 0 0, 0 cat 0.9 1 0",
     crowds=[1],
 )
 
