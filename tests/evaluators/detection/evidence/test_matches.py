@@ -26,7 +26,11 @@ from valor_cli.evaluators.detection.evidence.parameters import (
     MatchingPlan,
     plan_matching,
 )
-from valor_cli.evaluators.detection.evidence.shards import match_detections, merge_matches
+from valor_cli.evaluators.detection.evidence.shards import (
+    match_detections,
+    merge_matches,
+    places_of_runs,
+)
 from valor_cli.evaluators.detection.metrics.best_f1 import BEST_F1
 from valor_cli.evaluators.detection.metrics.coco import COCO, coco
 from valor_cli.evaluators.detection.metrics.confusion_matrix import CONFUSION_MATRIX
@@ -35,6 +39,7 @@ from valor_cli.evaluators.detection.metrics.error_breakdown import ERROR_BREAKDO
 from valor_cli.evaluators.detection.metrics.image_scores import IMAGE_SCORES
 from valor_cli.evaluators.detection.metrics.pr_curve import PR_CURVE
 from valor_cli.kernels import threads
+from valor_cli.kernels.columns.grouping import ranked
 from valor_cli.kernels.geometry.shapes import joined as joined_shapes
 
 PLAN = MatchingPlan()
@@ -100,7 +105,7 @@ def test_counts_equal_those_of_evaluate_img(score: float) -> None:
 
 
 def test_more_detections_than_the_limit() -> None:
-    dataset = random_dataset(1, images=3, labels=3, per_image=400)
+    dataset = random_dataset(1, images=3, labels=3, per_image=250)
     reference = pycocotools(*coco_files(dataset))
     (found,) = match_detections(dataset, PLAN).precision(COCO_IOUS, 100)
     assert np.array_equal(bits(found), reference.eval["precision"][..., 0, 2])
@@ -295,3 +300,36 @@ def test_what_all_data_say_no_resample_says() -> None:
         again.counts_by_score(0.5, [0.5])
     with pytest.raises(ValueError, match="not from a resample"):
         next(again.resamples(np.ones((2, 3), np.int64)))
+
+
+def test_merging_runs_worked_by_hand() -> None:
+    # Part 0: label 0 scores .9 .5, label 2 score .1; part 1: label 0 scores .9 .7, label 2 .1.
+    labels = [np.array([0, 0, 2]), np.array([0, 0, 2])]
+    scores = [np.array([0.9, 0.5, 0.1]), np.array([0.9, 0.7, 0.1])]
+    # The tie at .9 and that at .1 go to the first part: .9 .9 .7 .5, then .1 .1.
+    assert places_of_runs(labels, scores, 3).tolist() == [0, 3, 4, 1, 2, 5]
+
+
+def test_no_runs() -> None:
+    none = np.zeros(0, np.int64)
+    assert places_of_runs([none, none], [np.zeros(0), np.zeros(0)], 2).tolist() == []
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_merging_runs_is_sorting_all_rows(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    count = int(rng.integers(1, 6))
+    labels, scores, images = [], [], []
+    for part in range(int(rng.integers(1, 8))):
+        n = int(rng.integers(0, 40))
+        label = rng.integers(0, count, n)
+        score = rng.integers(-3, 4, n) / 4.0
+        # Images of a part lie behind those of the parts before it.
+        image = part * 10 + rng.integers(0, 10, n)
+        order = ranked(label, score, image)
+        labels.append(label[order])
+        scores.append(score[order])
+        images.append(image[order])
+    found = places_of_runs(labels, scores, count)
+    whole = ranked(np.concatenate(labels), np.concatenate(scores), np.concatenate(images))
+    assert found[whole].tolist() == list(range(len(whole)))

@@ -34,6 +34,7 @@ RESAMPLED = [
 ]
 PLAIN = [one for one in WING.metrics if one in RESAMPLED]
 
+BY_LABEL = {"score_threshold": {"label 0": 0.8, "label 1": 0.2}}
 PARAMETERS: dict[str, list[dict[str, Any]]] = {
     "coco": [{}, {"iou_thresholds": (0.5,)}, {"areas": ("large",)}],
     "average_precision": [
@@ -47,10 +48,10 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
         {"recall_score_threshold": 0.5, "max_detections": 1},
         {"recall_score_threshold": (0.2, 0.7)},
     ],
-    "counts": [{}, {"score_threshold": 0.0, "max_detections": 2}],
-    "precision": [{"average": "weighted"}, {"average": "micro"}, {"zero_division": 1.0}],
-    "recall": [{}, {"average": "weighted"}],
-    "f1": [{}, {"average": "micro", "score_threshold": 0.99}],
+    "counts": [{}, BY_LABEL, {"score_threshold": 0.0, "max_detections": 2}],
+    "precision": [BY_LABEL, {"average": "weighted"}, {"average": "micro"}, {"zero_division": 1.0}],
+    "recall": [{}, BY_LABEL, {"average": "weighted"}],
+    "f1": [{}, BY_LABEL, {"average": "micro", "score_threshold": 0.99}],
     "lvis": [{}, {"max_detections": 3}],
 }
 

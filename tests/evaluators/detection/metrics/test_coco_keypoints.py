@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
+from tests.evaluators.detection.asking import scene
 from tests.oracles.keypoints import keypoint_problem, pycocotools_keypoints
-from valor_cli.data.shapes.objects.dataset import DetectionDataset, Detections, GroundTruths
+from valor_cli.data.shapes.objects.dataset import DetectionDataset
 from valor_cli.errors import DataError
 from valor_cli.evaluators.detection.evidence.keypoint_matching import (
     KeypointMatches,
@@ -93,32 +94,23 @@ def test_results_that_say_their_boxes_are_sized_by_them() -> None:
 #                                                 nothing: inside, 1; ignored, counts nowhere
 #   1      0.7    each off by 40 to the right     exp(-40² / 1600 / 2) = exp(-1/2) = 0.607
 def by_hand() -> DetectionDataset:
-    truths = GroundTruths(
-        image=np.array([0, 0, 1]),
-        label=np.zeros(3, np.int64),
-        shapes=Shapes.boxes(np.array([[0.0, 0, 20, 20], [200, 200, 10, 10], [0, 0, 40, 40]])),
-        area=np.array([400.0, 100, 1600]),
-        crowd=np.zeros(3, bool),
-        number=np.arange(3),
-        keypoints=np.array(
-            [
-                [[5.0, 5, 2], [0, 0, 0]],
-                [[0, 0, 0], [0, 0, 0]],
-                [[10, 10, 1], [30, 30, 2]],
-            ]
-        ),
+    dataset = scene(
+        "person",
+        "0 person 0 0 20 20, 0 person 200 200, 1 person 0 0 40 40",
+        "0 person 0.9 5 5 895 895, 0 person 0.8 191 191 28 28, 1 person 0.7 50 10 20 20",
     )
-    points = np.array([[[5.0, 5], [900, 900]], [[191, 191], [219, 219]], [[50, 10], [70, 30]]])
-    low, high = points.min(axis=1), points.max(axis=1)
-    found = Detections(
-        image=np.array([0, 0, 1]),
-        label=np.zeros(3, np.int64),
-        shapes=Shapes.boxes(np.hstack([low, high - low])),
-        score=np.array([0.9, 0.8, 0.7]),
-        number=np.arange(3),
-        keypoints=np.dstack([points, np.ones((3, 2))]),
+    hidden = [0, 0, 0]
+    shown = [[[5, 5, 2], hidden], [hidden, hidden], [[10, 10, 1], [30, 30, 2]]]
+    points = [
+        [[5, 5, 1], [900, 900, 1]],
+        [[191, 191, 1], [219, 219, 1]],
+        [[50, 10, 1], [70, 30, 1]],
+    ]
+    return replace(
+        dataset,
+        ground_truths=replace(dataset.ground_truths, keypoints=np.array(shown, float)),
+        detections=replace(dataset.detections, keypoints=np.array(points, float)),
     )
-    return DetectionDataset(np.array([3, 5]), ("person",), truths, found)
 
 
 HALVES = (0.5, 0.5)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
+from tests.evaluators.detection.asking import scene
 from tests.oracles.lvis import digest, lvis_problem
 from valor_cli.data.shapes.objects.dataset import (
     DetectionDataset,
@@ -53,32 +54,16 @@ def values(evidence: FederatedMatches, **parameters: Any) -> dict[str, float | N
 #   1      cow    0.6    the crowd of cows hit: LVIS has no crowds
 #   1      cow    0.3    the flat cow      not counted: objects without area do not exist
 def by_hand() -> DetectionDataset:
-    def boxes(*corners: tuple[float, float]) -> np.ndarray:
-        return np.array([[x, y, 10, 10] for x, y in corners], float)
-
-    flat = np.array([[90.0, 90, 10, 0]])
-    truths = GroundTruths(
-        image=np.array([0, 1, 1, 1, 1]),
-        label=np.array([0, 0, 1, 2, 2]),
-        shapes=Shapes.boxes(np.vstack([boxes((0, 0), (0, 0), (50, 50), (70, 70)), flat])),
-        area=np.array([100.0, 100, 100, 100, 0]),
-        crowd=np.array([False, False, False, True, False]),
-        number=np.arange(5),
-    )
-    corners = [(0, 0), (20, 20), (20, 40), (80, 80), (0, 0), (50, 50), (70, 70)]
-    found = Detections(
-        image=np.array([0, 0, 0, 1, 1, 1, 1, 1]),
-        label=np.array([0, 2, 1, 0, 0, 1, 2, 2]),
-        shapes=Shapes.boxes(np.vstack([boxes(*corners), flat])),
-        score=np.array([0.9, 0.95, 0.5, 0.8, 0.7, 0.4, 0.6, 0.3]),
-        number=np.arange(8),
+    dataset = scene(
+        "cat dog cow",
+        "0 cat 0 0, 1 cat 0 0, 1 dog 50 50, 1 cow 70 70, 1 cow 90 90 10 0",
+        "0 cat 0.9 0 0, 0 cow 0.95 20 20, 0 dog 0.5 20 40, 1 cat 0.8 80 80, 1 cat 0.7 0 0, "
+        "1 dog 0.4 50 50, 1 cow 0.6 70 70, 1 cow 0.3 90 90 10 0",
+        crowds=[3],
     )
     negative = np.array([[False, True, False], [False, False, False]])
     partial = np.array([[False, False, False], [True, False, False]])
-    federation = Federation(negative, partial, ("f", "r", "c"))
-    return DetectionDataset(
-        np.array([3, 5]), ("cat", "dog", "cow"), truths, found, federation=federation
-    )
+    return replace(dataset, federation=Federation(negative, partial, ("f", "r", "c")))
 
 
 def test_by_hand() -> None:
