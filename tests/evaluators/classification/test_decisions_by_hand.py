@@ -370,9 +370,7 @@ def test_a_label_below_zero_stands_for_one_that_is_zero() -> None:
     st.lists(st.tuples(st.integers(0, 2), st.sampled_from([-0.5, 0.0, 0.25, 0.5, 1.0]))),
     st.integers(1, 4),
 )
-def test_the_best_of_each_group_are_those_of_sorting(
-    rows: list[tuple[int, float]], most: int
-) -> None:
+def test_the_best_of_each_group(rows: list[tuple[int, float]], most: int) -> None:
     # 40 times the rows, so that most of them are worth no sort.
     rows = rows * 40
     number = np.random.default_rng(len(rows)).permutation(len(rows))

@@ -109,7 +109,7 @@ def by_hand() -> DetectionDataset:
     return replace(
         dataset,
         ground_truths=replace(dataset.ground_truths, keypoints=np.array(shown, float)),
-        detections=replace(dataset.detections, keypoints=np.array(points, float)),
+        detections=replace(dataset.detections, keypoints=np.dstack([points, np.ones((3, 2))])),
     )
 
 
