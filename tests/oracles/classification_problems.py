@@ -1,12 +1,52 @@
-"""Random samples with scores of labels, and predictions that could not be better."""
+"""Samples with scores of labels: as written, random ones, and predictions that are right."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from msgspec.structs import replace
 
 from valor_cli.data.shapes.scores.dataset import ClassificationDataset
 from valor_cli.kernels.ranking.scores import DenseScores, SparseScores
+
+
+def dataset_of(
+    labels: Sequence[str],
+    samples: Sequence[tuple[str, Mapping[str, float]]],
+    ids: Sequence[str] | None = None,
+) -> ClassificationDataset:
+    """True labels and listed scores as samples; dense if all list the same labels in one order.
+
+    Args:
+        labels: In their order.
+        samples: A true label that is none of these is nobody's.
+        ids: In their order; "s0", "s1" … where none are given.
+    """
+    n, number = len(samples), {label: at for at, label in enumerate(labels)}
+    listed = [[number[label] for label in row] for _, row in samples]
+    scores: DenseScores | SparseScores
+    if n and all(one == listed[0] for one in listed):
+        score = np.array([list(row.values()) for _, row in samples], np.float64)
+        scores = DenseScores(np.array(listed[0], np.int64), score)
+    else:
+        scores = SparseScores(
+            np.cumsum([0, *map(len, listed)]),
+            np.array([label for one in listed for label in one], np.int32),
+            np.array([score for _, row in samples for score in row.values()], np.float64),
+        )
+    names = [f"s{at:0{len(str(n))}}" for at in range(n)] if ids is None else ids
+    return ClassificationDataset(
+        sample_ids=np.array(names, np.bytes_),
+        labels=tuple(labels),
+        keys=(None,),
+        labels_of=(tuple(range(len(labels))),),
+        unit=np.arange(n),
+        key=np.zeros(n, np.int64),
+        truth=np.array([number.get(truth, -1) for truth, _ in samples], np.int64),
+        scores=scores,
+        number=np.arange(n),
+    )
 
 
 def random_samples(

@@ -50,28 +50,19 @@ class Scene:
     @classmethod
     def of(cls, dataset: DetectionDataset) -> Scene:
         truths, founds = dataset.ground_truths, dataset.detections
+        real = (truths.number, truths.image, truths.label, truths.area, truths.crowd)
+        said = (founds.number, founds.image, founds.label, founds.score)
         return cls(
             [
-                Truth(int(row), int(image), int(label), tuple(box), float(area), bool(crowd))
-                for row, image, label, box, area, crowd in zip(
-                    truths.number,
-                    truths.image,
-                    truths.label,
-                    truths.shapes.box.tolist(),
-                    truths.area,
-                    truths.crowd,
-                    strict=True,
+                Truth(row, image, label, tuple(box), area, crowd)
+                for box, row, image, label, area, crowd in zip(
+                    truths.shapes.box.tolist(), *(one.tolist() for one in real), strict=True
                 )
             ],
             [
-                Found(int(row), int(image), int(label), tuple(box), float(score))
-                for row, image, label, box, score in zip(
-                    founds.number,
-                    founds.image,
-                    founds.label,
-                    founds.shapes.box.tolist(),
-                    founds.score,
-                    strict=True,
+                Found(row, image, label, tuple(box), score)
+                for box, row, image, label, score in zip(
+                    founds.shapes.box.tolist(), *(one.tolist() for one in said), strict=True
                 )
             ],
             len(dataset.labels),
@@ -258,3 +249,59 @@ def details(verdict: Verdict, threshold: float) -> Details:
         hidden,
         [truth for truth in verdict.missed if truth not in hidden],
     )
+
+
+# ---- the matching of Striveworks Valor, one pair at a time
+
+
+def taking_part(scene: Scene) -> Scene:
+    """The scene without crowds and without detections that are never positive."""
+    return Scene(
+        [truth for truth in scene.truths if not truth.crowd],
+        [found for found in scene.founds if found.score > 0],
+        scene.labels,
+    )
+
+
+def nearest(scene: Scene) -> dict[int, float]:
+    """The overlap by which each detection is ranked among those of equal score.
+
+    The highest with a ground truth of its label; where it overlaps none of these, of any label.
+    """
+    near = {}
+    for found in scene.founds:
+        here = [truth for truth in scene.truths if truth.image == found.image]
+        own = [overlap(found, truth) for truth in here if truth.label == found.label]
+        near[found.row] = max(own, default=0.0) or max(
+            [overlap(found, truth) for truth in here], default=0.0
+        )
+    return near
+
+
+def valor(
+    founds: Sequence[Found],
+    truths: Sequence[Truth],
+    counts: Callable[[Truth], bool],
+    threshold: float,
+) -> list[Truth | None]:
+    """The rule of Striveworks Valor: the ground truth that each detection meets.
+
+    Pairs come by score, then IoU. A detection keeps only the ground truth it overlaps most, of
+    equals the earlier: once that is taken, it has no second choice. Detections of score 0 and
+    crowd regions take no part at all.
+    """
+    pairs = []
+    for at, found in enumerate(founds):
+        best, favourite = 0.0, None
+        for truth in truths:
+            if overlap(found, truth) > best:
+                best, favourite = overlap(found, truth), truth
+        if favourite is not None and best >= least(threshold):
+            pairs.append((-found.score, -best, at, favourite))
+    met: list[Truth | None] = [None] * len(founds)
+    taken: set[int] = set()
+    for _, _, at, favourite in sorted(pairs, key=lambda pair: pair[:3]):
+        if favourite.row not in taken:
+            taken.add(favourite.row)
+            met[at] = favourite
+    return met

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from msgspec.structs import replace
-from pycocotools.coco import COCO
 from pycocotools.cocoeval import COCOeval
 
 from tests.oracles.problems import coco_files, random_dataset
+from tests.oracles.reference import pycocotools
 from valor_cli.data.shapes.objects.dataset import DetectionDataset
 from valor_cli.kernels.geometry.shapes import Shapes
 
@@ -92,14 +90,4 @@ def pycocotools_keypoints(
         row["keypoints"] = points.ravel().tolist()
         if not boxes:
             del row["bbox"]
-    with contextlib.redirect_stdout(io.StringIO()):
-        coco = COCO()
-        coco.dataset = ground_truth
-        coco.createIndex()
-        evaluation = COCOeval(coco, coco.loadRes(results), "keypoints")
-        if sigmas is not None:
-            evaluation.params.kpt_oks_sigmas = np.array(sigmas)
-        evaluation.evaluate()
-        evaluation.accumulate()
-        evaluation.summarize()
-    return evaluation
+    return pycocotools(ground_truth, results, "keypoints", sigmas)

@@ -9,7 +9,7 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from tests.oracles.classification import Row, dataset_of
+from tests.oracles.classification_problems import dataset_of
 from valor_cli.evaluators.classification.evidence.scores import Scored, score_samples
 from valor_cli.kernels.ranking.sparse_scores import SparseScores
 
@@ -27,7 +27,8 @@ class Sample(NamedTuple):
 
 def sets_scored(samples: Sequence[Sample], labels: Sequence[str]) -> Scored:
     """Evidence in which each sample stands once."""
-    dataset = dataset_of([Row(-1, list(one.listed.items())) for one in samples], labels)
+    listed = [{labels[at]: score for at, score in one.listed.items()} for one in samples]
+    dataset = dataset_of(labels, [("", one) for one in listed])
     sets = [sorted(one.truth) for one in samples]
     truths = SparseScores(
         np.cumsum([0, *map(len, sets)]),

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
+import pytest
 
 from tests.oracles.label_map_problems import InMemory
 from valor_cli.data.shapes.label_maps import SegmentationDataset
@@ -88,3 +90,28 @@ def boundary_pixels(pair: RawPair, label: int, reach: int) -> tuple[int, int, in
     truth = boundary(judged & (pair.truth_codes[pair.truth] == label), reach)
     prediction = boundary(judged & (pair.prediction_codes[pair.prediction] == label), reach)
     return int(truth.sum()), int(prediction.sum()), int((truth & prediction).sum())
+
+
+class Pixels(NamedTuple):
+    """Codes of all pixels that count; labels of the ground truth, and all of them."""
+
+    truth: list[int]
+    prediction: list[int]
+    seen: list[int]
+    labels: list[int]
+
+
+def pixels_of(dataset: SegmentationDataset) -> Pixels:
+    """The pixels of a data set without excluded background."""
+    truth, prediction = flat(dataset)
+    return Pixels(truth, prediction, sorted(set(truth)), list(range(len(dataset.labels))))
+
+
+def sklearn() -> Any:
+    """sklearn.metrics, or a skipped test."""
+    return pytest.importorskip("sklearn.metrics")
+
+
+def by_label(dataset: SegmentationDataset, values: Any) -> dict[str | None, float]:
+    """A column over labels by their names."""
+    return dict(zip(dataset.labels, values.tolist(), strict=True))

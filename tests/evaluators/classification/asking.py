@@ -1,38 +1,60 @@
-"""What tests of metrics share: evidence of rows as written, also weighed, and values by name."""
+"""What tests of classification share: evidence of samples as written, and values by name."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
+from hypothesis import strategies as st
 
-from tests.oracles.classification import Row, dataset_of
-from valor_cli.evaluators.classification.evidence.scores import Scored, score_samples
+from tests.oracles.classification_problems import dataset_of
+from valor_cli.evaluators.classification import CLASSIFICATION
+from valor_cli.evaluators.classification.evidence.scores import Evidence, Scored, score_samples
+from valor_cli.metric import Call
 from valor_cli.results import Findings, MetricValue
 
-LABELS = ("cat", "dog", "cow", "owl", "fox")
+Sample = tuple[str, Mapping[str, float]]
+"""The true label, and the scores of the labels that are listed, in order."""
+
+METRICS = {metric.name: metric for metric in CLASSIFICATION.metrics}
+
+SAMPLES = st.lists(
+    st.tuples(
+        st.sampled_from("abc"),
+        st.dictionaries(
+            st.sampled_from("abcd"), st.sampled_from([-0.5, 0.0, 0.1, 0.2, 0.5, 1.0]), max_size=4
+        ),
+    ),
+    min_size=1,
+    max_size=14,
+)
+"""Samples of the labels a, b and c; d is only ever predicted."""
+
+HALF_RIGHT: list[Sample] = [
+    ("a", {"a": 0.9, "b": 0.1}),
+    ("a", {"a": 0.5, "b": 0.5}),
+    ("a", {}),
+    ("b", {"c": 0.7, "b": 0.3}),
+]
+"""Truth a, a, a, b; top label a, a, none, c."""
 
 
-def scored(rows: Sequence[Row], labels: Sequence[str] = LABELS) -> Scored:
-    """Evidence in which each row stands once, whatever its weight."""
-    return score_samples(dataset_of(rows, labels), None)
+def evidence(labels: Sequence[str], samples: Sequence[Sample]) -> Scored:
+    """Evidence of samples s0, s1 …"""
+    return score_samples(dataset_of(labels, samples), None)
 
 
-def weighed(rows: Sequence[Row], labels: Sequence[str] = LABELS) -> Scored:
-    """A resample in which each row stands as often as its weight says."""
-    weights = np.array([row.weight for row in rows], np.int64)
-    (again,) = scored(rows, labels).resamples(weights[None])
-    return again
+def called(name: str, **parameters: Any) -> Call:
+    """A call with every parameter, as a config would make it."""
+    metric = METRICS[name]
+    return Call(metric, {one.name: one.default for one in metric.parameters} | parameters)
 
 
-def repeated(rows: Sequence[Row]) -> list[Row]:
-    """Each row as often as its weight says."""
-    return [row._replace(weight=1) for row in rows for _ in range(row.weight)]
-
-
-def plain(rows: Sequence[Row]) -> list[Row]:
-    """Each row once."""
-    return [row._replace(weight=1) for row in rows]
+def ask(name: str, scored: Evidence, **parameters: Any) -> Findings:
+    """What a metric says of evidence, always as findings."""
+    found = called(name, **parameters).findings(scored)
+    return Findings([found]) if isinstance(found, MetricValue) else found
 
 
 def by_label(findings: Findings, output: str = "value") -> dict[str | None, float | None]:
@@ -45,16 +67,13 @@ def reasons(findings: Findings) -> dict[str | None, str | None]:
     return {value.label: value.undefined for value in findings.values}
 
 
-def row_of(findings: Findings, label: str | None, output: str = "value") -> MetricValue:
+def row_of(findings: Findings, label: str | None = None, output: str = "value") -> MetricValue:
     """The one value of a label."""
     (found,) = [one for one in findings.values if (one.label, one.output) == (label, output)]
     return found
 
 
-HALF_RIGHT = [
-    Row(0, [(0, 0.9), (1, 0.1)]),
-    Row(0, [(0, 0.5), (1, 0.5)]),
-    Row(0, []),
-    Row(1, [(2, 0.7), (1, 0.3)]),
-]
-"""Truth cat, cat, cat, dog; top label cat, cat, none, cow."""
+def resampled(scored: Scored, weights: Sequence[int]) -> Scored:
+    """The resample in which each sample stands as often as its weight says."""
+    (again,) = scored.resamples(np.array([weights], np.int64))
+    return again

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -15,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import valor_cli
+from tests.oracles import classification_forms as forms
 from tests.oracles.label_sets import Sample, matrices, positives, random_samples
 from valor_cli.errors import ConfigError, DataError
 from valor_cli.evaluators.classification.load.recognition import HEAD
@@ -30,15 +30,11 @@ def in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def as_csv(rows: Rows) -> bytes:
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(rows[0]))
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue().encode()
+    return forms.table([list(rows[0]), *(list(row.values()) for row in rows)]).encode()
 
 
 def as_jsonl(rows: Rows) -> bytes:
-    return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+    return forms.lines(rows).encode()
 
 
 def as_parquet(rows: Rows) -> bytes:

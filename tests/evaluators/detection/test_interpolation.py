@@ -11,22 +11,21 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from tests.evaluators.detection.asking import (
+    PROBLEMS,
+    Problem,
     ask,
     asked,
     confused_dataset,
     findings,
     numbers,
     plan_of,
-    small_dataset,
+    scene,
 )
-from tests.oracles.confusion import Scene, settle
 from tests.oracles.detection import interpolated_precision
 from valor_cli.data.shapes.objects.dataset import DetectionDataset
 from valor_cli.errors import DataError
-from valor_cli.evaluators.detection.evidence.parameters import AREAS
 from valor_cli.evaluators.detection.evidence.shards import match_detections
 from valor_cli.evaluators.detection.load.dataset import load_detections
 from valor_cli.evaluators.detection.load.inputs import DetectionInputs, DetectionOptions
@@ -45,16 +44,10 @@ DATA = Path(__file__).parents[2] / "real_data" / "detection"
 def test_worked_by_hand() -> None:
     # Three cats; right, wrong, right, wrong. Recall 1/3 with precision 1, 2/3 with 2/3; the last
     # cat is never found. Dogs: one, never found.
-    dataset = small_dataset(
-        ("cat", "dog", "cow"),
-        [*((0, "cat", (20.0 * at, 0, 10, 10)) for at in range(3)), (1, "dog", (0, 0, 10, 10))],
-        [
-            (0, "cat", 0.9, (0, 0, 10, 10)),
-            (0, "cat", 0.8, (80, 80, 10, 10)),
-            (0, "cat", 0.7, (20, 0, 10, 10)),
-            (0, "cat", 0.6, (80, 80, 10, 10)),
-            (0, "cow", 0.6, (80, 80, 10, 10)),
-        ],
+    dataset = scene(
+        "cat dog cow",
+        "0 cat 0 0, 0 cat 20 0, 0 cat 40 0, 1 dog 0 0",
+        "0 cat 0.9 0 0, 0 cat 0.8 80 80, 0 cat 0.7 20 0, 0 cat 0.6 80 80, 0 cow 0.6 80 80",
     )
     expected = {
         # Recalls 0 to .33 have 1, .34 to .66 have 2/3.
@@ -75,22 +68,6 @@ def test_worked_by_hand() -> None:
         assert numbers(found, "value") == {None: pytest.approx(value / 2, abs=1e-12)}
 
 
-def test_the_envelope_looks_ahead() -> None:
-    # Wrong, right, right: precisions 1/2 and 2/3; from the first on 2/3 can be had.
-    dataset = small_dataset(
-        ("cat",),
-        [(0, "cat", (0, 0, 10, 10)), (0, "cat", (20, 0, 10, 10))],
-        [
-            (0, "cat", 0.9, (80, 80, 10, 10)),
-            (0, "cat", 0.8, (0, 0, 10, 10)),
-            (0, "cat", 0.7, (20, 0, 10, 10)),
-        ],
-    )
-    for name in ("101_point", "11_point", "every_point"):
-        found = ask(dataset, AVERAGE_PRECISION, interpolation=name)
-        assert numbers(found, "value")["cat"] == pytest.approx(2 / 3, abs=1e-12)
-
-
 def area_under(outcomes: list[bool], truths: int) -> Fraction:
     """The area under the envelope, exactly."""
     precision = []
@@ -102,32 +79,23 @@ def area_under(outcomes: list[bool], truths: int) -> Fraction:
     return sum(envelope, Fraction(0)) / truths
 
 
-@given(
-    seed=st.integers(0, 10_000),
-    digits=st.sampled_from([0, 1, None]),
-    iou=st.sampled_from([0.1, 0.5, 0.75]),
-    area=st.sampled_from(list(AREAS)),
-    limit=st.sampled_from([None, 1, 100]),
-)
+@given(PROBLEMS.filter(lambda problem: problem.matching == "coco"))
 @settings(derandomize=True, deadline=None, max_examples=40)
-def test_all_three_are_those_of_plain_arithmetic(
-    seed: int, digits: int | None, iou: float, area: str, limit: int | None
-) -> None:
-    dataset = confused_dataset(seed, images=8, digits=digits)
-    scene = Scene.of(dataset)
-    verdict = settle(scene, iou, most=limit, limits=AREAS[area])
+def test_all_three_are_those_of_plain_arithmetic(problem: Problem) -> None:
+    dataset, verdict = problem.dataset, problem.verdict(-np.inf)
     rows = {found.row for found, _ in verdict.right}
     # Of equal scores by image, then place in the file.
     order = sorted(
         [found for found, _ in verdict.right] + list(verdict.wrong),
         key=lambda found: (-found.score, found.image, found.row),
     )
-    at = {"iou_thresholds": (iou,), "max_detections": limit}
+    at = {"iou_thresholds": (problem.iou,), "max_detections": problem.limit}
     calls = {
         name: asked(AVERAGE_PRECISION, **at, interpolation=name)
         for name in ("101_point", "11_point", "every_point")
     }
-    matches = match_detections(dataset, plan_of(*calls.values(), area=True)).within(area)
+    plan = plan_of(*calls.values(), area=True)
+    matches = match_detections(dataset, plan).within(problem.area)
     values = {name: numbers(findings(matches, call), "value") for name, call in calls.items()}
     for number, label in enumerate(dataset.labels):
         truths = sum(truth.label == number for truth in verdict.real)

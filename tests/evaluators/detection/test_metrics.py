@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from valor_cli.data.shapes.objects.dataset import DetectionDataset, Detections, GroundTruths
-from valor_cli.evaluators.detection import WING
+from tests.evaluators.detection.asking import scene
 from valor_cli.evaluators.detection.evidence.matches import Matches
 from valor_cli.evaluators.detection.evidence.parameters import Closeness, MatchingPlan
 from valor_cli.evaluators.detection.evidence.shards import match_detections
@@ -29,8 +28,7 @@ from valor_cli.evaluators.detection.metrics.precision_recall import (
     precision,
     recall,
 )
-from valor_cli.kernels.geometry.shapes import Shapes
-from valor_cli.results import Findings, MetricValue
+from valor_cli.results import Findings
 
 # Two images of one 10x10 cat each, and a 10x10 dog in the second. Labels: cat, dog, cow.
 #
@@ -46,28 +44,13 @@ IOUS = (0.5, 0.75)
 
 @pytest.fixture
 def matches() -> Matches:
-    def boxes(*corners: tuple[float, float]) -> Shapes:
-        return Shapes.boxes(np.array([[x, y, 10, 10] for x, y in corners], float))
-
-    truths = GroundTruths(
-        image=np.array([0, 1, 1]),
-        label=np.array([0, 0, 1]),
-        shapes=boxes((0, 0), (0, 0), (50, 50)),
-        area=np.full(3, 100.0),
-        crowd=np.zeros(3, bool),
-        number=np.arange(3),
+    dataset = scene(
+        "cat dog cow",
+        "0 cat 0 0, 1 cat 0 0, 1 dog 50 50",
+        "0 cat 0.9 0 0, 1 cat 0.8 80 80, 1 cat 0.6 2 0, 1 cat 0.4 0 0, 0 cow 0.7 20 20",
     )
-    found = Detections(
-        image=np.array([0, 1, 1, 1, 0]),
-        label=np.array([0, 0, 0, 0, 2]),
-        shapes=boxes((0, 0), (80, 80), (2, 0), (0, 0), (20, 20)),
-        score=np.array([0.9, 0.8, 0.6, 0.4, 0.7]),
-        number=np.arange(5),
-    )
-    dataset = DetectionDataset(np.array([7, 9]), ("cat", "dog", "cow"), truths, found)
-    return match_detections(
-        dataset, MatchingPlan(IOUS, overlap_pairs=Closeness(0.1, -np.inf, IOUS))
-    )
+    plan = MatchingPlan(IOUS, overlap_pairs=Closeness(0.1, -np.inf, IOUS))
+    return match_detections(dataset, plan)
 
 
 def by_label(found: Findings, **at: float) -> dict[str | None, float | None]:
@@ -232,24 +215,3 @@ def test_an_area_without_ground_truth_is_undefined(matches: Matches) -> None:
     assert found["APlarge"].value is None
     assert found["APlarge"].undefined == "no label has ground truth"
     assert found["APsmall"].value == found["AP"].value
-
-
-@pytest.mark.parametrize("metric", WING.metrics, ids=lambda metric: metric.name)
-def test_declarations_hold(metric: object, matches: Matches) -> None:
-    """What a metric returns is what it declares, within its bounds."""
-    given = {
-        name: (0.5, 0.75)
-        for name in ("iou_thresholds",)
-        if any(parameter.name == name for parameter in metric.parameters)
-    }
-    found = metric.compute(matches, **given)
-    values = [found] if isinstance(found, MetricValue) else found.values
-    for value in values:
-        low, high = metric.output(value.output).bounds
-        assert (value.value is None) == (
-            value.undefined is not None and "0/0" not in value.undefined
-        )
-        if value.value is not None:
-            assert low <= value.value <= (np.inf if high is None else high)
-    assert metric.description.endswith(".")
-    assert metric.reference

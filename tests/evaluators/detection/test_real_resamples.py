@@ -100,10 +100,9 @@ def told(value: float, shift: float) -> tuple[float, float] | None:
 
 
 @pytest.mark.parametrize("name", SETS)
-@pytest.mark.parametrize("seed", range(3))
-def test_every_value_equals_that_of_the_copied_files(name: str, seed: int, tmp_path: Path) -> None:
+def test_every_value_equals_that_of_the_copied_files(name: str, tmp_path: Path) -> None:
     whole = evidence(DATA / name / "groundtruth.coco.json", DATA / name / "predictions.bbox.json")
-    draws = Draws(whole.unit_count, 2, seed)
+    draws = Draws(whole.unit_count, 2, 0)
     weights = np.array([draws.weights(number) for number in range(2)])
     findings = [findings_of(call, whole, WING.parts) for call in CALLS]
     found = resampled(CALLS, findings, whole, WING.parts, weights)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,6 @@ from valor_cli.evaluators.samples import evidence as of_samples
 from valor_cli.evaluators.samples.evidence import (
     SampleEvidence,
     measure_samples,
-    merge_samples,
     sample_wing,
 )
 from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes, Texts, missing
@@ -229,25 +227,6 @@ def test_many_samples_are_resampled_some_replicas_at_a_time(
     assert found[1].replicas is None
 
 
-def test_rates_of_replicas_are_those_of_repeated_samples() -> None:
-    call = Call(AGREEMENT, {})
-    responses, contexts = ["yes", "no", "?", None], [["yes"], None, None, ["no"]]
-    given = evidence(responses, call, retrieved_contexts=contexts)
-    weights = np.array([[1, 2, 0, 1], [0, 0, 2, 1], [0, 0, 0, 3], [0, 1, 1, 0]])
-    (again,) = given.resamples(weights)
-    for row in findings(again.of(call)).values:
-        assert row.replicas is not None
-        for own, value in zip(weights, row.replicas.tolist(), strict=True):
-            at = np.repeat(np.arange(4), own).tolist()
-            drawn = evidence(
-                [responses[one] for one in at],
-                call,
-                retrieved_contexts=[contexts[one] for one in at],
-            )
-            (alone,) = (one for one in findings(drawn.of(call)).values if one.output == row.output)
-            assert (None if np.isnan(value) else value) == alone.value
-
-
 def test_sums_are_exact_in_each_replica() -> None:
     tenths = np.array([0.1, 1e16, 1.0])
     (again,) = evidence(["ab", "x", "abcd"], MEASURED).resamples(
@@ -256,17 +235,6 @@ def test_sums_are_exact_in_each_replica() -> None:
     sums = again.of(MEASURED).sums(tenths, tenths > 1)
     # 1e16 + 1.1 lies between 1e16 and 1e16 + 2, which is the nearest float.
     assert sums.tolist() == [[1e16 + 2, 1.0, 2e16], [1.0, 0.0, 2.0]]
-
-
-@pytest.mark.parametrize("cut", [1, 2, 3])
-def test_shards_in_any_order_make_the_whole(cut: int) -> None:
-    data = samples(["ab", "abcd", None, "x y z"])
-    first = np.arange(4) < cut
-    parts = [measure_samples(data.shard(part), (MEASURED,)) for part in (~first, first)]
-    whole = measure_samples(data, (MEASURED,))
-    merged = merge_samples(pickle.loads(pickle.dumps(parts)))  # noqa: S301 - made just now
-    assert merged.sample_ids == whole.sample_ids
-    assert findings(merged.of(MEASURED)) == findings(whole.of(MEASURED))
 
 
 def test_a_part_keeps_its_samples() -> None:

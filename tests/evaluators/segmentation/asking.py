@@ -5,14 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from valor_cli.data.shapes.label_maps import SegmentationDataset
+from valor_cli.evaluators.segmentation import SEMANTIC_SEGMENTATION
 from valor_cli.evaluators.segmentation.evidence.confusions import Confusions, plan_counting
 from valor_cli.evaluators.segmentation.evidence.shards import count_confusions
-from valor_cli.metric import Call, Metric
+from valor_cli.metric import Call
 from valor_cli.results import Findings, MetricValue
 
+METRICS = {metric.name: metric for metric in SEMANTIC_SEGMENTATION.metrics}
 
-def asked(metric: Metric[Confusions], **parameters: Any) -> Call:
+
+def asked(name: str, **parameters: Any) -> Call:
     """A call with every parameter, as a config would make it."""
+    metric = METRICS[name]
     return Call(metric, {one.name: one.default for one in metric.parameters} | parameters)
 
 
@@ -22,9 +26,9 @@ def findings(confusions: Confusions, call: Call) -> Findings:
     return Findings([found]) if isinstance(found, MetricValue) else found
 
 
-def ask(dataset: SegmentationDataset, metric: Metric[Confusions], **parameters: Any) -> Findings:
+def ask(dataset: SegmentationDataset, name: str, **parameters: Any) -> Findings:
     """What a metric says of a dataset."""
-    call = asked(metric, **parameters)
+    call = asked(name, **parameters)
     return findings(count_confusions(dataset, plan_counting([call], [])), call)
 
 

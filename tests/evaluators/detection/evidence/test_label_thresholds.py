@@ -13,11 +13,8 @@ from valor_cli.evaluators.detection.evidence.parameters import Closeness, Matchi
 from valor_cli.evaluators.detection.evidence.shards import match_detections
 from valor_cli.evaluators.detection.metrics.best_f1 import best_f1
 from valor_cli.evaluators.detection.metrics.confusion_matrix import confusion_matrix
-from valor_cli.evaluators.detection.metrics.counts import COUNTS, counts
+from valor_cli.evaluators.detection.metrics.counts import counts
 from valor_cli.evaluators.detection.metrics.precision_recall import (
-    F1,
-    PRECISION,
-    RECALL,
     f1,
     precision,
 )
@@ -66,20 +63,3 @@ def test_labels_that_are_not_named_keep_a_half(matches: Matches) -> None:
         half = values(counts(matches, iou_threshold=0.5, score_threshold=0.5), output)
         expected = {first: high[first], **{label: half[label] for label in others}}
         assert values(mixed, output) == expected
-
-
-@pytest.mark.parametrize("metric", [COUNTS, PRECISION, RECALL, F1])
-def test_resamples_equal_each_by_itself(matches: Matches, metric: Any) -> None:
-    weights = np.random.default_rng(5).integers(0, 3, (4, matches.unit_count))
-    at = {matches.labels[0]: 0.8, matches.labels[1]: 0.2}
-    more = {"iou_threshold": 0.5, "score_threshold": at, "max_detections": None}
-    if metric is not COUNTS:
-        more["average"] = "macro"
-    if metric in (PRECISION, F1):
-        more["zero_division"] = 0.0
-    (together,) = matches.resamples(weights)
-    found = np.array([value.replicas for value in metric.compute(together, **more).values]).T
-    for row, own in zip(weights, found, strict=True):
-        (alone,) = matches.resamples(row[None])
-        expected = [value.value for value in metric.compute(alone, **more).values]
-        assert np.array_equal(own, np.array(expected, float), equal_nan=True)

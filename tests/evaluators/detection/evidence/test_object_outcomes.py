@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 from msgspec.structs import replace
-from numpy.typing import NDArray
 
 from tests.engines import by_both
-from tests.evaluators.detection.asking import asked, confused_dataset, plan_of, small_dataset
+from tests.evaluators.detection.asking import asked, confused_dataset, plan_of, scene, small_dataset
 from tests.evaluators.detection.metrics.test_lvis import by_hand
+from tests.oracles.confusion import Scene, overlap
 from valor_cli.data.partition.ranges import NUMBERED
 from valor_cli.data.shapes.objects.dataset import DetectionDataset
 from valor_cli.data.shapes.objects.gallery import Gallery
@@ -55,18 +55,11 @@ def outcomes(one: ObjectsResult) -> list[str]:
 #   0      dog    0.5    the cat, shifted by 5: IoU 50 / 150  both
 #   0      dog    0.4    anywhere else                        background
 #   1      dog    0.3    within the crowd of dogs             ignored
-HAND = small_dataset(
-    ("cat", "dog"),
-    [(0, "cat", (0, 0, 10, 10)), (1, "dog", (0, 0, 50, 50))],
-    [
-        (1, "dog", 0.3, (0, 0, 20, 20)),
-        (0, "dog", 0.4, (80, 80, 10, 10)),
-        (0, "dog", 0.5, (5, 0, 10, 10)),
-        (0, "cat", 0.6, (5, 0, 10, 10)),
-        (0, "dog", 0.7, (0, 0, 10, 10)),
-        (0, "cat", 0.8, (0, 0, 10, 10)),
-        (0, "cat", 0.9, (1, 0, 10, 10)),
-    ],
+HAND = scene(
+    "cat dog",
+    "0 cat 0 0, 1 dog 0 0 50 50",
+    "1 dog 0.3 0 0 20 20, 0 dog 0.4 80 80, 0 dog 0.5 5 0, 0 cat 0.6 5 0, 0 dog 0.7 0 0, "
+    "0 cat 0.8 0 0, 0 cat 0.9 1 0",
     crowds=[1],
 )
 
@@ -120,81 +113,24 @@ def test_the_first_metric_that_names_a_threshold_decides(
     assert tuple(listed(HAND, *calls).parameters.values()) == expected
 
 
-def iou_of(a: NDArray[Any], b: NDArray[Any], *, crowd: bool) -> float:
-    width = min(a[0] + a[2], b[0] + b[2]) - max(a[0], b[0])
-    height = min(a[1] + a[3], b[1] + b[3]) - max(a[1], b[1])
-    if width <= 0 or height <= 0:
-        return 0.0
-    whole = a[2] * a[3] + (0 if crowd else b[2] * b[3] - width * height)
-    return float(width * height / whole)
-
-
-def slowly(dataset: DetectionDataset, threshold: float, background: float) -> list[tuple[Any, ...]]:
-    """Detection by detection: image, label, score, outcome, ids matched and nearest."""
-    truths, found = dataset.ground_truths, dataset.detections
-    told = []
-    for image in range(dataset.unit_count):
-        here = [row for row in range(len(truths)) if truths.image[row] == image]
-        taken: set[int] = set()
-        own = [row for row in range(len(found)) if found.image[row] == image]
-        for row in sorted(own, key=lambda row: -found.score[row]):
-            ious = {
-                truth: iou_of(
-                    found.shapes.box[row], truths.shapes.box[truth], crowd=bool(truths.crowd[truth])
-                )
-                for truth in here
-            }
-            regular = [truth for truth in here if not truths.crowd[truth]]
-            same = [truth for truth in regular if truths.label[truth] == found.label[row]]
-            other = [truth for truth in regular if truths.label[truth] != found.label[row]]
-            free = [truth for truth in same if truth not in taken and ious[truth] >= threshold]
-            crowds = [
-                truth for truth in here
-                if truths.crowd[truth] and truths.label[truth] == found.label[row]
-                and ious[truth] >= threshold
-            ]  # fmt: skip
-            best = max((ious[truth] for truth in same), default=0.0)
-            wrong = max((ious[truth] for truth in other), default=0.0)
-            matched = None
-            if free:
-                outcome = "true_positive"
-                matched = max(free, key=lambda truth: (ious[truth], truth))
-                taken.add(matched)
-            elif crowds:
-                outcome = "ignored"
-            elif background <= best <= threshold:
-                outcome = "localisation"
-            elif wrong >= threshold:
-                outcome = "classification"
-            elif best >= threshold:
-                outcome = "duplicate"
-            elif max(best, wrong) <= background:
-                outcome = "background"
-            else:
-                outcome = "both"
-            near = [truth for truth in regular if ious[truth] >= background]
-            nearest = min(near, key=lambda truth: (-ious[truth], truth), default=None)
-            told.append(
-                (image, int(found.label[row]), float(found.score[row]), outcome, matched, nearest)
-            )
-    return told
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_as_slow_loops_find(seed: int) -> None:
-    dataset = confused_dataset(seed, images=12, labels=4)
-    one, other = by_both(lambda: listed(dataset, asked(COUNTS, iou_threshold=0.5)))
+@pytest.mark.parametrize("seed", range(4))
+def test_the_nearest_is_what_is_overlapped_most_if_that_is_no_background(seed: int) -> None:
+    dataset = numbered(confused_dataset(seed, images=12, labels=4), 0)
+    one, other = by_both(lambda: listed(dataset))
     assert columns(one) == columns(other)
-
-    def ids(numbers: NDArray[Any]) -> list[int | None]:
-        return [None if at < 0 else int(one.gt_ids[at]) for at in numbers.tolist()]
-
-    found = zip(
-        *(one.images.tolist(), one.detected.tolist(), one.scores.tolist(), outcomes(one)),
-        *(ids(one.matched), ids(one.nearest)),
-        strict=True,
+    scene = Scene.of(dataset)
+    found = sorted(scene.founds, key=lambda each: (each.image, -each.score))
+    expected = []
+    for each in found:
+        here = [truth for truth in scene.truths if truth.image == each.image and not truth.crowd]
+        near = [truth for truth in here if overlap(each, truth) >= 0.1]
+        best = min(near, key=lambda truth: (-overlap(each, truth), truth.row), default=None)
+        expected.append((each.image, each.label, each.score, best.row if best else -1))
+    nearest = np.append(one.gt_ids, -1)[one.nearest].tolist()
+    rows = zip(
+        one.images.tolist(), one.detected.tolist(), one.scores.tolist(), nearest, strict=True
     )
-    assert list(found) == slowly(dataset, 0.5, 0.1)
+    assert list(rows) == expected
 
 
 @pytest.mark.parametrize("matching", ["coco", "valor"])

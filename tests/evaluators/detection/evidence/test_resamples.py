@@ -34,6 +34,7 @@ RESAMPLED = [
 ]
 PLAIN = [one for one in WING.metrics if one in RESAMPLED]
 
+BY_LABEL = {"score_threshold": {"label 0": 0.8, "label 1": 0.2}}
 PARAMETERS: dict[str, list[dict[str, Any]]] = {
     "coco": [{}, {"iou_thresholds": (0.5,)}, {"areas": ("large",)}],
     "average_precision": [
@@ -47,10 +48,10 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
         {"recall_score_threshold": 0.5, "max_detections": 1},
         {"recall_score_threshold": (0.2, 0.7)},
     ],
-    "counts": [{}, {"score_threshold": 0.0, "max_detections": 2}],
-    "precision": [{"average": "weighted"}, {"average": "micro"}, {"zero_division": 1.0}],
-    "recall": [{}, {"average": "weighted"}],
-    "f1": [{}, {"average": "micro", "score_threshold": 0.99}],
+    "counts": [{}, BY_LABEL, {"score_threshold": 0.0, "max_detections": 2}],
+    "precision": [BY_LABEL, {"average": "weighted"}, {"average": "micro"}, {"zero_division": 1.0}],
+    "recall": [{}, BY_LABEL, {"average": "weighted"}],
+    "f1": [{}, BY_LABEL, {"average": "micro", "score_threshold": 0.99}],
     "lvis": [{}, {"max_detections": 3}],
 }
 
@@ -124,7 +125,7 @@ def _most(call: Call) -> str:
     return f"{call.parameters['max_detections']} detections"
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("call", calls_of(LVIS_WING.metrics), ids=_most)
 def test_lvis(seed: int, call: Call) -> None:
     dataset = with_federation(random_dataset(seed, digits=[None, 1][seed % 2]), seed)
@@ -132,7 +133,7 @@ def test_lvis(seed: int, call: Call) -> None:
     same_bits(call, evidence, np.random.default_rng(seed).integers(0, 4, (5, 20)))
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_keypoints(seed: int) -> None:
     (metric,) = KEYPOINTS_WING.metrics
     dataset = keypoint_problem(seed, digits=[None, 1][seed % 2])

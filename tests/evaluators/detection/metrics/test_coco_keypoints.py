@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
+from tests.evaluators.detection.asking import scene
 from tests.oracles.keypoints import keypoint_problem, pycocotools_keypoints
-from valor_cli.data.shapes.objects.dataset import DetectionDataset, Detections, GroundTruths
+from valor_cli.data.shapes.objects.dataset import DetectionDataset
 from valor_cli.errors import DataError
 from valor_cli.evaluators.detection.evidence.keypoint_matching import (
     KeypointMatches,
     KeypointPlan,
     match_keypoints,
-    merge_keypoints,
 )
 from valor_cli.evaluators.detection.evidence.parameters import COCO_IOUS, MatchingPlan
 from valor_cli.evaluators.detection.metrics.coco_keypoints import (
@@ -94,32 +94,23 @@ def test_results_that_say_their_boxes_are_sized_by_them() -> None:
 #                                                 nothing: inside, 1; ignored, counts nowhere
 #   1      0.7    each off by 40 to the right     exp(-40² / 1600 / 2) = exp(-1/2) = 0.607
 def by_hand() -> DetectionDataset:
-    truths = GroundTruths(
-        image=np.array([0, 0, 1]),
-        label=np.zeros(3, np.int64),
-        shapes=Shapes.boxes(np.array([[0.0, 0, 20, 20], [200, 200, 10, 10], [0, 0, 40, 40]])),
-        area=np.array([400.0, 100, 1600]),
-        crowd=np.zeros(3, bool),
-        number=np.arange(3),
-        keypoints=np.array(
-            [
-                [[5.0, 5, 2], [0, 0, 0]],
-                [[0, 0, 0], [0, 0, 0]],
-                [[10, 10, 1], [30, 30, 2]],
-            ]
-        ),
+    dataset = scene(
+        "person",
+        "0 person 0 0 20 20, 0 person 200 200, 1 person 0 0 40 40",
+        "0 person 0.9 5 5 895 895, 0 person 0.8 191 191 28 28, 1 person 0.7 50 10 20 20",
     )
-    points = np.array([[[5.0, 5], [900, 900]], [[191, 191], [219, 219]], [[50, 10], [70, 30]]])
-    low, high = points.min(axis=1), points.max(axis=1)
-    found = Detections(
-        image=np.array([0, 0, 1]),
-        label=np.zeros(3, np.int64),
-        shapes=Shapes.boxes(np.hstack([low, high - low])),
-        score=np.array([0.9, 0.8, 0.7]),
-        number=np.arange(3),
-        keypoints=np.dstack([points, np.ones((3, 2))]),
+    hidden = [0, 0, 0]
+    shown = [[[5, 5, 2], hidden], [hidden, hidden], [[10, 10, 1], [30, 30, 2]]]
+    points = [
+        [[5, 5, 1], [900, 900, 1]],
+        [[191, 191, 1], [219, 219, 1]],
+        [[50, 10, 1], [70, 30, 1]],
+    ]
+    return replace(
+        dataset,
+        ground_truths=replace(dataset.ground_truths, keypoints=np.array(shown, float)),
+        detections=replace(dataset.detections, keypoints=np.dstack([points, np.ones((3, 2))])),
     )
-    return DetectionDataset(np.array([3, 5]), ("person",), truths, found)
 
 
 HALVES = (0.5, 0.5)
@@ -152,48 +143,6 @@ def test_several_sets_of_sigmas_in_one_run() -> None:
     evidence = KEYPOINTS_WING.evidence(by_hand(), asked)
     found = [values(evidence, **call.parameters)["AP"] for call in calls]
     assert found == pytest.approx([1, 1, 51 / 101], abs=1e-12)
-
-
-def same(one: KeypointMatches, other: KeypointMatches) -> None:
-    assert one.by_sigmas.keys() == other.by_sigmas.keys()
-    for sigmas in one.by_sigmas:
-        assert values(one, sigmas=sigmas) == values(other, sigmas=sigmas)
-        mine, theirs = one.by_sigmas[sigmas], other.by_sigmas[sigmas]
-        assert np.array_equal(mine.number, theirs.number)
-        pair = [part.precision(COCO_IOUS, 20) for part in (mine, theirs)]
-        assert np.array_equal(*pair, equal_nan=True)
-
-
-TWO = plan(COCO_SIGMAS, tuple(3 * sigma for sigma in COCO_SIGMAS))
-
-
-def test_shards_in_any_order_give_the_same_bits() -> None:
-    dataset = keypoint_problem(8)
-    owner = np.random.default_rng(1).integers(0, 4, dataset.unit_count)
-    parts = [match_keypoints(dataset.shard(owner == number), TWO) for number in range(4)]
-    for order in (parts, parts[::-1]):
-        same(merge_keypoints(order), match_keypoints(dataset, TWO))
-
-
-def test_selecting_and_resampling_equal_evaluating_images_alone() -> None:
-    dataset = keypoint_problem(9)
-    weights = np.random.default_rng(3).integers(0, 2, (3, dataset.unit_count))
-    evidence = match_keypoints(dataset, TWO)
-    for row in weights:
-        (again,) = evidence.resamples(row[None])
-        alone = match_keypoints(dataset.shard(row == 1), TWO)
-        same(evidence.select(row == 1), alone)
-        for sigmas in TWO.sigmas:
-            mine, theirs = (values(one, sigmas=sigmas) for one in (again, alone))
-            assert mine == pytest.approx(theirs, rel=1e-14)
-
-
-def test_nothing_at_all_is_undefined() -> None:
-    dataset = keypoint_problem(1)
-    nothing = dataset.shard(np.zeros(dataset.unit_count, bool))
-    evidence = match_keypoints(nothing, plan())
-    assert evidence.unit_count == 0
-    assert set(values(evidence).values()) == {None}
 
 
 def test_no_detections_find_nothing() -> None:

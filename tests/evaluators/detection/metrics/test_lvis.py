@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
+from tests.evaluators.detection.asking import scene
 from tests.oracles.lvis import digest, lvis_problem
 from valor_cli.data.shapes.objects.dataset import (
     DetectionDataset,
@@ -18,7 +20,7 @@ from valor_cli.data.shapes.objects.dataset import (
     GroundTruths,
 )
 from valor_cli.errors import DataError
-from valor_cli.evaluators.detection.evidence.parameters import AREAS, COCO_IOUS, MatchingPlan
+from valor_cli.evaluators.detection.evidence.parameters import MatchingPlan
 from valor_cli.evaluators.detection.metrics.lvis import (
     LVIS,
     LVIS_WING,
@@ -52,32 +54,16 @@ def values(evidence: FederatedMatches, **parameters: Any) -> dict[str, float | N
 #   1      cow    0.6    the crowd of cows hit: LVIS has no crowds
 #   1      cow    0.3    the flat cow      not counted: objects without area do not exist
 def by_hand() -> DetectionDataset:
-    def boxes(*corners: tuple[float, float]) -> np.ndarray:
-        return np.array([[x, y, 10, 10] for x, y in corners], float)
-
-    flat = np.array([[90.0, 90, 10, 0]])
-    truths = GroundTruths(
-        image=np.array([0, 1, 1, 1, 1]),
-        label=np.array([0, 0, 1, 2, 2]),
-        shapes=Shapes.boxes(np.vstack([boxes((0, 0), (0, 0), (50, 50), (70, 70)), flat])),
-        area=np.array([100.0, 100, 100, 100, 0]),
-        crowd=np.array([False, False, False, True, False]),
-        number=np.arange(5),
-    )
-    corners = [(0, 0), (20, 20), (20, 40), (80, 80), (0, 0), (50, 50), (70, 70)]
-    found = Detections(
-        image=np.array([0, 0, 0, 1, 1, 1, 1, 1]),
-        label=np.array([0, 2, 1, 0, 0, 1, 2, 2]),
-        shapes=Shapes.boxes(np.vstack([boxes(*corners), flat])),
-        score=np.array([0.9, 0.95, 0.5, 0.8, 0.7, 0.4, 0.6, 0.3]),
-        number=np.arange(8),
+    dataset = scene(
+        "cat dog cow",
+        "0 cat 0 0, 1 cat 0 0, 1 dog 50 50, 1 cow 70 70, 1 cow 90 90 10 0",
+        "0 cat 0.9 0 0, 0 cow 0.95 20 20, 0 dog 0.5 20 40, 1 cat 0.8 80 80, 1 cat 0.7 0 0, "
+        "1 dog 0.4 50 50, 1 cow 0.6 70 70, 1 cow 0.3 90 90 10 0",
+        crowds=[3],
     )
     negative = np.array([[False, True, False], [False, False, False]])
     partial = np.array([[False, False, False], [True, False, False]])
-    federation = Federation(negative, partial, ("f", "r", "c"))
-    return DetectionDataset(
-        np.array([3, 5]), ("cat", "dog", "cow"), truths, found, federation=federation
-    )
+    return replace(dataset, federation=Federation(negative, partial, ("f", "r", "c")))
 
 
 def test_by_hand() -> None:
@@ -151,13 +137,19 @@ def dataset_of(truth: dict[str, Any], results: list[dict[str, Any]]) -> Detectio
     )
 
 
+@cache
+def stored_problem(seed: int, masks: bool) -> tuple[str, FederatedMatches]:
+    """What tells it from others, and its evidence: the cases differ in limits alone."""
+    problem = lvis_problem(seed, masks=masks)
+    return digest(problem), match_federated(dataset_of(*problem), PLAN)
+
+
 @pytest.mark.parametrize(
     "case", STORED["cases"], ids=lambda case: f"{case['seed']}-{case['max_detections']}"
 )
 def test_the_numbers_of_lvis_api(case: dict[str, Any]) -> None:
-    problem = lvis_problem(case["seed"], masks=case["masks"])
-    assert digest(problem) == case["problem"], "numpy makes another problem of this seed"
-    evidence = match_federated(dataset_of(*problem), PLAN)
+    own, evidence = stored_problem(case["seed"], case["masks"])
+    assert own == case["problem"], "numpy makes another problem of this seed"
     found = values(evidence, max_detections=case["max_detections"])
     assert len(case["values"]) == len(found) == 13
     for key, value in case["values"].items():
@@ -168,57 +160,10 @@ def test_the_numbers_of_lvis_api(case: dict[str, Any]) -> None:
         assert found[name] == wanted, name
 
 
-def same(one: FederatedMatches, other: FederatedMatches) -> None:
-    """Both give the same bits for every area and limit."""
-    assert one.frequency == other.frequency
-    for area in AREAS:
-        mine, theirs = one.matches.within(area), other.matches.within(area)
-        for limit in (None, 300, 10, 1):
-            for method in ("precision", "recalls"):
-                pair = [getattr(part, method)(COCO_IOUS, limit) for part in (mine, theirs)]
-                assert np.array_equal(*pair, equal_nan=True)
-
-
-def test_shards_in_any_order_give_the_same_bits() -> None:
-    dataset = dataset_of(*lvis_problem(20, images=30))
-    owner = np.random.default_rng(1).integers(0, 4, 30)
-    parts = [match_federated(dataset.shard(owner == number), PLAN) for number in range(4)]
-    whole = match_federated(dataset, PLAN)
-    for order in (parts, parts[::-1]):
-        merged = merge_federated(order)
-        assert np.array_equal(merged.matches.number, whole.matches.number)
-        same(merged, whole)
-
-
 def test_shards_of_other_data_are_not_merged() -> None:
     one = match_federated(by_hand(), PLAN)
     with pytest.raises(ValueError, match="share the frequencies"):
         merge_federated([one, replace(one, frequency=("f", "f", "f"))])
-
-
-def test_selecting_images_equals_evaluating_them_alone() -> None:
-    dataset = dataset_of(*lvis_problem(21, images=30))
-    units = np.random.default_rng(2).random(30) < 0.5
-    selected = match_federated(dataset, PLAN).select(units)
-    assert selected.unit_count == units.sum()
-    same(selected, match_federated(dataset.shard(units), PLAN))
-
-
-def test_resampling_equals_evaluating_chosen_images() -> None:
-    dataset = dataset_of(*lvis_problem(22, images=20))
-    weights = np.random.default_rng(3).integers(0, 2, (3, 20))
-    evidence = match_federated(dataset, PLAN)
-    for row in weights:
-        (again,) = evidence.resamples(row[None])
-        alone = match_federated(dataset.shard(row == 1), PLAN)
-        assert values(again).keys() == values(alone).keys()
-        for name, value in values(alone).items():
-            assert values(again)[name] == (value and pytest.approx(value, rel=1e-14))
-
-
-def test_nothing_at_all_is_undefined() -> None:
-    nothing = by_hand().shard(np.zeros(2, bool))
-    assert set(values(match_federated(nothing, PLAN)).values()) == {None}
 
 
 def test_data_without_federation_is_refused() -> None:

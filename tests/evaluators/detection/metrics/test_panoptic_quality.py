@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Mapping
 
 import numpy as np
@@ -18,13 +17,11 @@ from tests.oracles.panoptic import (
     panoptic_stats,
     random_scene,
 )
-from valor_cli.data.shapes.objects.dataset import Detections, GroundTruths
 from valor_cli.errors import DataError
 from valor_cli.evaluators.detection.evidence import panoptic_pixels
 from valor_cli.evaluators.detection.evidence.panoptic_segments import (
     Segments,
     match_segments,
-    merge_segments,
 )
 from valor_cli.evaluators.detection.metrics.panoptic_quality import PANOPTIC_WING, panoptic_quality
 from valor_cli.kernels.columns.grouping import nulls
@@ -149,7 +146,7 @@ def test_several_crowds_of_a_label_excuse_together() -> None:
     assert match_segments(dataset_of([one]), None).sums().fp.tolist() == [[0, 0, 0, 0]]
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(12))
 def test_equal_to_the_reference_to_the_last_bit(seed: int) -> None:
     scenes = [random_scene(seed * 100 + at) for at in range(12)]
     expected = panoptic_stats(scenes)
@@ -177,49 +174,11 @@ def equal(one: Segments, other: Segments) -> bool:
     return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in names)
 
 
-def test_shards_in_any_order_give_the_same_bits() -> None:
-    dataset = dataset_of([random_scene(seed) for seed in range(30)])
-    whole = match_segments(dataset, None)
-    part = np.random.default_rng(0).integers(0, 4, 30)
-    shards = [match_segments(dataset.shard(part == at), None) for at in (2, 0, 3, 1)]
-    merged = merge_segments([merge_segments(shards[:2]), merge_segments(shards[2:])])
-    assert equal(merged, whole)
-    assert equal(pickle.loads(pickle.dumps(merged)), whole)  # noqa: S301 - ours
-    assert rows_of(merged) == rows_of(whole)
-
-
 def test_blocks_of_images_are_only_a_matter_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     dataset = dataset_of([random_scene(seed) for seed in range(12)])
     whole = match_segments(dataset, None)
     monkeypatch.setattr(panoptic_pixels, "RUNS_AT_ONCE", 300)
     assert equal(match_segments(dataset, None), whole)
-
-
-def test_order_of_objects_of_other_images_does_not_matter() -> None:
-    dataset = dataset_of([random_scene(seed) for seed in range(10)])
-    order = np.random.default_rng(1).permutation(10)
-    truths, found = dataset.ground_truths, dataset.detections
-    t, d = (np.argsort(order[side.image], kind="stable") for side in (truths, found))
-    shuffled = replace(
-        dataset,
-        ground_truths=GroundTruths(
-            *(truths.image[t], truths.label[t], truths.shapes.take(t)),
-            *(truths.area[t], truths.crowd[t], truths.number[t]),
-        ),
-        detections=Detections(
-            *(found.image[d], found.label[d], found.shapes.take(d)),
-            *(found.score[d], found.number[d]),
-        ),
-    )
-    assert equal(match_segments(shuffled, None), match_segments(dataset, None))
-
-
-def test_selecting_images_is_evaluating_them_alone() -> None:
-    dataset = dataset_of([random_scene(seed) for seed in range(12)])
-    units = np.arange(12) % 3 == 1
-    assert equal(
-        match_segments(dataset, None).select(units), match_segments(dataset.shard(units), None)
-    )
 
 
 def test_a_resample_is_images_repeated() -> None:
@@ -249,14 +208,6 @@ def test_things_and_stuff_where_the_ground_truth_says() -> None:
     found = rows_of(replace(segments, things=(True, None, False, False)))
     assert (found[("pq_things", None)], found[("pq_stuff", None)]) == (1.0, 0.0)
     assert found[("pq", None)] == pytest.approx(2 / 3)
-
-
-def test_no_images_have_no_values() -> None:
-    dataset = dataset_of([random_scene(1)])
-    segments = match_segments(dataset.shard(np.zeros(1, bool)), None)
-    for value in panoptic_quality(segments).values:
-        assert value.value is None
-        assert value.undefined
 
 
 def test_overlapping_objects_are_named() -> None:

@@ -16,7 +16,7 @@ from PIL import Image
 
 from tests.data.png_files import GRAY, SIGNATURE, chunk, colours, label_map, write
 from tests.evaluators.loaded import metadata_of
-from tests.evaluators.segmentation.scenes import DATA, LABELS, coded, folder, load, pair
+from tests.evaluators.segmentation.scenes import LABELS, coded, folder, load, pair
 from valor_cli.errors import DataError
 from valor_cli.evaluators.segmentation.evidence.confusions import CountingPlan
 from valor_cli.evaluators.segmentation.evidence.shards import count_confusions
@@ -398,28 +398,3 @@ def test_photos_that_are_missing() -> None:
         "images: 1 of 2 images have no file in photos (the first: b); they are drawn without",
     ]
     assert error(images="none")[0] == "images: none: no such folder"
-
-
-@pytest.mark.parametrize("name", ["dsb2018-nuclei-a/semantic", "coco-panoptic-deeplab"])
-def test_real_maps_are_what_pillow_reads(name: str) -> None:
-    home = DATA / name
-    loaded = load(
-        ground_truth=str(home / "groundtruth"),
-        predictions=str(home / "predictions"),
-        labels=str(home / "classes.json"),
-        ignore_index=255,
-    )
-    (dataset,) = loaded.datasets.values()
-    names = {
-        int(value): label
-        for value, label in json.loads((home / "classes.json").read_text()).items()
-    }
-    assert loaded.labels == tuple(label for value, label in sorted(names.items()) if value != 255)
-    assert dataset.unit_count == len([*(home / "groundtruth").iterdir()])
-    for sample, (height, width) in zip(dataset.sample_ids, dataset.sizes.tolist(), strict=True):
-        for side, codes in zip(("groundtruth", "predictions"), coded(dataset, sample), strict=True):
-            pixels = np.asarray(Image.open(home / side / f"{sample}.png"))
-            assert pixels.shape == (height, width)
-            ignored = IGNORED if side == "groundtruth" else len(loaded.labels)
-            assert (np.where(pixels == 255, ignored, pixels.astype(int)) == codes).all()
-    dataset.verify()

@@ -35,69 +35,60 @@ def error(selection: Selection | None = None, **data: Any) -> str:
     return str(caught.value)
 
 
-def test_values_are_positions_in_a_list() -> None:
-    expected = [0, 1, 2, UNKNOWN, UNKNOWN, UNKNOWN]
-    assert codes() == (expected, expected)
+U, X = UNKNOWN, IGNORED
+ROAD, STUFF = {"sky": "road"}, {"road": "stuff", "sky": "stuff"}
+SPARSE = {254: "last", 0: "first", 3: "third"}
 
 
-def test_values_may_be_sparse_and_in_any_order() -> None:
-    loaded = load(labels={254: "last", 0: "first", 3: "third"})
-    assert loaded.labels == ("first", "third", "last")
-    expected = [0, UNKNOWN, UNKNOWN, 1, 2, UNKNOWN]
-    assert codes(labels={254: "last", 0: "first", 3: "third"}) == (expected, expected)
+@pytest.mark.parametrize(
+    ("data", "selection", "labels", "truth", "prediction"),
+    [
+        # Values are positions in a list, or any numbers in any order.
+        ({}, {}, "road cat sky", [0, 1, 2, U, U, U], None),
+        ({"labels": SPARSE}, {}, "first third last", [0, U, U, 1, 2, U], None),
+        # An ignored value is left open in predictions; a label that is ignored is none.
+        ({"ignore_index": (255, 3)}, {}, "road cat sky", [0, 1, 2, X, U, X], [0, 1, 2, 4, U, 4]),
+        ({"ignore_index": 0}, {}, "cat sky", [X, 0, 1, U, U, U], [3, 0, 1, U, U, U]),
+        # The background, which may have no name, or be several values merged.
+        ({"background": "cat"}, {}, "road sky", [0, 2, 1, U, U, U], None),
+        ({"background": 1}, {}, "road sky", [0, 2, 1, U, U, U], None),
+        ({"background": 254}, {}, "road cat sky", [0, 1, 2, U, 3, U], None),
+        *(
+            ({"background": one}, {"label_map": STUFF}, "cat", [1, 0, 1, U, U, U], None)
+            for one in ("stuff", "sky", 0)
+        ),
+        # Merged labels, and renamed ones, which keep their order.
+        ({}, {"label_map": ROAD}, "road cat", [0, 1, 0, U, U, U], None),
+        ({}, {"label_map": {"road": "zebra"}}, "zebra cat sky", [0, 1, 2, U, U, U], None),
+        # A filter of labels ignores other ground truth.
+        (
+            *({}, {"keep": {"label": ("cat",)}}, "road cat sky"),
+            *([X, 1, X, U, U, U], [0, 1, 2, U, U, U]),
+        ),
+        (
+            *({"background": "cat"}, {"keep": {"label": ("cat",)}}, "road sky"),
+            *([X, 2, X, U, U, U], [0, 2, 1, U, U, U]),
+        ),
+    ],
+)
+def test_codes(
+    data: dict[str, Any],
+    selection: dict[str, Any],
+    labels: str,
+    truth: list[int],
+    prediction: list[int] | None,
+) -> None:
+    chosen = Selection(**selection)
+    loaded = load(chosen, **data)
+    assert loaded.labels == tuple(labels.split())
+    assert codes(chosen, **data) == (truth, truth if prediction is None else prediction)
 
 
 def test_labels_from_a_file() -> None:
     Path("classes.json").write_text(json.dumps({"3": "c", "1": "a", "255": "(ignore)"}))
     loaded = load(labels="classes.json", ignore_index=255)
     assert (loaded.labels, loaded.warnings) == (("a", "c"), [])
-    truth, _ = codes(labels="classes.json", ignore_index=255)
-    assert truth == [UNKNOWN, 0, UNKNOWN, 1, UNKNOWN, IGNORED]
-
-
-def test_an_ignored_value_is_left_open_in_predictions() -> None:
-    truth, prediction = codes(ignore_index=(255, 3))
-    assert truth == [0, 1, 2, IGNORED, UNKNOWN, IGNORED]
-    assert prediction == [0, 1, 2, 4, UNKNOWN, 4]
-
-
-def test_an_ignored_label_is_none() -> None:
-    loaded = load(ignore_index=0)
-    assert loaded.labels == ("cat", "sky")
-    truth, prediction = codes(ignore_index=0)
-    assert (truth[:3], prediction[:3]) == ([IGNORED, 0, 1], [3, 0, 1])
-
-
-@pytest.mark.parametrize("background", ["cat", 1])
-def test_background(background: str | int) -> None:
-    loaded = load(background=background)
-    assert loaded.labels == ("road", "sky")
-    assert loaded.settings == {"background": background}
-    expected = [0, 2, 1, UNKNOWN, UNKNOWN, UNKNOWN]
-    assert codes(background=background) == (expected, expected)
-
-
-def test_a_background_that_has_no_name() -> None:
-    assert load(background=254).labels == ("road", "cat", "sky")
-    expected = [0, 1, 2, UNKNOWN, 3, UNKNOWN]
-    assert codes(background=254) == (expected, expected)
-
-
-def test_the_background_may_be_several_values_merged() -> None:
-    selection = Selection(label_map={"road": "stuff", "sky": "stuff"})
-    for background in ("stuff", "sky", 0):
-        assert load(selection, background=background).labels == ("cat",)
-        assert codes(selection, background=background)[0][:3] == [1, 0, 1]
-
-
-def test_merged_labels() -> None:
-    selection = Selection(label_map={"sky": "road"})
-    assert load(selection).labels == ("road", "cat")
-    assert codes(selection)[1][:3] == [0, 1, 0]
-
-
-def test_renamed_labels_keep_their_order() -> None:
-    assert load(Selection(label_map={"road": "zebra"})).labels == ("zebra", "cat", "sky")
+    assert codes(labels="classes.json", ignore_index=255)[0] == [U, 0, U, 1, U, X]
 
 
 def hugging_face(values: np.ndarray, ignore_index: int) -> np.ndarray:
@@ -131,17 +122,8 @@ def test_reduced_labels(ignore_index: int, depth: int) -> None:
 def test_settings_say_what_changes_every_number() -> None:
     loaded = load(ignore_index=(255, 9), reduce_labels=True)
     assert loaded.settings == {"ignore_index": "9, 255", "reduce_labels": True}
+    assert load(background="cat").settings == {"background": "cat"}
     assert load().settings == {}
-
-
-def test_a_filter_of_labels_ignores_other_ground_truth() -> None:
-    selection = Selection(keep={"label": ("cat",)})
-    assert load(selection).labels == ("road", "cat", "sky")
-    truth, prediction = codes(selection)
-    assert truth == [IGNORED, 1, IGNORED, UNKNOWN, UNKNOWN, UNKNOWN]
-    assert prediction[:3] == [0, 1, 2]
-    truth, _ = codes(selection, background="cat")
-    assert truth[:3] == [IGNORED, 2, IGNORED]
 
 
 def test_values_of_sixteen_bits() -> None:
@@ -167,30 +149,41 @@ def test_what_names_no_label() -> None:
     assert error(labels=None).startswith("labels: the pixel values of gt have no names\nGive `lab")
 
 
-def test_values_that_no_png_can_hold() -> None:
-    loaded = load(labels={0: "a", 65_536: "b"}, ignore_index=(255, 70_000), background=65_536)
-    above = "no pixel of a PNG has a value above 65,535, and so none has"
-    assert loaded.warnings == [
-        f"labels: {above} 65536",
-        f"ignore_index: {above} 70000",
-        f"background: {above} 65536",
-    ]
-    assert load(labels={0: "a", 65_535: "b"}, ignore_index=255).warnings == []
-    many = {65_536 + at: str(at) for at in range(6)}
-    assert load(labels=many).warnings == [
-        f"labels: {above} 65536, 65537, 65538, 65539, 65540 …",
-    ]
+ADVICE = "set `ignore_index: 255` under `data:` to leave its pixels out"
+ABOVE = "no pixel of a PNG has a value above 65,535, and so none has"
 
 
-def test_what_is_warned_of() -> None:
+@pytest.mark.parametrize(
+    ("data", "warnings"),
+    [
+        (
+            {"labels": {0: "a", 65_536: "b"}, "ignore_index": (255, 70_000), "background": 65_536},
+            [
+                f"labels: {ABOVE} 65536",
+                f"ignore_index: {ABOVE} 70000",
+                f"background: {ABOVE} 65536",
+            ],
+        ),
+        ({"labels": {0: "a", 65_535: "b"}, "ignore_index": 255}, []),
+        (
+            {"labels": {65_536 + at: str(at) for at in range(6)}},
+            [f"labels: {ABOVE} 65536, 65537, 65538, 65539, 65540 …"],
+        ),
+        (
+            {"labels": {1: "a", 5: "a", 7: "b"}},
+            ["labels: the values 1, 5 have one name, 'a': they are one label"],
+        ),
+        (
+            {"labels": {1: "a", 255: "(ignore)"}},
+            [f"labels: 255 is named '(ignore)' and counts as a label; {ADVICE}"],
+        ),
+    ],
+)
+def test_what_is_warned_of(data: dict[str, Any], warnings: list[str]) -> None:
+    assert load(**data).warnings == warnings
+
+
+def test_a_label_map_of_no_label_is_warned_of() -> None:
     assert load(Selection(label_map={"cats": "cat"})).warnings == [
         "label_map: there is no label 'cats' (did you mean 'cat'?)"
     ]
-    assert load(labels={1: "a", 5: "a", 7: "b"}).warnings == [
-        "labels: the values 1, 5 have one name, 'a': they are one label"
-    ]
-    (told,) = load(labels={1: "a", 255: "(ignore)"}).warnings
-    assert told == (
-        "labels: 255 is named '(ignore)' and counts as a label; set `ignore_index: 255` under "
-        "`data:` to leave its pixels out"
-    )

@@ -13,8 +13,13 @@ from hypothesis import strategies as st
 from msgspec import Struct
 from msgspec.structs import replace
 
-from tests.evaluators.classification.asking import HALF_RIGHT, scored, weighed
-from tests.oracles.classification import random_rows
+from tests.evaluators.classification.asking import (
+    HALF_RIGHT,
+    METRICS,
+    called,
+    evidence,
+    resampled,
+)
 from valor_cli.data.shapes.scores.dataset import ClassificationDataset
 from valor_cli.evaluators.classification import CLASSIFICATION
 from valor_cli.evaluators.classification.evidence import binary_problems as ranked_labels
@@ -29,8 +34,6 @@ from valor_cli.evaluators.classification.evidence.tallies import CondensedScores
 from valor_cli.evaluators.classification.metrics import confusion_matrix as confusion
 from valor_cli.kernels.ranking.scores import DenseScores, Scores, SparseScores
 from valor_cli.metric import Call
-
-METRICS = {metric.name: metric for metric in CLASSIFICATION.metrics}
 
 ROWS_ALONE = {"detailed_pr_curve", "sample_scores", "label_set_scores"}
 
@@ -56,8 +59,7 @@ def calls() -> list[Call]:
     found = []
     for name, metric in METRICS.items():
         if metric.condensed:
-            defaults = {one.name: one.default for one in metric.parameters}
-            found += [Call(metric, defaults | more) for more in [{}, *OTHERWISE.get(name, [])]]
+            found += [called(name, **more) for more in [{}, *OTHERWISE.get(name, [])]]
     return found
 
 
@@ -165,7 +167,7 @@ def exact(thing: Any) -> Any:
     st.sampled_from([1, 3, 17]),
     st.integers(1, 7),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_merged_shards_say_what_all_rows_say(
     seed: int, count: int, keys: int, dense: bool, digits: int, cuts: int
 ) -> None:
@@ -233,11 +235,11 @@ def test_every_metric_says_whether_it_reads_sums() -> None:
     assert {name for name, one in METRICS.items() if not one.condensed} == ROWS_ALONE
     for name in ROWS_ALONE:
         with pytest.raises(ValueError, match=f"reads rows: {name}"):
-            condense(scored(HALF_RIGHT), [Call(METRICS[name], {})])
+            condense(evidence("abc", HALF_RIGHT), [Call(METRICS[name], {})])
 
 
 def test_it_holds_what_its_calls_ask_and_no_more() -> None:
-    rows = scored(random_rows(1))
+    rows = score_samples(samples(1, count=40, keys=1, dense=True, digits=1), None)
     found = condense(rows, [Call(METRICS["accuracy"], {})])
     (tallies,) = found.tallies
     assert list(tallies) == ["agreement"]
@@ -259,7 +261,7 @@ def test_it_is_small() -> None:
 
 
 def test_it_has_no_rows_to_choose_or_to_draw() -> None:
-    found = condense(scored(HALF_RIGHT), CALLS)
+    found = condense(evidence("abc", HALF_RIGHT), CALLS)
     assert not found.resampled
     with pytest.raises(ValueError, match="has no rows"):
         found.select(np.ones(4, bool))
@@ -268,7 +270,7 @@ def test_it_has_no_rows_to_choose_or_to_draw() -> None:
 
 
 def test_what_cannot_be_merged_is_refused() -> None:
-    rows = scored(HALF_RIGHT)
+    rows = evidence("abc", HALF_RIGHT)
     one = condense(rows, CALLS)
     with pytest.raises(ValueError, match="for the same calls"):
         merge_scored([one, condense(rows, CALLS[:3])])
@@ -277,4 +279,4 @@ def test_what_cannot_be_merged_is_refused() -> None:
     with pytest.raises(ValueError, match="all condensed, or none"):
         merge_scored([one, rows])
     with pytest.raises(ValueError, match="no resample"):
-        merge_scored([rows, weighed(HALF_RIGHT)])
+        merge_scored([rows, resampled(rows, [1] * 4)])
