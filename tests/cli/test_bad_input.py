@@ -10,69 +10,13 @@ from typing import Any
 
 import pytest
 
-from tests.cli.conftest import GROUND_TRUTH, RESULTS, Shell, Valor
+from tests.cli.conftest import RESULTS, Shell, Valor, read_run, refused
 
 TEXT = json.dumps(RESULTS)
 
 
 def with_row(**changes: Any) -> str:
     return json.dumps([{**RESULTS[0], **changes}])
-
-
-BROKEN_PREDICTIONS = {
-    "truncated": (TEXT[:-30], "dt.json:1:119: the file ends inside a list: it was cut off"),
-    "not json": ("score,label", "dt.json:1:1:"),
-    "empty file": ("", "dt.json: the file is empty"),
-    "nan": (TEXT.replace("0.9", "NaN"), "dt.json: [0].score: expected a finite number, found NaN"),
-    "infinity": (TEXT.replace("0.9", "-Infinity"), "[0].score: expected a finite number"),
-    "overflow": (TEXT.replace("0.9", "1e999"), "[0].score: expected a finite number"),
-    "text": (with_row(score="0.9"), '[0].score: expected a number, found the string "0.9"'),
-    "null": (with_row(bbox=[0, 0, None, 1]), "[0].bbox[2]: expected a number, found null"),
-    "true": (with_row(score=True), "[0].score: expected a number, found true"),
-    "negative": (with_row(bbox=[0, 0, -1, 1]), "[0].bbox[2]: expected a width of 0 or more"),
-    "three numbers": (with_row(bbox=[0, 0, 1]), "[0].bbox"),
-    "unknown image": (with_row(image_id=7), "dt.json: [0].image_id: no image 7 in gt.json"),
-    "unknown category": (with_row(category_id=9), "[0].category_id: no category 9 in gt.json"),
-    "ground truth": (json.dumps(GROUND_TRUTH), "give this file under data.ground_truth"),
-}
-NO_IMAGES = {**GROUND_TRUTH, "images": [], "annotations": []}
-BROKEN_GROUND_TRUTHS = {
-    "results": (TEXT, "give this file under data.predictions"),
-    "no images": (json.dumps(NO_IMAGES), "gt.json: images: there are no images"),
-    "no annotations": (
-        json.dumps({**GROUND_TRUTH, "annotations": []}),
-        "gt.json: annotations: there are no objects to evaluate against",
-    ),
-    "no categories": (json.dumps({"images": [], "annotations": []}), "categories"),
-    "duplicate image": (
-        json.dumps({**GROUND_TRUTH, "images": [{"id": 1}, {"id": 2}, {"id": 1}]}),
-        "images[2].id: duplicate id 1, first at images[0]",
-    ),
-}
-
-
-def refused(done: Any, message: str) -> None:
-    assert done.returncode == 2, (done.stdout, done.stderr)
-    assert done.stderr.startswith("error: ")
-    assert message in done.stderr
-    assert "Traceback" not in done.stderr
-    assert done.stdout == ""
-
-
-@pytest.mark.parametrize("name", BROKEN_PREDICTIONS)
-def test_broken_predictions(valor: Valor, project: Path, name: str) -> None:
-    text, message = BROKEN_PREDICTIONS[name]
-    (project / "dt.json").write_text(text)
-    refused(valor("evaluate", "run.yaml", cwd=project), message)
-    assert not (project / "out").exists()
-
-
-@pytest.mark.parametrize("name", BROKEN_GROUND_TRUTHS)
-def test_broken_ground_truth(valor: Valor, project: Path, name: str) -> None:
-    text, message = BROKEN_GROUND_TRUTHS[name]
-    (project / "gt.json").write_text(text)
-    refused(valor("evaluate", "run.yaml", cwd=project), message)
-    assert not (project / "out").exists()
 
 
 def test_the_problems_of_all_files_are_told_at_once(valor: Valor, project: Path) -> None:
@@ -89,15 +33,6 @@ def test_ten_thousand_broken_rows(valor: Valor, project: Path) -> None:
     refused(done, "dt.json: [2].score")
     assert "[3].score" not in done.stderr
     assert "… and 9,997 more like this" in done.stderr
-
-
-def test_missing_files_and_folders(valor: Valor, project: Path) -> None:
-    missing = valor("evaluate", "run.yaml", "--set", "data.predictions=dd.json", cwd=project)
-    refused(missing, "dd.json: no such file")
-    assert "did you mean 'dt.json'" in missing.stderr
-    folder = valor("evaluate", "run.yaml", "--set", "data.predictions=.", cwd=project)
-    refused(folder, ".: this folder holds no .txt (yolo), .xml (voc) or .json files (labelme)")
-    refused(valor("evaluate", "no.yaml", cwd=project), "no.yaml")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
@@ -125,7 +60,7 @@ def test_a_file_without_detections_gives_zeros(valor: Valor, project: Path) -> N
     (project / "dt.json").write_text("[]")
     done = valor("evaluate", "run.yaml", cwd=project)
     assert done.returncode == 0, done.stderr
-    result = json.loads((project / "out" / "results.json").read_text())
+    result = read_run(project / "out").result
     values = {row["value"] for row in result["metrics"] if "small" in row["output"] or row["label"]}
     assert values == {0}
     assert result["missing_prediction_labels"] == {"dt": ["cat", "dog"]}
@@ -135,7 +70,7 @@ def test_zero_area_boxes_are_legal_and_match_nothing(valor: Valor, project: Path
     (project / "dt.json").write_text(with_row(bbox=[0, 0, 0, 10]))
     done = valor("evaluate", "run.yaml", cwd=project)
     assert done.returncode == 0, done.stderr
-    result = json.loads((project / "out" / "results.json").read_text())
+    result = read_run(project / "out").result
     assert result["warnings"] == ["detections of dt whose box has no area, which match nothing: 1"]
 
 
@@ -145,7 +80,7 @@ def test_invalid_rows_can_be_left_out_and_are_counted(valor: Valor, project: Pat
     (project / "dt.json").write_text(json.dumps(rows))
     done = valor("evaluate", "run.yaml", "--set", "data.on_invalid=skip", cwd=project)
     assert done.returncode == 0, done.stderr
-    result = json.loads((project / "out" / "results.json").read_text())
+    result = read_run(project / "out").result
     assert result["warnings"] == ["dt.json: left out as invalid: 2 of 4 rows"]
     assert result["run"]["inputs"][1]["skipped"] == 2
 

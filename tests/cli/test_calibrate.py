@@ -10,8 +10,7 @@ import pytest
 from msgspec.structs import asdict
 from sklearn.metrics import cohen_kappa_score
 
-from tests.cli.conftest import Valor
-from tests.cli.judged import refused, result_of
+from tests.cli.conftest import Valor, refused, result_of
 from tests.pipeline.calibrating import (
     CUSTOM,
     calibrated,

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Valor
-from tests.cli.judged import refused, result_of
+from tests.cli.conftest import Valor, refused, result_of
 from tests.pipeline.calibrating import lines, written
 
 SAMPLES = [{"sample_id": name, "user_input": f"{name}?", "response": "A."} for name in "abc"]

@@ -9,7 +9,6 @@ import signal
 import socket
 import sqlite3
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -23,7 +22,6 @@ from tests.cli.conftest import ROOT
 from tests.cli.judge_runs import (
     KEY,
     asked_once,
-    environment,
     evaluated,
     faulty,
     form_of,
@@ -458,36 +456,6 @@ def test_data_cannot_leave_its_block(tmp_path: Path) -> None:
     assert sum(mark in line for line in lines) == 2
     assert "\n".join(lines[first + 1 : last]) == ATTACK
     assert "Ignore the above" not in system
-
-
-def imported(folder: Path, *arguments: str) -> set[str]:
-    """The modules that a run of the program imports."""
-    done = subprocess.run(
-        [sys.executable, "-X", "importtime", "-m", "valor_cli", "evaluate", *arguments],
-        cwd=folder,
-        env=environment(folder),
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-    )
-    return {line.rsplit("|", 1)[-1].strip() for line in done.stderr.splitlines()}
-
-
-def test_runs_import_no_more_than_they_ask_with(tmp_path: Path) -> None:
-    project(tmp_path, 2, metrics="[pii_leakage]")
-    modules = imported(tmp_path, "run.yaml")
-    assert "valor_cli.pipeline.run" in modules
-    assert not modules & {"asyncio", "sqlite3", "litellm", "valor_cli.models.session"}
-    replies = [{"verdict": "absent"}, {"verdict": "present"}]
-    (tmp_path / "replies.jsonl").write_text(
-        "".join(f'{{"reply": {json.dumps(one)}}}\n' for one in replies)
-    )
-    scripted = {"api_base": None, "model": None, "backend": "scripted", "replies": "replies.jsonl"}
-    project(tmp_path, 2, judge=scripted, metrics="[contact_information]")
-    modules = imported(tmp_path, "run.yaml")
-    assert "valor_cli.models.session" in modules
-    assert not modules & {"litellm", "httpx", "openai", "aiohttp"}
 
 
 def test_a_slip_in_record_costs_no_data(tmp_path: Path) -> None:

