@@ -147,12 +147,6 @@ def test_limit_and_what_is_left_out(valor: Valor, tmp_path: Path) -> None:
     assert "1 that both judged" in done.stdout
 
 
-def test_the_example_of_the_help_runs(valor: Valor) -> None:
-    done = valor("calibrate", "configs/text_generation_judge.yaml")
-    assert done.returncode == 0
-    assert "faithfulness against human_faithfulness" in done.stdout
-
-
 def test_offline_refuses_remote_judges(valor: Valor, tmp_path: Path) -> None:
     path = written(tmp_path, samples(4), {"j": []}, [CUSTOM])
     said = json.loads(path.read_text())

@@ -53,9 +53,3 @@ def test_what_cannot_be_estimated_is_refused(valor: Valor, tmp_path: Path) -> No
     lines(tmp_path / "samples.jsonl", [{"sample_id": "a", "user_input": "Q?"}])
     asked = written(tmp_path, [{"sample_id": "a", "user_input": "Q?"}], {"j": []}, ["sexism"])
     refused(valor("estimate", asked), "response")
-
-
-def test_the_example_of_the_help_runs(valor: Valor) -> None:
-    done = valor("estimate", "configs/text_generation_judge.yaml")
-    assert done.returncode == 0
-    assert done.stdout.startswith("Estimate for 8 samples")

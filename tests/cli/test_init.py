@@ -24,7 +24,7 @@ CONFIGS = sorted(path.stem for path in (ROOT / "configs").glob("*.yaml"))
 WITH_BASELINE = {"max_drop", "not_worse"}
 """Rules of gates that nothing is checked of without an earlier run."""
 
-LONG = {"object_detection_nightly", "text_generation_models", "text_generation_robustness"}
+LONG = {"object_detection_nightly", "text_generation_robustness"}
 RUN = [pytest.param(one, marks=pytest.mark.slow) if one in LONG else one for one in CONFIGS]
 """Every config, those whose runs take longest among the slow tests."""
 

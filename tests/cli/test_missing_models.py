@@ -98,8 +98,9 @@ def test_validate_tells_of_a_model_that_is_not_there(valor: Valor, tmp_path: Pat
     assert ran.stdout.endswith("run.yaml: ok\n")
 
 
-@pytest.mark.parametrize("command", ["validate", "evaluate"])
-@pytest.mark.parametrize("package", ["onnxruntime", "tokenizers"])
+@pytest.mark.parametrize(
+    ("command", "package"), [("validate", "onnxruntime"), ("evaluate", "tokenizers")]
+)
 def test_what_is_not_installed_is_told(
     valor: Valor, tmp_path: Path, command: str, package: str
 ) -> None:

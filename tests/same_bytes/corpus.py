@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from tests.same_bytes import layouts
 from tests.same_bytes.layouts import DATA, ROOT, SAMPLES, TABLES
@@ -244,55 +247,50 @@ def _classes(name: str) -> str:
     return f", classes: [{', '.join(CLASSES)}]" if name == "jsonl numbers" else ""
 
 
-def _scores_apart(extension: str, form: Callable[..., layouts.Rows]) -> None:
-    facts, said = layouts.scored(90)
-    layouts.put(f"truth.{extension}", TABLES[extension](facts))
+def _put(name: str, extension: str, rows: layouts.Rows) -> None:
+    layouts.put(f"{name}.{extension}", TABLES[extension](rows))
+
+
+def _sides(
+    extension: str,
+    form: Callable[..., layouts.Rows],
+    facts: layouts.Rows,
+    said: Mapping[str, Sequence[Mapping[str, float]]],
+) -> None:
+    """Ground truth, and what each model says of its samples."""
+    _put("truth", extension, facts)
     for model, own in said.items():
-        rows = [
-            row
-            for fact, scores in zip(facts, own, strict=True)
-            for row in form({"sample_id": fact["sample_id"]}, scores)
-        ]
-        layouts.put(f"{model}.{extension}", TABLES[extension](rows))
+        pairs = zip(facts, own, strict=True)
+        rows = [form({"sample_id": fact["sample_id"]}, scores) for fact, scores in pairs]
+        _put(model, extension, [row for part in rows for row in part])
+
+
+def _scores_apart(extension: str, form: Callable[..., layouts.Rows]) -> None:
+    _sides(extension, form, *layouts.scored(90))
 
 
 def _label_sets(extension: str, form: Callable[..., layouts.Rows]) -> None:
     """Samples with the labels of two and of none, and the scores of the first."""
     facts, said = layouts.scored(90)
+    truth = []
     for at, fact in enumerate(facts):
         labels = list(dict.fromkeys([fact["label"], facts[at - 7]["label"]] * (at % 9 > 0)))
-        fact["labels"] = "|".join(labels) if extension == "csv" else labels
-    truth = [{name: fact[name] for name in fact if name != "label"} for fact in facts]
-    layouts.put(f"truth.{extension}", TABLES[extension](truth))
-    for model, own in said.items():
-        rows = [
-            row
-            for fact, scores in zip(facts, own, strict=True)
-            for row in form({"sample_id": fact["sample_id"]}, scores)
-        ]
-        layouts.put(f"{model}.{extension}", TABLES[extension](rows))
+        own = {name: one for name, one in fact.items() if name != "label"}
+        truth.append({**own, "labels": "|".join(labels) if extension == "csv" else labels})
+    _sides(extension, form, truth, said)
 
 
 def _scores_together(extension: str, form: Callable[..., layouts.Rows]) -> None:
     facts, said = layouts.scored(90)
     for model, own in said.items():
         pairs = zip(facts, own, strict=True)
-        rows = [row for fact, scores in pairs for row in form(fact, scores)]
-        layouts.put(f"{model}.{extension}", TABLES[extension](rows))
+        _put(model, extension, [row for fact, scores in pairs for row in form(fact, scores)])
 
 
 def _people(extension: str) -> None:
     rows = layouts.records(DATA / "classification" / "human-edge-16" / "labels.csv")
-    kept = [
-        {
-            "id": row["id"],
-            "label": row["label"],
-            "prediction": row["prediction"],
-            "subject": row["subject"],
-        }
-        for row in rows[::8]
-    ]
-    layouts.put(f"people.{extension}", TABLES[extension](kept))
+    names = ("id", "label", "prediction", "subject")
+    _put("people", extension, [{name: row[name] for name in names} for row in rows[::8]])
 
 
 def _keyed() -> Iterator[tuple[str, dict[str, str], dict[str, dict[str, float]]]]:
@@ -309,46 +307,30 @@ def _keys(extension: str) -> None:
         {"sample_id": name, "label": truth, "predictions": scores}
         for name, truth, scores in _keyed()
     ]
-    layouts.put(f"forest.{extension}", TABLES[extension](rows))
+    _put("forest", extension, rows)
 
 
 def _keys_by_line(extension: str) -> None:
     rows = [
-        {
-            "sample_id": name,
-            "label_key": key,
-            "label": truth[key],
-            "prediction": label,
-            "score": score,
-        }
+        row
         for name, truth, scores in _keyed()
         for key, own in scores.items()
-        for label, score in own.items()
+        for row in layouts.by_line({"sample_id": name, "label_key": key, "label": truth[key]}, own)
     ]
-    layouts.put(f"forest.{extension}", TABLES[extension](rows))
+    _put("forest", extension, rows)
 
 
 def _faulty_scores(extension: str) -> None:
     """Scores of which some are no scores, and a sample that is not known."""
     facts, said = layouts.scored(20)
-    layouts.put(f"truth.{extension}", TABLES[extension](facts))
-    rows = [
-        layouts.by_class({"sample_id": fact["sample_id"]}, scores)[0]
-        for fact, scores in zip(facts, said["forest"], strict=True)
-    ]
-    if extension in ("json", "jsonl"):
-        pairs = zip(facts, said["forest"], strict=True)
-        rows = [layouts.as_object({"sample_id": fact["sample_id"]}, one)[0] for fact, one in pairs]
-        own = [{**row, "predictions": dict(row["predictions"])} for row in rows]
-        own[3]["predictions"]["d4"] = -0.5
-        own[7]["predictions"]["d0"] = 1.75
-        rows = own
-    else:
-        rows = [dict(row) for row in rows]
-        rows[3]["d4"] = -0.5
-        rows[7]["d0"] = 1.75
-    rows.append({**rows[1], "sample_id": "nobody"})
-    layouts.put(f"forest.{extension}", TABLES[extension](rows))
+    scores = [dict(one) for one in said["forest"]]
+    scores[3]["d4"] = -0.5
+    scores[7]["d0"] = 1.75
+    form = layouts.as_object if extension in ("json", "jsonl") else layouts.by_class
+    names = [{"sample_id": fact["sample_id"]} for fact in facts]
+    rows = [form(*pair)[0] for pair in zip(names, scores, strict=True)]
+    _put("truth", extension, facts)
+    _put("forest", extension, [*rows, {**rows[1], "sample_id": "nobody"}])
 
 
 # Detection
@@ -459,8 +441,6 @@ def _voc2012(images: int) -> tuple[layouts.Objects, Mapping[str, layouts.Objects
 
 
 def _json(path: Any) -> Any:
-    import json
-
     return json.loads(path.read_text(encoding="utf-8"))
 
 
@@ -492,8 +472,6 @@ def _write_objects(
     for name, own in models.items():
         write(own, name)
     if write is layouts.yolo:
-        import numpy as np
-
         for image in truth["images"]:
             pixels = np.zeros((image["height"], image["width"]), np.uint8)
             layouts.put(f"pictures/{image['file_name']}", layouts.picture(pixels))
@@ -795,14 +773,10 @@ def _copied(path: Any) -> None:
 
 def _rows_of_answers() -> list[dict[str, Any]]:
     rows = layouts.records(SAMPLES / "text_generation" / "answers.jsonl")
+    names = ("sample_id", "model", "user_input", "response", "references", "condition")
     said = [
         {
-            "sample_id": row["sample_id"],
-            "model": row["model"],
-            "user_input": row["user_input"],
-            "response": row["response"],
-            "references": row["references"],
-            "condition": row["condition"],
+            **{name: row[name] for name in names},
             "kind": row["user_input"].split()[0],
             "long": len(row["response"]) > 30,
         }
@@ -812,7 +786,7 @@ def _rows_of_answers() -> list[dict[str, Any]]:
 
 
 def _answers(extension: str) -> None:
-    layouts.put(f"answers.{extension}", TABLES[extension](_rows_of_answers()))
+    _put("answers", extension, _rows_of_answers())
 
 
 def _answers_apart(extension: str) -> None:
@@ -822,7 +796,7 @@ def _answers_apart(extension: str) -> None:
             for row in _rows_of_answers()
             if row["model"] == model
         ]
-        layouts.put(f"{model}.{extension}", TABLES[extension](rows))
+        _put(model, extension, rows)
 
 
 def _faulty_answers(extension: str) -> None:
@@ -831,4 +805,4 @@ def _faulty_answers(extension: str) -> None:
     rows = [dict(row) for row in rows]
     rows[4]["response"] = None
     rows.append(dict(rows[2]))
-    layouts.put(f"answers.{extension}", TABLES[extension](rows))
+    _put("answers", extension, rows)
