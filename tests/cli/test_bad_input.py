@@ -49,7 +49,7 @@ def test_the_output_folder_is_a_file(valor: Valor, project: Path) -> None:
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
-@pytest.mark.parametrize("command", ["metrics", "evaluate run.yaml --out -", "evaluate run.yaml"])
+@pytest.mark.parametrize("command", ["evaluate run.yaml --out -", "evaluate run.yaml"])
 def test_standard_output_on_a_full_disk(shell: Shell, project: Path, command: str) -> None:
     done = shell(f"valor {command} > /dev/full", project)
     assert done.returncode == 2

@@ -210,7 +210,7 @@ BY_SENTENCES = (
 )
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_metrics_of_vectors_are_those_of_loops(measure: Measure, seed: int) -> None:
     rows = drawn_rows(seed)
     vectors = vectors_of(rows)
@@ -224,12 +224,12 @@ WAYS = {
     "answer_accuracy_semantic": [
         {"short_string_metric": how, "short_string_threshold": most}
         for how in ("normalized_edit_distance", "exact_match", "token_jaccard", "embeddings")
-        for most in (0, 3, 10, 11)
+        for most in (3, 11)
     ],
     "context_mrr": [
         {"mrr_relevant_chunk_threshold": least, "mrr_relevant_chunk_oor_idx": last}
         for least in THRESHOLDS
-        for last in (1, 2, 10)
+        for last in (1, 10)
     ],
 }
 

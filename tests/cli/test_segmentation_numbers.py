@@ -495,7 +495,7 @@ def test_the_worst_images(tmp_path: Path, evaluate: Evaluate) -> None:
     assert curve["points"]["mean_iou"] == near(expected.tolist())
 
 
-@pytest.mark.parametrize("ratio", [0.0001, 0.02, 0.07, 0.15, 0.6])
+@pytest.mark.parametrize("ratio", [0.0001, 0.07, 0.6])
 def test_boundary_iou(tmp_path: Path, evaluate: Evaluate, ratio: float) -> None:
     maps = seeded_maps(26, [0, 1, 2, 255], [0, 1, 2], images=2, noise=0.01)
     maps = {name: (one, np.where(two == 255, 2, two)) for name, (one, two) in maps.items()}

@@ -56,7 +56,7 @@ def tokens(samples: Sequence[Mapping[str, Any]]) -> tuple[list[list[list[str]]],
 
 
 @pytest.mark.parametrize(
-    "path", [DESCRIPTIONS, *sorted(SUMMARIES.glob("*.jsonl"))], ids=lambda path: path.stem
+    "path", [DESCRIPTIONS, *sorted(SUMMARIES.glob("*.jsonl"))[:2]], ids=lambda path: path.stem
 )
 def test_overlap_is_that_of_the_tools(evaluate: Evaluate, path: Path) -> None:
     found = evaluate(
