@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from tests import program
-from tests.docs.pages import ROOT, blocks, text_of
+from tests.docs.pages import ROOT, blocks, shell, text_of
 
 pytestmark = pytest.mark.slow
 
@@ -169,30 +165,6 @@ MISTAKES = {
         wrong("run.yaml", "'NOT regexp(\"(?i)\\bsydney\\b\")'", '\'NOT ("Sydney" OR "sydney"\''),
     ),
 }
-
-
-def shell(folder: Path, command: str) -> subprocess.CompletedProcess[str]:
-    """A command with `valor` and `python` on the path, and no key in the environment."""
-    environment = {name: value for name, value in os.environ.items() if "KEY" not in name}
-    if arguments := program.plain(command):
-        return program.run(*arguments, cwd=folder, environment=environment)
-    programs = folder / ".bin"
-    if not programs.exists():
-        programs.mkdir()
-        for name, what in (("valor", "-m valor_cli"), ("python", "")):
-            (programs / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {what} "$@"\n')
-            (programs / name).chmod(0o755)
-    path = f"{programs}{os.pathsep}{os.environ['PATH']}"
-    return subprocess.run(
-        ["/bin/sh", "-c", command],
-        cwd=folder,
-        env={**environment, "PATH": path, "PYTHONPATH": str(ROOT)},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
 
 
 def written(page: str, folder: Path) -> None:

@@ -33,11 +33,15 @@ def as_json(rows: Rows) -> bytes:
     return json.dumps(list(rows), ensure_ascii=False).encode()
 
 
-def as_csv(rows: Rows) -> bytes:
+def columns_of(rows: Rows) -> list[str]:
+    """Those of any row."""
+    return list(dict.fromkeys(key for row in rows for key in row))
+
+
+def as_csv(rows: Rows, columns: Sequence[str] = ()) -> bytes:
     """Commas; lists and objects as JSON, numbers with all their digits."""
     file = io.StringIO()
-    columns = list(dict.fromkeys(key for row in rows for key in row))
-    writer = csv.DictWriter(file, columns, lineterminator="\n", restval="")
+    writer = csv.DictWriter(file, columns or columns_of(rows), lineterminator="\n", restval="")
     writer.writeheader()
     for row in rows:
         writer.writerow({key: _cell(value) for key, value in row.items()})
@@ -54,8 +58,7 @@ def _cell(value: Any) -> Any:
 
 def as_parquet(rows: Rows) -> bytes:
     """Two row groups."""
-    columns = list(dict.fromkeys(key for row in rows for key in row))
-    table = pyarrow.table({key: [row.get(key) for row in rows] for key in columns})
+    table = pyarrow.table({key: [row.get(key) for row in rows] for key in columns_of(rows)})
     file = io.BytesIO()
     pyarrow.parquet.write_table(table, file, row_group_size=max(1, len(rows) // 2))
     return file.getvalue()

@@ -47,17 +47,15 @@ def flat(parts: Sequence[Any]) -> list[Row]:
     return [row for part in parts for row in (part if isinstance(part, list) else [part])]
 
 
-TEXTS: Mapping[str, Callable[[Sequence[Any]], str]] = {
-    ".jsonl": lambda parts: layouts.as_jsonl(flat(parts)).decode(),
-    ".csv": lambda parts: layouts.as_csv(flat(parts)).decode(),
-    ".json": lambda parts: layouts.as_json(flat(parts)).decode(),
-}
-"""By extension, what writes rows, and lists of rows that stay together."""
-
-
 def cut(stem: str, extension: str, rows: Sequence[Any], **more: bool) -> Cut:
-    """An input of rows."""
-    return Cut(stem, extension, rows, TEXTS[extension], **more)
+    """An input of rows, and of lists of rows that stay together."""
+    columns = layouts.columns_of(flat(rows))
+    write = {
+        ".jsonl": layouts.as_jsonl,
+        ".csv": partial(layouts.as_csv, columns=columns),
+        ".json": layouts.as_json,
+    }[extension]
+    return Cut(stem, extension, rows, lambda some: write(flat(some)).decode(), **more)
 
 
 class Scores:
