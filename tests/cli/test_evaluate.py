@@ -295,20 +295,6 @@ def children(parent: int) -> list[int]:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/proc"), reason="finds the processes in /proc")
-def test_a_process_that_is_killed_is_replaced(project: Path) -> None:
-    with resampling(project, jobs=2) as child:
-        while len(workers := set(children(child.pid))) < 2:
-            assert child.poll() is None
-        os.kill(max(workers), signal.SIGKILL)
-        while len(set(children(child.pid)) - workers) < 2:
-            assert child.poll() is None
-        os.kill(child.pid, signal.SIGTERM)
-        _, talk = child.communicate(timeout=120)
-    assert (child.returncode, b"Traceback" in talk) == (143, False)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not os.path.exists("/proc"), reason="finds the processes in /proc")
 def test_processes_that_are_killed_again_and_again_end_the_run_with_a_message(
     project: Path,
 ) -> None:

@@ -700,7 +700,7 @@ def judged(tmp_path: Path, evaluate: Evaluate) -> Judged:
 
 
 @pytest.mark.parametrize("metric", ALL)
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", range(3))
 def test_every_metric_is_as_defined(judged: Judged, metric: str, seed: int) -> None:
     made = scenario(seed, [metric], count=40)
     check(judged(made), made)

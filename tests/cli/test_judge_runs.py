@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.conftest import ROOT
+from tests.cli.conftest import ROOT, read_run, written
 from tests.cli.judge_runs import (
     KEY,
     asked_once,
@@ -357,8 +357,7 @@ def test_what_a_judge_does_not_say_is_told_sample_by_sample(tmp_path: Path) -> N
             "faithfulness": {"ok": 9, "parse_failure": 2, "judge_error": 1},
             "contact_information": {"ok": 10, "parse_failure": 1, "judge_error": 1},
         }
-        lines = (tmp_path / "out" / "samples.jsonl").read_text().splitlines()
-        found = [json.loads(line)["metrics"] for line in lines]
+        found = [line["metrics"] for line in read_run(tmp_path / "out").samples]
         reason = found[3]["faithfulness"]["reason"]
         assert reason.startswith("judge: the request is too long for the model")
         assert "no JSON" in found[5]["faithfulness"]["reason"]
@@ -410,9 +409,9 @@ def test_models_of_one_file_and_judges_are_told_apart(tmp_path: Path) -> None:
             for model in ("a", "b")
             for at in range(4)
         ]
-        (tmp_path / "samples.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+        written(tmp_path / "samples.jsonl", rows)
         assert evaluated(tmp_path, "--out", "first").returncode == 0
-        found = json.loads((tmp_path / "first" / "results.json").read_text())
+        found = read_run(tmp_path / "first").result
         assert found["models"] == ["a", "b"]
         usage = {(one["metric"], one["model"]): one["calls"] for one in found["run"]["usage"]}
         assert usage == {

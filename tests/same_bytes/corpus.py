@@ -103,6 +103,26 @@ def shipped() -> Iterator[Case]:
 INTERVAL = "interval: {resamples: 20, level: 0.9}\n"
 
 
+def _runs(
+    config: str, lay_outs: Mapping[str, Callable[[], Any]], often: Sequence[str] = ()
+) -> dict[str, Run]:
+    """A run of inputs in each form; of some in all ways."""
+    return {
+        name: Run(config, lay_out, ALL_WAYS if name in often else ONE_PROCESS)
+        for name, lay_out in lay_outs.items()
+    }
+
+
+def _faulty(
+    task: str, metrics: str, data: str, name: str, lay_out: Callable[[], Any]
+) -> Iterator[Case]:
+    """Rows at fault, which are left out or refused."""
+    for rule in ("skip", "error"):
+        config = f"task: {task}\nmetrics: [{metrics}]\ndata: {{{data}, on_invalid: {rule}}}\n"
+        plain = name.replace(" ", "_")
+        yield Case(f"{task}/invalid_{rule}_{plain}", {name: Run(config, lay_out)})
+
+
 def _metrics(task: str, leave: Sequence[str] = (), given: Mapping[str, str] | None = None) -> str:
     """All metrics of a task that need no model, less some, some of them with parameters."""
     given = given or {}
@@ -187,10 +207,7 @@ gates: [{{metric: accuracy, min: 0.5}}, {{metric: f1, label: cat, max: 0.2}}]
 """
     yield Case(
         "classification/labels",
-        {
-            name: Run(config, partial(_people, name), ALL_WAYS if name == "csv" else ONE_PROCESS)
-            for name in TABLES
-        },
+        _runs(config, {name: partial(_people, name) for name in TABLES}, ["csv"]),
     )
     now, before = _scored_before(
         "{ground_truth: data/truth*, predictions: {model: data/bayes*}}",
@@ -219,22 +236,19 @@ metrics: [{sets}, roc_auc, mean_roc_auc, average_precision, pr_curve]
 """
     yield Case(
         "classification/label_sets",
-        {
-            name: Run(
-                config,
-                partial(_label_sets, *SCORES[name]),
-                ALL_WAYS if name in ("csv classes", "jsonl objects") else ONE_PROCESS,
-            )
-            for name in ("csv classes", "jsonl objects", "json objects", "parquet objects")
-        },
+        _runs(
+            config,
+            {
+                name: partial(_label_sets, *SCORES[name])
+                for name in ("csv classes", "jsonl objects", "json objects", "parquet objects")
+            },
+            ["csv classes", "jsonl objects"],
+        ),
     )
     for name in TABLES:
-        for rule in ("skip", "error"):
-            sides = f"ground_truth: data/truth.{name}, predictions: data/forest.{name}"
-            data = f"{{{sides}, on_invalid: {rule}}}"
-            config = f"task: classification\ndata: {data}\nmetrics: [accuracy, f1, log_loss]\n"
-            run = Run(config, partial(_faulty_scores, name))
-            yield Case(f"classification/invalid_{rule}_{name}", {name: run})
+        sides = f"ground_truth: data/truth.{name}, predictions: data/forest.{name}"
+        metrics = "accuracy, f1, log_loss"
+        yield from _faulty("classification", metrics, sides, name, partial(_faulty_scores, name))
 
 
 def _scored_before(now: str, before: str, gates: str, task: str) -> tuple[str, str]:
@@ -363,14 +377,11 @@ def detection() -> Iterator[Case]:
     head = f"task: object_detection\n{BOXES}{INTERVAL}{OBJECT_GATES}"
     yield Case(
         "object_detection/boxes",
-        {
-            name: Run(
-                f"{head}{slices}data: {OBJECT_DATA}}}\n",
-                partial(_boxes, write, 40),
-                ALL_WAYS if name in ("coco", "csv") else ONE_PROCESS,
-            )
-            for name, write in BOX_FORMATS.items()
-        },
+        _runs(
+            f"{head}{slices}data: {OBJECT_DATA}}}\n",
+            {name: partial(_boxes, write, 40) for name, write in BOX_FORMATS.items()},
+            ["coco", "csv"],
+        ),
         ids=False,
     )
     now, before = _scored_before(
@@ -390,13 +401,10 @@ def detection() -> Iterator[Case]:
     head = f"task: object_detection\nmetrics: [coco, counts, error_breakdown]\n{INTERVAL}"
     yield Case(
         "object_detection/crowds",
-        {
-            name: Run(
-                f"{head}data: {{ground_truth: data/truth*, predictions: data/large*}}\n",
-                partial(_crowds, write),
-            )
-            for name, write in BOX_FORMATS.items()
-        },
+        _runs(
+            f"{head}data: {{ground_truth: data/truth*, predictions: data/large*}}\n",
+            {name: partial(_crowds, write) for name, write in BOX_FORMATS.items()},
+        ),
         ids=False,
     )
     head = f"task: object_detection\ngeometry: rotated_box\n{BOXES}{INTERVAL}{slices}"
@@ -413,12 +421,8 @@ def detection() -> Iterator[Case]:
         ids=False,
     )
     for name, write in NAMED_FORMATS.items():
-        for rule in ("skip", "error"):
-            data = f"{_object_data(name)}, on_invalid: {rule}}}\n"
-            config = f"task: object_detection\nmetrics: [coco, counts]\ndata: {data}"
-            plain = name.replace(" ", "_")
-            run = Run(config, partial(_faulty_boxes, write))
-            yield Case(f"object_detection/invalid_{rule}_{plain}", {name: run})
+        lay_out, data = partial(_faulty_boxes, write), _object_data(name).removeprefix("{")
+        yield from _faulty("object_detection", "coco, counts", data, name, lay_out)
 
 
 def _object_data(name: str) -> str:
@@ -532,14 +536,11 @@ def instances() -> Iterator[Case]:
     }
     yield Case(
         "instance_segmentation/masks",
-        {
-            name: Run(
-                head,
-                partial(_rectangles, write, False),
-                ALL_WAYS if name == "coco" else ONE_PROCESS,
-            )
-            for name, write in as_masks.items()
-        },
+        _runs(
+            head,
+            {name: partial(_rectangles, write, False) for name, write in as_masks.items()},
+            ["coco"],
+        ),
         ids=False,
     )
     head = head.replace(gates, "").replace("panoptic_quality, ", "")
@@ -550,24 +551,21 @@ def instances() -> Iterator[Case]:
     }
     yield Case(
         "instance_segmentation/polygons",
-        {name: Run(head, partial(_rectangles, write, True)) for name, write in rings.items()},
+        _runs(head, {name: partial(_rectangles, write, True) for name, write in rings.items()}),
         ids=False,
     )
     chosen = "label_map: {long: bar}\nfilter: {label: [bar], metadata.weather: [sun, rain]}\n"
     yield Case(
         "instance_segmentation/chosen",
-        {
-            name: Run(f"{head}{chosen}", partial(_rectangles, write, False))
-            for name, write in as_masks.items()
-            if name in ("coco", "jsonl")
-        },
+        _runs(
+            f"{head}{chosen}",
+            {name: partial(_rectangles, as_masks[name], False) for name in ("coco", "jsonl")},
+        ),
         ids=False,
     )
     for name in ("coco", "jsonl"):
-        for rule in ("skip", "error"):
-            config = f"task: instance_segmentation\nmetrics: [coco, counts]\ndata: {data}, "
-            run = Run(f"{config}on_invalid: {rule}}}\n", partial(_faulty_masks, as_masks[name]))
-            yield Case(f"instance_segmentation/invalid_{rule}_{name}", {name: run})
+        lay_out, sides = partial(_faulty_masks, as_masks[name]), data.removeprefix("{")
+        yield from _faulty("instance_segmentation", "coco, counts", sides, name, lay_out)
     plain = head.replace(slices, "slices: [{area: [small, large]}]\n").replace("*", "")
     for name, write in (("yolo", layouts.yolo), ("voc", layouts.voc)):
         images = ", images: data/pictures" * (name == "yolo")
@@ -728,24 +726,21 @@ def texts() -> Iterator[Case]:
     head = f"task: text_generation\nmetrics: [{MEASURED}]\n{slices}{INTERVAL}{TEXT_GATES}"
     yield Case(
         "text_generation/answers",
-        {
-            name: Run(
-                f"{head}data: {{samples: data/answers*}}\n",
-                partial(_answers, name),
-                ALL_WAYS if name == "jsonl" else ONE_PROCESS,
-            )
-            for name in TABLES
-        },
+        _runs(
+            f"{head}data: {{samples: data/answers*}}\n",
+            {name: partial(_answers, name) for name in TABLES},
+            ["jsonl"],
+        ),
     )
     data = "{samples: {fid: data/fid*, gpt4: data/gpt4*}}"
     head = "task: text_generation\nmetrics: [rouge_l, token_f1, self_consistency, looping]\n"
     chosen = "filter: {metadata.kind: [what, who]}\n"
     yield Case(
         "text_generation/answers_apart",
-        {
-            name: Run(f"{head}{chosen}{INTERVAL}data: {data}\n", partial(_answers_apart, name))
-            for name in TABLES
-        },
+        _runs(
+            f"{head}{chosen}{INTERVAL}data: {data}\n",
+            {name: partial(_answers_apart, name) for name in TABLES},
+        ),
     )
     now, before = _scored_before(
         "{samples: {model: data/fid*}}",
@@ -760,11 +755,8 @@ def texts() -> Iterator[Case]:
         name = path.name.replace(".", "_")
         yield Case(f"text_generation/peer_{name}", {"whole": Run(config, partial(_copied, path))})
     for name in TABLES:
-        for rule in ("skip", "error"):
-            data = f"{{samples: data/answers*, on_invalid: {rule}}}"
-            config = f"task: text_generation\nmetrics: [rouge_l, exact_match]\ndata: {data}\n"
-            run = Run(config, partial(_faulty_answers, name))
-            yield Case(f"text_generation/invalid_{rule}_{name}", {name: run})
+        lay_out, metrics = partial(_faulty_answers, name), "rouge_l, exact_match"
+        yield from _faulty("text_generation", metrics, "samples: data/answers*", name, lay_out)
 
 
 def _copied(path: Any) -> None:
