@@ -16,7 +16,7 @@ from rich.console import Console
 from tests.cli.conftest import ROOT, Valor
 from valor_cli import catalogue
 from valor_cli.cli.guide import render as shown
-from valor_cli.cli.guide.facts import facts_of
+from valor_cli.cli.guide.facts import facts_of, traits_of
 from valor_cli.cli.guide.questions import Part, Question, metrics_of, narrowed, parts
 from valor_cli.evaluators.judge.evidence.call_estimate import JudgeCalls, judge_calls
 from valor_cli.metric import Metric
@@ -156,6 +156,13 @@ def test_every_judge_is_asked_at_least_once() -> None:
 def test_calls_in_words() -> None:
     assert str(JudgeCalls(1, 0, 0)) == "1 call"
     assert str(JudgeCalls(5, 2, 1)) == "5 calls + 2 per reference + 1 per context"
+
+
+def test_what_holds_of_some() -> None:
+    rouge, faithful = facts_of(text_metric("rouge_l")), facts_of(text_metric("faithfulness"))
+    assert traits_of([rouge, faithful]).truth == "some"
+    assert traits_of([rouge]).computed == "yes"
+    assert traits_of([faithful]).reproducible == "no"
 
 
 GATED = [
