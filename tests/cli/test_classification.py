@@ -176,15 +176,6 @@ def test_a_single_sample(evaluate: Evaluate, options: list[str]) -> None:
     assert (run.value("accuracy"), run.result["data"]["samples"]) == (1, 1)
 
 
-def test_options_out_of_range(valor: Valor, folder: Path) -> None:
-    for option in ("--limit", "--jobs"):
-        done = valor("evaluate", "run.yaml", option, "0", cwd=folder)
-        assert done.returncode == 2
-        assert f"'{option}': Input should be greater than or equal to 1" in done.stderr
-    done = valor("evaluate", "run.yaml", "--set", "data.class=[cat]", cwd=folder)
-    refused(done, "--set data.class: unknown key", folder=folder)
-
-
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_a_folder_that_cannot_be_written(valor: Valor, folder: Path) -> None:
     (folder / "out").mkdir(mode=0o500)
