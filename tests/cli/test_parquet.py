@@ -1,4 +1,4 @@
-"""The same data as CSV, JSONL and Parquet through the command line: one result."""
+"""The same data in every form, whole and in pieces: one result."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.cli.conftest import ROOT
+from tests.cli.conftest import ROOT, Evaluate, lines_of, written
+from tests.same_bytes.layouts import TABLES
 from valor_cli import catalogue
 from valor_cli.config import load_config
 from valor_cli.errors import DataError
@@ -19,6 +20,29 @@ from valor_cli.pipeline import evaluate, make_plan
 from valor_cli.results.document import to_json
 
 DIGITS = ROOT / "sample_data" / "classification"
+
+
+ANSWERS = ROOT / "sample_data" / "text_generation" / "answers.jsonl"
+TASK = "text_generation"
+
+
+@pytest.mark.parametrize("form", ["csv", "json", "parquet"])
+def test_texts_are_the_same_in_every_form(
+    form: str, evaluate: Evaluate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whole and, where a form can be cut, in pieces."""
+    path = tmp_path / f"answers.{form}"
+    path.write_bytes(TABLES[form](lines_of(ANSWERS)[:60]))
+    written(tmp_path / "answers.jsonl", lines_of(ANSWERS)[:60])
+
+    def result(name: str) -> Any:
+        run = evaluate(name, ["exact_match", "rouge_l"], slices=["metadata.human_correct"])
+        return {**run.result, "run": None}
+
+    expected = result("answers.jsonl")
+    assert result(path.name) == expected
+    monkeypatch.setenv("VALOR_PIECE_BYTES", str(path.stat().st_size // 4))
+    assert result(path.name) == expected
 
 
 def table_of(name: str) -> list[dict[str, str]]:
