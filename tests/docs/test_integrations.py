@@ -419,22 +419,16 @@ programs.mkdir(parents=True)
     (project.programs / "python3").chmod(0o755)
 
 
+LOCKED = f"--require-hashes --requirement {ROOT}/requirements.lock"
+
+
 @pytest.mark.parametrize(
     ("inputs", "installed"),
     [
-        (
-            {},
-            [
-                f"--require-hashes --requirement {ROOT}/requirements.lock",
-                f"--no-build-isolation -- {ROOT}",
-            ],
-        ),
+        ({}, [LOCKED, f"--no-build-isolation -- {ROOT}"]),
         (
             {"extras": "judge,cloud"},
-            [
-                f"--require-hashes --requirement {ROOT}/requirements.lock",
-                f"--no-build-isolation -- '{ROOT}[judge,cloud]'",
-            ],
+            [LOCKED, f"--no-build-isolation -- '{ROOT}[judge,cloud]'"],
         ),
         ({"install": "valor-cli[judge] == 0.1.0"}, ["-- 'valor-cli[judge] == 0.1.0'"]),
     ],
