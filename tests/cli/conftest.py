@@ -1,4 +1,4 @@
-"""The program as a user runs it."""
+"""The program as a user runs it, and what its runs write."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -56,6 +56,114 @@ def shell() -> Shell:
         )
 
     return run
+
+
+class Run(NamedTuple):
+    """What a run wrote: results.json, and samples.jsonl a dictionary a line."""
+
+    folder: Path
+    said: str
+    result: Any
+    samples: list[Any]
+
+    def rows(self, metric: str, **where: Any) -> list[Any]:
+        """The rows of a metric that fit; `parameters` need not be all of them."""
+        parameters = where.pop("parameters", {}).items()
+        return [
+            row
+            for row in self.result["metrics"]
+            if row["metric"] == metric
+            and where.items() <= row.items()
+            and parameters <= row["parameters"].items()
+        ]
+
+    def row(self, metric: str, **where: Any) -> Any:
+        """The one row that fits, over all labels and samples where none are named."""
+        (row,) = self.rows(metric, **{"label": None, "slice": None, **where})
+        return row
+
+    def value(self, metric: str, **where: Any) -> Any:
+        """The value of that row."""
+        return self.row(metric, **where)["value"]
+
+    def values(self, metric: str, output: str = "value", cut: str | None = None) -> dict[str, Any]:
+        """By model, the value over all labels; of a slice, where one is named."""
+        rows = self.rows(metric, output=output, label=None, slice=cut)
+        return {row["model"]: row["value"] for row in rows}
+
+    def each(self, metric: str) -> dict[str, Any]:
+        """By sample, its entry; of a metric that is called once."""
+        return {line["sample_id"]: line["metrics"][metric] for line in self.samples}
+
+
+def lines_of(path: Path) -> list[Any]:
+    """The rows of a file of JSON lines."""
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def written(path: Path, rows: Iterable[Any]) -> str:
+    """Keep rows as JSON lines; the name of the file."""
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path.name
+
+
+def configured(
+    folder: Path, task: str, data: Any, metrics: Any = None, name: str = "run", **more: Any
+) -> str:
+    """The name of a config; JSON is YAML, and a path alone is that of samples."""
+    data = data if isinstance(data, Mapping) else {"samples": str(data)}
+    config = {"task": task, "data": data, "report": {"out": "out"}, **more}
+    config |= {} if metrics is None else {"metrics": metrics}
+    (folder / f"{name}.yaml").write_text(json.dumps(config), encoding="utf-8")
+    return f"{name}.yaml"
+
+
+def read_run(folder: Path, said: str = "") -> Run:
+    """What a run wrote into a folder."""
+    result = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+    samples = folder / "samples.jsonl"
+    return Run(folder, said, result, lines_of(samples) if samples.exists() else [])
+
+
+Evaluate = Callable[..., Run]
+
+
+@pytest.fixture
+def evaluate(tmp_path: Path, request: pytest.FixtureRequest) -> Evaluate:
+    """`evaluate(data, metrics, *options, code=0, **config)` in the folder of the test, in process.
+
+    The task is the `TASK` of the test's file, unless one is given.
+    """
+
+    def run(data: Any, metrics: Any = None, *options: object, code: int = 0, **config: Any) -> Run:
+        task = config.pop("task", request.module.TASK)
+        path = configured(tmp_path, task, data, metrics, **config)
+        asked = options if "--format" in options else ("--format", "json", *options)
+        done = program.run("evaluate", path, *asked, cwd=tmp_path)
+        codes = code if isinstance(code, tuple) else (code,)
+        assert done.returncode in codes, (done.stdout, done.stderr)
+        return read_run(tmp_path / "out", done.stdout)
+
+    return run
+
+
+def refused(done: Any, *messages: str, folder: Path | None = None) -> None:
+    """Exit 2 with these messages, nothing on standard output, no traceback, nothing written."""
+    assert done.returncode == 2, (done.stdout, done.stderr)
+    assert done.stdout == ""
+    assert done.stderr.startswith("error: ")
+    assert "Traceback" not in done.stderr
+    for message in messages:
+        assert message in done.stderr
+    if folder is not None:
+        assert not (folder / "out").exists()
+
+
+def result_of(done: Any) -> Any:
+    """What a run printed with `--out -`, and said nothing else."""
+    assert done.returncode == 0, (done.stdout, done.stderr)
+    assert done.stderr == ""
+    return json.loads(done.stdout)
 
 
 GROUND_TRUTH: dict[str, Any] = {

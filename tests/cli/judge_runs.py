@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tests import program
-from tests.cli.conftest import ROOT
+from tests.cli.conftest import ROOT, read_run, written
 from tests.models.server import Asked, FaultServer, Plan, Turn, said
 
 KEY = "sk-test-4f9a7c1d2e3b4a5968770c1d"
@@ -87,8 +87,7 @@ def project(
 ) -> Path:
     """A folder with so many samples and a config that asks a judge of them."""
     folder.mkdir(parents=True, exist_ok=True)
-    rows = [json.dumps(sample(at)) for at in range(count)]
-    (folder / samples).write_text("\n".join(rows) + "\n")
+    written(folder / samples, map(sample, range(count)))
     asked = {"model": "judge", "api_base": url, **(judge or {})}
     (folder / name).write_text(
         "task: text_generation\n"
@@ -134,14 +133,14 @@ def evaluated(folder: Path, *arguments: str, **more: str) -> subprocess.Complete
 
 def results(folder: Path) -> dict[str, Any]:
     """results.json, without what differs from run to run."""
-    found: dict[str, Any] = json.loads((folder / "out" / "results.json").read_text())
+    found: dict[str, Any] = {**read_run(folder / "out").result}
     del found["run"]
     return found
 
 
 def record(folder: Path) -> dict[str, Any]:
     """What results.json says of the run itself."""
-    found: dict[str, Any] = json.loads((folder / "out" / "results.json").read_text())["run"]
+    found: dict[str, Any] = read_run(folder / "out").result["run"]
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 from copy import deepcopy
@@ -10,69 +11,13 @@ from typing import Any
 
 import pytest
 
-from tests.cli.conftest import GROUND_TRUTH, RESULTS, Shell, Valor
+from tests.cli.conftest import RESULTS, Shell, Valor, read_run, refused
 
 TEXT = json.dumps(RESULTS)
 
 
 def with_row(**changes: Any) -> str:
     return json.dumps([{**RESULTS[0], **changes}])
-
-
-BROKEN_PREDICTIONS = {
-    "truncated": (TEXT[:-30], "dt.json:1:119: the file ends inside a list: it was cut off"),
-    "not json": ("score,label", "dt.json:1:1:"),
-    "empty file": ("", "dt.json: the file is empty"),
-    "nan": (TEXT.replace("0.9", "NaN"), "dt.json: [0].score: expected a finite number, found NaN"),
-    "infinity": (TEXT.replace("0.9", "-Infinity"), "[0].score: expected a finite number"),
-    "overflow": (TEXT.replace("0.9", "1e999"), "[0].score: expected a finite number"),
-    "text": (with_row(score="0.9"), '[0].score: expected a number, found the string "0.9"'),
-    "null": (with_row(bbox=[0, 0, None, 1]), "[0].bbox[2]: expected a number, found null"),
-    "true": (with_row(score=True), "[0].score: expected a number, found true"),
-    "negative": (with_row(bbox=[0, 0, -1, 1]), "[0].bbox[2]: expected a width of 0 or more"),
-    "three numbers": (with_row(bbox=[0, 0, 1]), "[0].bbox"),
-    "unknown image": (with_row(image_id=7), "dt.json: [0].image_id: no image 7 in gt.json"),
-    "unknown category": (with_row(category_id=9), "[0].category_id: no category 9 in gt.json"),
-    "ground truth": (json.dumps(GROUND_TRUTH), "give this file under data.ground_truth"),
-}
-NO_IMAGES = {**GROUND_TRUTH, "images": [], "annotations": []}
-BROKEN_GROUND_TRUTHS = {
-    "results": (TEXT, "give this file under data.predictions"),
-    "no images": (json.dumps(NO_IMAGES), "gt.json: images: there are no images"),
-    "no annotations": (
-        json.dumps({**GROUND_TRUTH, "annotations": []}),
-        "gt.json: annotations: there are no objects to evaluate against",
-    ),
-    "no categories": (json.dumps({"images": [], "annotations": []}), "categories"),
-    "duplicate image": (
-        json.dumps({**GROUND_TRUTH, "images": [{"id": 1}, {"id": 2}, {"id": 1}]}),
-        "images[2].id: duplicate id 1, first at images[0]",
-    ),
-}
-
-
-def refused(done: Any, message: str) -> None:
-    assert done.returncode == 2, (done.stdout, done.stderr)
-    assert done.stderr.startswith("error: ")
-    assert message in done.stderr
-    assert "Traceback" not in done.stderr
-    assert done.stdout == ""
-
-
-@pytest.mark.parametrize("name", BROKEN_PREDICTIONS)
-def test_broken_predictions(valor: Valor, project: Path, name: str) -> None:
-    text, message = BROKEN_PREDICTIONS[name]
-    (project / "dt.json").write_text(text)
-    refused(valor("evaluate", "run.yaml", cwd=project), message)
-    assert not (project / "out").exists()
-
-
-@pytest.mark.parametrize("name", BROKEN_GROUND_TRUTHS)
-def test_broken_ground_truth(valor: Valor, project: Path, name: str) -> None:
-    text, message = BROKEN_GROUND_TRUTHS[name]
-    (project / "gt.json").write_text(text)
-    refused(valor("evaluate", "run.yaml", cwd=project), message)
-    assert not (project / "out").exists()
 
 
 def test_the_problems_of_all_files_are_told_at_once(valor: Valor, project: Path) -> None:
@@ -91,15 +36,6 @@ def test_ten_thousand_broken_rows(valor: Valor, project: Path) -> None:
     assert "… and 9,997 more like this" in done.stderr
 
 
-def test_missing_files_and_folders(valor: Valor, project: Path) -> None:
-    missing = valor("evaluate", "run.yaml", "--set", "data.predictions=dd.json", cwd=project)
-    refused(missing, "dd.json: no such file")
-    assert "did you mean 'dt.json'" in missing.stderr
-    folder = valor("evaluate", "run.yaml", "--set", "data.predictions=.", cwd=project)
-    refused(folder, ".: this folder holds no .txt (yolo), .xml (voc) or .json files (labelme)")
-    refused(valor("evaluate", "no.yaml", cwd=project), "no.yaml")
-
-
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 def test_a_file_without_permission(valor: Valor, project: Path) -> None:
     (project / "dt.json").chmod(0)
@@ -114,7 +50,7 @@ def test_the_output_folder_is_a_file(valor: Valor, project: Path) -> None:
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
-@pytest.mark.parametrize("command", ["metrics", "evaluate run.yaml --out -", "evaluate run.yaml"])
+@pytest.mark.parametrize("command", ["evaluate run.yaml --out -", "evaluate run.yaml"])
 def test_standard_output_on_a_full_disk(shell: Shell, project: Path, command: str) -> None:
     done = shell(f"valor {command} > /dev/full", project)
     assert done.returncode == 2
@@ -125,7 +61,7 @@ def test_a_file_without_detections_gives_zeros(valor: Valor, project: Path) -> N
     (project / "dt.json").write_text("[]")
     done = valor("evaluate", "run.yaml", cwd=project)
     assert done.returncode == 0, done.stderr
-    result = json.loads((project / "out" / "results.json").read_text())
+    result = read_run(project / "out").result
     values = {row["value"] for row in result["metrics"] if "small" in row["output"] or row["label"]}
     assert values == {0}
     assert result["missing_prediction_labels"] == {"dt": ["cat", "dog"]}
@@ -135,7 +71,7 @@ def test_zero_area_boxes_are_legal_and_match_nothing(valor: Valor, project: Path
     (project / "dt.json").write_text(with_row(bbox=[0, 0, 0, 10]))
     done = valor("evaluate", "run.yaml", cwd=project)
     assert done.returncode == 0, done.stderr
-    result = json.loads((project / "out" / "results.json").read_text())
+    result = read_run(project / "out").result
     assert result["warnings"] == ["detections of dt whose box has no area, which match nothing: 1"]
 
 
@@ -145,7 +81,7 @@ def test_invalid_rows_can_be_left_out_and_are_counted(valor: Valor, project: Pat
     (project / "dt.json").write_text(json.dumps(rows))
     done = valor("evaluate", "run.yaml", "--set", "data.on_invalid=skip", cwd=project)
     assert done.returncode == 0, done.stderr
-    result = json.loads((project / "out" / "results.json").read_text())
+    result = read_run(project / "out").result
     assert result["warnings"] == ["dt.json: left out as invalid: 2 of 4 rows"]
     assert result["run"]["inputs"][1]["skipped"] == 2
 
@@ -166,3 +102,67 @@ def test_every_problem_of_a_config_has_its_place(valor: Valor, project: Path) ->
         "run.yaml:5:5: metrics.1: unknown metric 'cooc' (did you mean 'coco'?)",
     ):
         assert part in done.stderr
+
+
+SHARDED = """\
+task: classification
+metrics: [accuracy]
+data: {samples: shards/*}
+"""
+SKIP = ("--set", "data.on_invalid=skip")
+
+
+def shards(folder: Path) -> None:
+    """Of 300 samples, three a file, each third is predicted wrong; three files are broken.
+
+    One is cut off, one has no text, and one has a row that is wrong.
+    """
+    (folder / "shards").mkdir()
+    (folder / "run.yaml").write_text(SHARDED)
+    for at in range(100):
+        rows = (
+            {"sample_id": f"{at}-{row}", "label": "cat", "prediction": "dog" if row == 2 else "cat"}
+            for row in range(3)
+        )
+        text = "".join(f"{json.dumps(row)}\n" for row in rows).encode()
+        (folder / f"shards/{at:02}.jsonl.gz").write_bytes(gzip.compress(text, mtime=0))
+    whole = (folder / "shards/17.jsonl.gz").read_bytes()
+    (folder / "shards/17.jsonl.gz").write_bytes(whole[:-9])
+    (folder / "shards/42.jsonl.gz").write_bytes(b"")
+    text = gzip.decompress((folder / "shards/80.jsonl.gz").read_bytes()).replace(b'"80-1"', b"[]")
+    (folder / "shards/80.jsonl.gz").write_bytes(gzip.compress(text, mtime=0))
+
+
+def test_all_that_is_broken_is_told_at_once(valor: Valor, tmp_path: Path) -> None:
+    shards(tmp_path)
+    done = valor("evaluate", "run.yaml", "--out", "out", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    lines = done.stderr.split("\n")
+    assert lines[0].startswith("error: shards/17.jsonl.gz: the gzip file is damaged or cut off (")
+    assert lines[1].strip() == "shards/42.jsonl.gz: the file is empty"
+    assert lines[2].strip().startswith("shards/80.jsonl.gz:2: sample_id: expected ")
+    assert lines[3].strip() == "These are in 3 of the 100 files of shards/*."
+    assert lines[4].strip().startswith("Fix these files, or set `on_invalid: skip` under `data:`")
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_others_are_not_lost(valor: Valor, tmp_path: Path) -> None:
+    shards(tmp_path)
+    done = valor("evaluate", "run.yaml", "--out", "out", *SKIP, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    result = read_run(tmp_path / "out").result
+    # 98 files; of one of them the second row is left out, which was right.
+    assert result["data"]["samples"] == 98 * 3 - 1
+    assert result["metrics"][0]["value"] == (98 * 2 - 1) / (98 * 3 - 1)
+    start = "left out: 2 of 100 files: shards/17.jsonl.gz: the gzip file is damaged or cut off ("
+    assert result["warnings"][0].startswith(start)
+    assert "; shards/42.jsonl.gz: the file is empty" in result["warnings"][0]
+    files = {file["path"]: file for file in result["run"]["inputs"]}
+    assert len(files) == 100
+    assert files["shards/42.jsonl.gz"]["left_out"] == "the file is empty"
+    assert files["shards/42.jsonl.gz"]["rows"] is None
+    assert files["shards/80.jsonl.gz"]["skipped"] == 1
+    assert "left out: 2 of 100 files" in done.stdout
+    report = (tmp_path / "out/report.html").read_text()
+    assert "left out: 2 of 100 files" in report
+    assert report.count(">left out<") == 2

@@ -10,8 +10,7 @@ import pytest
 from msgspec.structs import asdict
 from sklearn.metrics import cohen_kappa_score
 
-from tests.cli.conftest import Valor
-from tests.cli.judged import refused, result_of
+from tests.cli.conftest import Valor, refused, result_of
 from tests.pipeline.calibrating import (
     CUSTOM,
     calibrated,
@@ -145,12 +144,6 @@ def test_limit_and_what_is_left_out(valor: Valor, tmp_path: Path) -> None:
         "warning: not compared, because the data have no labels in human_contact_information\n"
     )
     assert "1 that both judged" in done.stdout
-
-
-def test_the_example_of_the_help_runs(valor: Valor) -> None:
-    done = valor("calibrate", "configs/text_generation_judge.yaml")
-    assert done.returncode == 0
-    assert "faithfulness against human_faithfulness" in done.stdout
 
 
 def test_offline_refuses_remote_judges(valor: Valor, tmp_path: Path) -> None:

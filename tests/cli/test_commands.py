@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -54,23 +52,6 @@ def test_every_help_has_an_example_that_runs(valor: Valor, name: str, tmp_path: 
     command = example[1].partition(">")[0].split()
     done = valor(*command, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-
-
-def test_init_runs_at_once_and_overwrites_nothing(valor: Valor, tmp_path: Path) -> None:
-    assert valor("init", "object_detection", "demo", cwd=tmp_path).returncode == 0
-    config = tmp_path / "demo" / "configs" / "object_detection.yaml"
-    again = valor("init", "object_detection", "demo", cwd=tmp_path)
-    assert again.returncode == 2
-    assert f"{config.relative_to(tmp_path)}: exists already" in again.stderr
-    done = valor("evaluate", config, "--set", "interval.resamples=20", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert (tmp_path / "demo" / "reports" / "object_detection" / "report.html").exists()
-
-
-def test_init_of_an_unknown_task(valor: Valor) -> None:
-    done = valor("init", "object_detecton")
-    assert done.returncode == 2
-    assert "no task 'object_detecton' (did you mean 'object_detection'?)" in done.stderr
 
 
 def test_metrics(valor: Valor) -> None:
@@ -157,33 +138,3 @@ def test_shell_completion(valor: Valor) -> None:
     script = valor(_VALOR_COMPLETE="source_bash")
     assert "complete" in script.stdout
     assert "valor" in script.stdout
-
-
-def modules_after(code: str, cwd: Path = ROOT) -> set[str]:
-    """Top-level modules that a run has imported."""
-    script = f"{code}\nimport sys; print(*sorted({{name.split('.')[0] for name in sys.modules}}))"
-    done = subprocess.run(
-        [sys.executable, "-c", script], cwd=cwd, capture_output=True, text=True, check=True
-    )
-    return set(done.stdout.splitlines()[-1].split())
-
-
-CALL = (
-    "import sys; sys.argv = ['valor', *{arguments}]\n"
-    "from valor_cli.cli.app import app\n"
-    "try: app()\n"
-    "except SystemExit as end: assert not end.code, end.code"
-)
-HEAVY = {"pandas", "sklearn", "torch", "pyarrow", "litellm", "shapely", "pycocotools", "scipy"}
-
-
-def test_help_imports_next_to_nothing() -> None:
-    loaded = modules_after(CALL.format(arguments=["--help"]))
-    assert not loaded & (HEAVY | {"numpy", "pydantic", "yaml", "jinja2", "msgspec", "orjson"})
-
-
-def test_a_run_imports_only_what_it_needs(project: Path) -> None:
-    quiet = CALL.format(arguments=["evaluate", "run.yaml", "-q", "--format", "json"])
-    loaded = modules_after(quiet, cwd=project)
-    assert "numpy" in loaded
-    assert not loaded & (HEAVY | {"jinja2", "rich", "multiprocessing", "asyncio"})

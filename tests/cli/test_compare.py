@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Valor
+from tests.cli.conftest import Valor, written
 
 CONFIG = """\
 task: text_generation
@@ -31,7 +31,7 @@ def _evaluated(valor: Valor, folder: Path, name: str, right: dict[str, int], cou
         for model, known in right.items()
         for at in range(count)
     ]
-    (folder / "samples.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    written(folder / "samples.jsonl", lines)
     (folder / "run.yaml").write_text(CONFIG)
     done = valor("evaluate", "run.yaml", "--out", name, "-q", cwd=folder)
     assert done.returncode == 0, done.stderr

@@ -19,9 +19,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from tests import program
+from tests.cli.conftest import configured, read_run, written
 from tests.oracles import plain_comparisons as plain
 from tests.oracles.plain_comparisons import close, one
-from tests.program import invoke
 
 Record = dict[str, Any]
 WORDS = ["the", "a", "cat", "dog", "house", "river", "stone", "bright", "over", "under", "jumps"]
@@ -32,35 +33,26 @@ BESIDE = ("model", "other", "baseline", "reason")
 
 
 def run(folder: Path, *arguments: object, code: int = 0) -> str:
-    """What the program prints; it runs in this process: a run is 50 ms, not 500."""
-    with contextlib.chdir(folder):
-        done = invoke(list(map(str, arguments)), catch_exceptions=False)
-    assert done.exit_code == code, done.output
-    return done.output
+    """What the program prints, in this process."""
+    done = program.run(*arguments, cwd=folder)
+    assert done.returncode == code, (done.stdout, done.stderr)
+    return done.stdout
 
 
 def evaluate(
     folder: Path, out: str, *options: object, code: int = 0, **config: Any
 ) -> dict[str, Any]:
-    """What results.json holds after a run; JSON is YAML."""
-    (folder / f"{out}.yaml").write_text(json.dumps({"report": {"formats": ["json"]}, **config}))
-    run(folder, "evaluate", f"{out}.yaml", "--out", out, "-q", *options, code=code)
-    return results(folder / out)
-
-
-def results(folder: Path) -> dict[str, Any]:
-    """results.json."""
-    found: dict[str, Any] = json.loads((folder / "results.json").read_text())
+    """What results.json holds after a run."""
+    config = {"report": {"formats": ["json"]}, **config}
+    path = configured(folder, config.pop("task"), config.pop("data"), name=out, **config)
+    run(folder, "evaluate", path, "--out", out, "-q", *options, code=code)
+    found: dict[str, Any] = read_run(folder / out).result
     return found
 
 
 def said(rows: Sequence[Mapping[str, Any]]) -> list[Record]:
     """All of comparisons but whose they are."""
     return [{name: value for name, value in row.items() if name not in BESIDE} for row in rows]
-
-
-def store(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
 # ---- texts
@@ -121,8 +113,8 @@ def test_texts(tmp_path: Path, grouped: bool) -> None:
         columns["group"] = [None if at % 11 == 0 else name for at, name in enumerate(names)]
     weak, strong = answers(48, 0.3, 1, **columns), answers(48, 0.7, 2, **columns)
     # The files order samples in their own way; draws follow the ids.
-    store(tmp_path / "weak.jsonl", [weak[at] for at in rng.permutation(48).tolist()])
-    store(tmp_path / "strong.jsonl", [strong[at] for at in rng.permutation(48).tolist()])
+    written(tmp_path / "weak.jsonl", [weak[at] for at in rng.permutation(48).tolist()])
+    written(tmp_path / "strong.jsonl", [strong[at] for at in rng.permutation(48).tolist()])
     config = {"task": "text_generation", "metrics": TEXT_METRICS, "interval": INTERVAL}
     files = {"weak": "weak.jsonl", "strong": "strong.jsonl"}
     slices = {"slices": ["metadata.site"]}
@@ -205,8 +197,8 @@ def test_texts_that_one_model_lacks(tmp_path: Path) -> None:
     """Means are compared over what both have; BLEU of other samples is not compared, anyhow."""
     pytest.importorskip("rouge_score")
     weak, strong = answers(20, 0.3, 1)[:-1], answers(20, 0.7, 2)[2:]
-    store(tmp_path / "weak.jsonl", weak)
-    store(tmp_path / "strong.jsonl", strong)
+    written(tmp_path / "weak.jsonl", weak)
+    written(tmp_path / "strong.jsonl", strong)
     config = {"task": "text_generation", "metrics": ["rouge_l", "corpus_bleu"]}
     config["interval"] = INTERVAL
     files = {"weak": "weak.jsonl", "strong": "strong.jsonl"}
@@ -241,7 +233,7 @@ def test_a_flawless_model(tmp_path: Path, count: int, p: float) -> None:
             for at, text in enumerate(words[:count])
             for own in [text if last is None else [*text[: 4 + at % 3], *last]]
         ]
-        store(tmp_path / f"{name}.jsonl", rows)
+        written(tmp_path / f"{name}.jsonl", rows)
         options = () if last else ("--baseline", "weak")
         data = {"samples": {"m": f"{name}.jsonl"}}
         config = {"task": "text_generation", "metrics": ["corpus_bleu"], "interval": INTERVAL}
@@ -265,8 +257,8 @@ def test_replies_that_say_nothing(tmp_path: Path) -> None:
             verdict = verdicts[at]
             reply: Any = {"reason": "so", "verdict": verdict}
             replies.append({"reply": "hm" if verdict == "unreadable" else reply})
-    store(tmp_path / "samples.jsonl", rows)
-    store(tmp_path / "replies.jsonl", replies)
+    written(tmp_path / "samples.jsonl", rows)
+    written(tmp_path / "replies.jsonl", replies)
     result = evaluate(
         tmp_path,
         "judged",
@@ -294,8 +286,8 @@ def test_replies_that_say_nothing(tmp_path: Path) -> None:
 def test_gates_against_a_baseline(tmp_path: Path) -> None:
     """One process or two say the same; p-values are adjusted over the gates of `not_worse`."""
     before, after = answers(60, 0.8, 1), answers(60, 0.3, 2)
-    store(tmp_path / "before.jsonl", before)
-    store(tmp_path / "after.jsonl", after)
+    written(tmp_path / "before.jsonl", before)
+    written(tmp_path / "after.jsonl", after)
     config = {"task": "text_generation", "metrics": TEXT_METRICS[1:], "interval": INTERVAL}
     gates: list[Record] = [
         {"metric": "exact_match", "parameters": {"normalize": True}, "max_drop": 0.9},
@@ -620,7 +612,7 @@ def test_found_slices(tmp_path: Path, planted: str) -> None:
         response = " ".join(word if rng.random() < kept else "zz" for word in words)
         row = {"sample_id": f"s{at:03}", "response": response, "references": [" ".join(words)]}
         rows.append({**row, "metadata": seen})
-    store(tmp_path / "samples.jsonl", rows)
+    written(tmp_path / "samples.jsonl", rows)
     config = {"task": "text_generation", "metrics": ["rouge_l"], "interval": INTERVAL}
     data = {"samples": "samples.jsonl"}
     result = evaluate(tmp_path, "out", **config, data=data, slices=["auto"])
@@ -646,7 +638,7 @@ def test_found_slices(tmp_path: Path, planted: str) -> None:
     close([found["value"], found["rest"]], [values[inside].mean(), values[~inside].mean()])
     assert found["p"] == pytest.approx(p[worst], rel=1e-8)
     assert found["p_adjusted"] == pytest.approx(adjusted[worst], rel=1e-8)
-    store(tmp_path / "part.jsonl", [row for row, own in zip(rows, inside, strict=True) if own])
+    written(tmp_path / "part.jsonl", [row for row, own in zip(rows, inside, strict=True) if own])
     part: Record = {"data": {"samples": "part.jsonl"}}
     if planted == "pair":
         kept_values = {"metadata.camera": ["rear"], "metadata.night": [True]}

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Valor
-from tests.cli.judged import refused, result_of
+from tests.cli.conftest import Valor, refused, result_of
 from tests.pipeline.calibrating import lines, written
 
 SAMPLES = [{"sample_id": name, "user_input": f"{name}?", "response": "A."} for name in "abc"]
@@ -54,9 +53,3 @@ def test_what_cannot_be_estimated_is_refused(valor: Valor, tmp_path: Path) -> No
     lines(tmp_path / "samples.jsonl", [{"sample_id": "a", "user_input": "Q?"}])
     asked = written(tmp_path, [{"sample_id": "a", "user_input": "Q?"}], {"j": []}, ["sexism"])
     refused(valor("estimate", asked), "response")
-
-
-def test_the_example_of_the_help_runs(valor: Valor) -> None:
-    done = valor("estimate", "configs/text_generation_judge.yaml")
-    assert done.returncode == 0
-    assert done.stdout.startswith("Estimate for 8 samples")

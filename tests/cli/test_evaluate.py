@@ -12,113 +12,57 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.cli.conftest import ROOT, Shell, Valor
-from tests.oracles.problems import coco_files, random_dataset
+from tests.cli.conftest import ROOT, Run, Shell, Valor, read_run
 from tests.program import invoke
 
 
-def results(folder: Path) -> dict[str, Any]:
-    return json.loads((folder / "results.json").read_text())
-
-
-def value(result: dict[str, Any], metric: str, **where: Any) -> float | None:
-    wanted = {"label": None, "slice": None, **where}
-    rows = [
-        row
-        for row in result["metrics"]
-        if row["metric"] == metric and all(row[key] == wanted[key] for key in wanted)
-    ]
-    assert len(rows) == 1, rows
-    return rows[0]["value"]
-
-
-FEW = ("--set", "interval.resamples=20")
-
-
-def test_the_shipped_config(valor: Valor, tmp_path: Path) -> None:
-    done = valor("evaluate", "configs/object_detection.yaml", "--out", tmp_path, *FEW)
-    assert done.returncode == 0, done.stderr
-    assert done.stderr == ""
-    assert done.stdout.startswith("PASSED  3 of 3 gates")
-    assert sorted(path.name for path in tmp_path.iterdir()) == [
-        "objects.bin",
-        "report.html",
-        "report.md",
-        "resamples.jsonl",
-        "results.json",
-        "samples.jsonl",
-        "slices.bin",
-    ]
-    result = results(tmp_path)
-    # The detector's published COCO numbers on these 100 images, by pycocotools.
-    at = {"model": "large", "output": "AP"}
-    assert value(result, "coco", **at) == pytest.approx(0.3469581862666092, abs=1e-12)
-
-
-def test_the_shipped_masks(valor: Valor, tmp_path: Path) -> None:
-    done = valor("evaluate", "configs/instance_segmentation.yaml", "--out", tmp_path, *FEW)
-    assert done.returncode == 0, done.stderr
-    assert done.stderr == ""
-    assert done.stdout.startswith("PASSED  1 of 1 gate")
-    result = results(tmp_path)
-    assert result["settings"] == {"matching": "coco", "geometry": "mask"}
-    lines = (tmp_path / "samples.jsonl").read_text().splitlines()
-    samples = [json.loads(line) for line in lines]
-    assert len(samples) == 2 * result["data"]["images"]
-    for model in result["models"]:
-        own = [row["metrics"]["image_scores"] for row in samples if row["model"] == model]
-        for output in ("tp", "fp", "fn"):
-            counted = value(result, "counts", model=model, output=output, label="nucleus")
-            assert sum(row["outputs"][output] for row in own) == counted
-        (table,) = (
-            one for one in result["tables"] if one["model"] == model and one["slice"] is None
-        )
-        assert table["matrix"] == [
-            [value(result, "counts", model=model, output="tp", label="nucleus")]
-        ]
+def ran(project: Path) -> Run:
+    """What the last run wrote."""
+    return read_run(project / "out")
 
 
 def test_one_of_two_right(valor: Valor, project: Path) -> None:
     done = valor("evaluate", "run.yaml", cwd=project)
     assert done.returncode == 0, done.stderr
-    result = results(project / "out")
-    assert value(result, "mean_average_precision") == pytest.approx(0.5, abs=1e-12)
-    assert value(result, "recall", label="cat") == 1
-    assert value(result, "recall", label="dog") == 0
-    assert result["run"]["inputs"][1]["rows"] == 2
+    run = ran(project)
+    assert run.value("mean_average_precision") == pytest.approx(0.5, abs=1e-12)
+    assert run.value("recall", label="cat") == 1
+    assert run.value("recall", label="dog") == 0
+    assert run.result["run"]["inputs"][1]["rows"] == 2
 
 
-def test_two_runs_differ_in_the_run_block_only(valor: Valor, project: Path) -> None:
-    files = []
-    # Two processes in which sets have other orders.
-    for name, seed in (("a", "1"), ("b", "2")):
-        done = valor("evaluate", "run.yaml", "--out", name, cwd=project, PYTHONHASHSEED=seed)
+SAME = {
+    "object_detection": "metrics=[coco, counts, pr_curve]",
+    "classification": "metrics=[accuracy, f1, roc_auc, confusion_matrix, log_loss]",
+    "semantic_segmentation": "metrics=[mean_iou, f1, confusion_matrix, image_scores]",
+    "text_generation": "metrics=[rouge_l, corpus_bleu, self_consistency, looping]",
+}
+"""Shipped configs, and what of them is computed."""
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_runs_differ_in_the_run_block_only(valor: Valor, tmp_path: Path, name: str) -> None:
+    """Twice, in a process in which sets have another order, and in two at a time."""
+    config = ROOT / "configs" / f"{name}.yaml"
+    # More resamples than are drawn at once, so that two processes have work.
+    more = ("--set", "interval.resamples=60", "--set", "gates=[]", "--set", SAME[name])
+
+    def files(out: str, *options: object, **environment: str) -> tuple[str, bytes]:
+        place = ("--out", tmp_path / out, "--format", "json")
+        done = valor("evaluate", config, *more, *place, *options, **environment)
         assert done.returncode == 0, done.stderr
-        result = results(project / name)
-        del result["run"]
-        files.append(json.dumps(result))
-    assert files[0] == files[1]
+        run = read_run(tmp_path / out)
+        samples = run.folder / "samples.jsonl"
+        content = samples.read_bytes() if samples.exists() else b""
+        return json.dumps({**run.result, "run": None}), content
 
-
-@pytest.mark.parametrize("jobs", [2, 3])
-def test_any_number_of_jobs_gives_the_same_bytes(valor: Valor, project: Path, jobs: int) -> None:
-    truth, found = coco_files(random_dataset(11, images=25))
-    (project / "gt.json").write_text(json.dumps(truth))
-    (project / "dt.json").write_text(json.dumps(found))
-    options = ("--set", "interval.resamples=30", "--set", "metrics=[coco, counts, pr_curve]")
-    one, many = (
-        valor("evaluate", "run.yaml", "--out", "-", "--jobs", count, *options, cwd=project)
-        for count in (1, jobs)
-    )
-    assert many.returncode == 0, many.stderr
-    first, second = json.loads(one.stdout), json.loads(many.stdout)
-    del first["run"], second["run"]
-    assert first == second
-    assert any(row["interval"] for row in first["metrics"])
+    first = files("first")
+    assert files("second", PYTHONHASHSEED="1") == first
+    assert files("third", "--jobs", 2) == first
+    assert files("fourth", "--set", "interval.seed=6") != first
 
 
 def test_gates_decide_the_exit_code(valor: Valor, project: Path) -> None:
@@ -132,7 +76,7 @@ def test_gates_decide_the_exit_code(valor: Valor, project: Path) -> None:
     assert gated("{metric: recall, label: dog, max: 0.1}").returncode == 0
     # A metric that only a gate names is computed too.
     assert gated("{metric: f1, label: cat, min: 1.0}").returncode == 0
-    gate = results(project / "out")["gates"][0]
+    gate = ran(project).result["gates"][0]
     assert (gate["metric"], gate["status"], gate["value"]) == ("f1", "passed", 1.0)
 
 
@@ -140,7 +84,7 @@ def test_a_gate_on_an_undefined_value_is_not_checked(valor: Valor, project: Path
     gate = "gates=[{metric: coco, output: APlarge, min: 0.1}]"
     done = valor("evaluate", "run.yaml", "--set", gate, cwd=project)
     assert done.returncode == 3
-    gate = results(project / "out")["gates"][0]
+    gate = ran(project).result["gates"][0]
     assert (gate["status"], gate["reason"]) == (
         "not checked",
         "undefined: no label has ground truth",
@@ -158,7 +102,7 @@ def test_max_drop_against_a_baseline(valor: Valor, project: Path) -> None:
     assert told in " ".join(unchecked.stdout.split())
     done = valor("evaluate", "run.yaml", *gate, "--baseline", "before", cwd=project)
     assert done.returncode == 1
-    assert results(project / "out")["gates"][0]["value"] == pytest.approx(0.5, abs=1e-12)
+    assert ran(project).result["gates"][0]["value"] == pytest.approx(0.5, abs=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -182,7 +126,7 @@ def test_a_baseline_that_says_nothing_leaves_the_run_incomplete(
     done = invoke([*command, "--set", f"gates=[{gates}]"])
     assert done.exit_code == 3, done.output
     assert "PASSED" not in done.output
-    told = results(project / "out")["gates"]
+    told = ran(project).result["gates"]
     assert [one["status"] for one in told] == ["passed", "not checked", "not checked"]
     assert all(why in one["reason"] for one in told[1:]), told
     # A gate that failed is known, whatever the others would say.
@@ -196,42 +140,14 @@ def _without_values(path: Path) -> str:
     return json.dumps({**json.loads(path.read_text()), "metrics": []})
 
 
-@pytest.mark.parametrize(
-    ("gate", "message"),
-    [
-        ("{metric: recall, label: dgo, min: 0}", "no label 'dgo' (did you mean 'dog'?)"),
-        ("{metric: recall, model: x, min: 0}", "no model 'x'; there are dt"),
-        ("{metric: recall, slice: area=small, min: 0}", "no slice 'area=small'; there are none"),
-        ("{metric: pr_curve, min: 0}", "pr_curve has no value that a limit could apply to"),
-        (
-            "{metric: average_precision, min: 0}",
-            "average_precision has a value per label and none for all; name one with label:",
-        ),
-        (
-            "{metric: coco, label: cat, min: 0}",
-            "coco AP has no value per label; leave label: out",
-        ),
-    ],
-)
-def test_gates_that_no_value_can_answer(
-    valor: Valor, project: Path, gate: str, message: str
-) -> None:
-    done = valor("evaluate", "run.yaml", "--set", f"gates=[{gate}]", cwd=project)
-    assert done.returncode == 2
-    assert message in done.stderr
-    assert "gates.0" in done.stderr
-    assert not (project / "out").exists()
-
-
 def test_slices_filter_and_label_map(valor: Valor, project: Path) -> None:
     done = valor(
         *("evaluate", "run.yaml", "--set", "slices=[metadata.weather, {area: [small]}]"),
         cwd=project,
     )
     assert done.returncode == 0, done.stderr
-    result = results(project / "out")
     by_slice = {
-        name: value(result, "mean_average_precision", slice=name)
+        name: ran(project).value("mean_average_precision", slice=name)
         for name in ("metadata.weather=rain", "metadata.weather=sun", "area=small")
     }
     assert by_slice == pytest.approx(
@@ -239,35 +155,18 @@ def test_slices_filter_and_label_map(valor: Valor, project: Path) -> None:
     )
     rain = valor("evaluate", "run.yaml", "--set", 'filter."metadata.weather"=rain', cwd=project)
     assert rain.returncode == 0, rain.stderr
-    assert results(project / "out")["data"] == {"ground_truths": 1, "images": 1, "labels": 1}
+    assert ran(project).result["data"] == {"ground_truths": 1, "images": 1, "labels": 1}
     merged = valor("evaluate", "run.yaml", "--set", "label_map.dog=cat", cwd=project)
     assert merged.returncode == 0, merged.stderr
     # One label, two objects: the first detection is right, the second wrong. 51 of 101 recalls.
-    merged_map = value(results(project / "out"), "mean_average_precision")
+    merged_map = ran(project).value("mean_average_precision")
     assert merged_map == pytest.approx(51 / 101, abs=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("option", "message"),
-    [
-        ("slices=[metadata.wether]", "'wether'"),
-        ("slices=[{metadata.weather: [snow]}]", "no metadata.weather is 'snow'"),
-        ("filter.label=cow", "filter.label: no label 'cow'"),
-        ('filter."metadata.weather"=snow', "filter: leaves no image of gt.json"),
-    ],
-)
-def test_names_that_the_data_does_not_have(
-    valor: Valor, project: Path, option: str, message: str
-) -> None:
-    done = valor("evaluate", "run.yaml", "--set", option, cwd=project)
-    assert done.returncode == 2, done.stdout
-    assert message in done.stderr
 
 
 def test_a_label_map_for_a_label_that_is_not_there_warns(valor: Valor, project: Path) -> None:
     done = valor("evaluate", "run.yaml", "--set", "label_map.dgo=cat", cwd=project)
     assert done.returncode == 0
-    assert results(project / "out")["warnings"] == [
+    assert ran(project).result["warnings"] == [
         "label_map: the ground truth has no label 'dgo' (did you mean 'dog'?)"
     ]
 
@@ -276,36 +175,43 @@ def test_json_to_stdout(valor: Valor, project: Path) -> None:
     done = valor("evaluate", "run.yaml", "--out", "-", "--format", "json", cwd=project)
     assert json.loads(done.stdout)["task"] == "object_detection"
     assert not (project / "out").exists()
-    refused = valor("evaluate", "run.yaml", "--out", "-", "--format", "html", cwd=project)
-    assert refused.returncode == 2
-    assert "--out - prints one of json, markdown, junit, csv" in refused.stderr
 
 
-def test_reports_go_to_this_machine(valor: Valor, project: Path) -> None:
-    refused = valor("evaluate", "run.yaml", "--out", "s3://bucket/reports", cwd=project)
-    assert refused.returncode == 2
-    assert "--out: reports need a folder on this machine, found 's3://bucket" in refused.stderr
-    assert not (project / "s3:").exists()
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--out - --format html", "--out - prints one of json, markdown, junit, csv"),
+        ("--out s3://bucket/a", "--out: reports need a folder on this machine, found 's3://bucket"),
+        ("--format pdf", "no format 'pdf'; formats: json, markdown, html"),
+        (f"--baseline {'x' * 300}", "File name too long"),
+        ("--limit 0", "'--limit': Input should be greater than or equal to 1"),
+        ("--jobs 0", "'--jobs': Input should be greater than or equal to 1"),
+        ("--set data.class=[cat]", "--set data.class: unknown key"),
+    ],
+)
+def test_options_that_cannot_be(valor: Valor, project: Path, options: str, message: str) -> None:
+    done = valor("evaluate", "run.yaml", *options.split(), cwd=project)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert {one.name for one in project.iterdir()} == {"gt.json", "dt.json", "run.yaml"}
 
 
 def test_predictions_from_stdin(valor: Valor, project: Path) -> None:
     text = (project / "dt.json").read_text()
     done = valor("evaluate", "run.yaml", "--set", 'data.predictions="-"', cwd=project, stdin=text)
     assert done.returncode == 0, done.stderr
-    assert results(project / "out")["models"] == ["stdin"]
+    assert ran(project).result["models"] == ["stdin"]
 
 
 def test_formats(valor: Valor, project: Path) -> None:
     assert valor("evaluate", "run.yaml", "--format", "markdown", cwd=project).returncode == 0
     assert [path.name for path in (project / "out").iterdir()] == ["report.md"]
-    done = valor("evaluate", "run.yaml", "--format", "pdf", cwd=project)
-    assert done.returncode == 2
-    assert "no format 'pdf'; formats: json, markdown, html" in done.stderr
 
 
 def test_limit_and_dry_run(valor: Valor, project: Path) -> None:
     assert valor("evaluate", "run.yaml", "--limit", 1, cwd=project).returncode == 0
-    assert results(project / "out")["data"]["images"] == 1
+    assert ran(project).result["data"]["images"] == 1
     dry = valor("evaluate", "run.yaml", "--dry-run", "--out", "new", cwd=project)
     assert dry.returncode == 0
     assert "would compute coco, mean_average_precision, recall" in dry.stdout
@@ -369,8 +275,7 @@ def resampling(project: Path, jobs: int) -> Iterator[subprocess.Popen[bytes]]:
                 os.killpg(child.pid, signal.SIGKILL)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupt_leaves_nothing_half_written(
     project: Path, number: signal.Signals, code: int, jobs: int
@@ -397,20 +302,6 @@ def children(parent: int) -> list[int]:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/proc"), reason="finds the processes in /proc")
-def test_a_process_that_is_killed_is_replaced(project: Path) -> None:
-    with resampling(project, jobs=2) as child:
-        while len(workers := set(children(child.pid))) < 2:
-            assert child.poll() is None
-        os.kill(max(workers), signal.SIGKILL)
-        while len(set(children(child.pid)) - workers) < 2:
-            assert child.poll() is None
-        os.kill(child.pid, signal.SIGTERM)
-        _, talk = child.communicate(timeout=120)
-    assert (child.returncode, b"Traceback" in talk) == (143, False)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not os.path.exists("/proc"), reason="finds the processes in /proc")
 def test_processes_that_are_killed_again_and_again_end_the_run_with_a_message(
     project: Path,
 ) -> None:
@@ -427,8 +318,9 @@ def test_processes_that_are_killed_again_and_again_end_the_run_with_a_message(
     assert b"Traceback" not in talk
 
 
-@pytest.mark.parametrize(("limit", "code"), [("min", 0), ("max", 1)])
-@pytest.mark.parametrize("output", ["--out -", ""])
+@pytest.mark.parametrize(
+    ("output", "limit", "code"), [("--out -", "min", 0), ("--out -", "max", 1), ("", "max", 1)]
+)
 def test_a_closed_pipe_changes_no_verdict(
     shell: Shell, project: Path, output: str, limit: str, code: int
 ) -> None:
@@ -457,7 +349,7 @@ def test_a_filter_that_leaves_no_box_leaves_no_values(valor: Valor, project: Pat
     options = ("--set", "filter.image_id=3", "--set", "metrics=[coco, counts, precision, pr_curve]")
     done = valor("evaluate", "run.yaml", *options, cwd=project)
     assert done.returncode == 0, done.stderr
-    rows = results(project / "out")["metrics"]
+    rows = ran(project).result["metrics"]
     assert {row["value"] for row in rows} == {None}
 
 
@@ -489,34 +381,15 @@ def test_rows_keep_their_order_whatever_the_config_says(valor: Valor, project: P
 
 def test_a_code_page_without_the_marks(valor: Valor, project: Path) -> None:
     gate = "gates=[{metric: mAP, min: 0.4}]"
-    for encoding in ("cp1252", "ascii", "latin-1"):
-        done = valor("evaluate", "run.yaml", "--set", gate, cwd=project, PYTHONIOENCODING=encoding)
-        assert (done.returncode, done.stderr) == (0, "")
-        assert "PASSED" in done.stdout
+    done = valor("evaluate", "run.yaml", "--set", gate, cwd=project, PYTHONIOENCODING="ascii")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "PASSED" in done.stdout
 
 
 def test_a_closed_standard_output(shell: Shell, project: Path) -> None:
     done = shell("valor evaluate run.yaml >&-", project)
     assert (done.returncode, done.stderr) == (0, "")
     assert (project / "out" / "results.json").exists()
-
-
-@pytest.mark.parametrize(
-    ("gate", "message"),
-    [
-        ("{metric: average_precision, min: 0}", "name one with label:"),
-        ("{metric: coco, label: cat, min: 0}", "leave label: out"),
-        ("{metric: recall, min: 0, parameters: {iou_threshold: 0.75}}", "its parameters are"),
-        ("{metric: coco, output: AP50, min: 0}", "coco has no output AP50 here; it has AP, AR@1"),
-    ],
-)
-def test_validate_refuses_what_evaluate_would(
-    valor: Valor, project: Path, gate: str, message: str
-) -> None:
-    metrics = "metrics=[coco: {iou_thresholds: [0.1], areas: []}, recall]"
-    done = valor("validate", "run.yaml", "--set", metrics, "--set", f"gates=[{gate}]", cwd=project)
-    assert done.returncode == 2
-    assert message in done.stderr
 
 
 def test_the_coco_table_says_its_own_thresholds(valor: Valor, project: Path) -> None:
@@ -550,9 +423,6 @@ def test_a_baseline_of_other_data_warns(valor: Valor, project: Path) -> None:
     done = valor("evaluate", "run.yaml", "--baseline", "few", cwd=project)
     assert done.returncode == 0
     assert "--baseline: made from other data (1 image, " in done.stdout
-    broken = valor("evaluate", "run.yaml", "--baseline", "x" * 300, cwd=project)
-    assert broken.returncode == 2
-    assert "Traceback" not in broken.stderr
 
 
 def test_a_config_behind_a_link(valor: Valor, project: Path) -> None:

@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import ROOT, Valor
+from tests.cli.conftest import ROOT, Valor, read_run
 
 DATA = ROOT / "sample_data"
 COCO = DATA / "object_detection"
 CLASSES = DATA / "classification"
 LABELS = [CLASSES / "ground_truth.csv", CLASSES / "naive_bayes.csv"]
-
-
-def metric(folder: Path, name: str, output: str = "value") -> float:
-    rows = json.loads((folder / "results.json").read_text())["metrics"]
-    return next(
-        row["value"]
-        for row in rows
-        if (row["metric"], row["output"], row["label"], row["slice"]) == (name, output, None, None)
-    )
 
 
 def test_two_files(valor: Valor, tmp_path: Path) -> None:
@@ -31,7 +21,8 @@ def test_two_files(valor: Valor, tmp_path: Path) -> None:
     told = "object detection · COCO and COCO results · joined by image id · ground truth: "
     assert done.stderr.startswith(f"{told}{truth}")
     # The detector's published COCO number on these 100 images, by pycocotools.
-    assert metric(tmp_path / "out", "coco", "AP") == pytest.approx(0.3469581862666092, abs=1e-12)
+    found = read_run(tmp_path / "out").value("coco", output="AP")
+    assert found == pytest.approx(0.3469581862666092, abs=1e-12)
 
 
 def test_metrics_and_gates_by_the_names_of_the_field(valor: Valor, tmp_path: Path) -> None:
@@ -41,7 +32,8 @@ def test_metrics_and_gates_by_the_names_of_the_field(valor: Valor, tmp_path: Pat
     done = valor("evaluate", *files, *asked, *gates, "--out", tmp_path, "--format", "json")
     assert done.returncode == 1
     assert done.stdout.startswith("FAILED  1 of 3 gates")
-    assert metric(tmp_path, "mean_average_precision_over_ious") == pytest.approx(0.34696, abs=1e-5)
+    found = read_run(tmp_path).value("mean_average_precision_over_ious")
+    assert found == pytest.approx(0.34696, abs=1e-5)
 
 
 def test_calibration_and_confident_errors_are_there_by_default(
@@ -71,11 +63,8 @@ def test_the_config_is_written_and_says_the_same(valor: Valor, tmp_path: Path) -
     assert f"wrote {saved}: valor evaluate {saved}" in done.stderr
     again = valor("evaluate", saved, "--out", tmp_path / "two", "--format", "json")
     assert again.returncode == 0, again.stderr
-    values = [
-        json.loads((tmp_path / name / "results.json").read_text())["metrics"]
-        for name in ("one", "two")
-    ]
-    assert values[0] == values[1]
+    one, two = (read_run(tmp_path / name).result["metrics"] for name in ("one", "two"))
+    assert one == two
     refused = valor(*asked, *out, "--save-config", saved)
     assert refused.returncode == 2
     assert f"{saved}: exists already" in refused.stderr

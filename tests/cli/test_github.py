@@ -8,70 +8,34 @@ from pathlib import Path
 
 import pytest
 
-from valor_cli import catalogue
-from valor_cli.cli.github import annotate, escaped_output, print_error
-from valor_cli.config import load_config
+from tests.cli.conftest import Valor, written
+from valor_cli.cli.github import escaped_output, print_error
 from valor_cli.errors import DataError, Problem
-from valor_cli.results import GateResult, InputFile, RunInfo, RunResult
 
-GATE = GateResult("accuracy", "value", "m", None, None, {}, "min", 0.9, 0.5, "failed", None, gate=1)
-RUN = RunInfo(
-    valor_version="0",
-    started_at="",
-    duration_s=0.0,
-    command="",
-    config="",
-    config_sha256="",
-    inputs=(InputFile("a", "", 0),),
-    packages={},
-)
+CONFIG = """\
+task: classification
+data: {samples: a.jsonl}
+gates:
+  - {metric: accuracy, min: 0.1}
+  - {metric: accuracy, min: 0.9}
+"""
 
 
-def failed() -> RunResult:
-    nothing = {"metrics": (), "curves": (), "tables": (), "examples": (), "warnings": ()}
-    return RunResult(
-        task="classification",
-        models=("m",),
-        primary=(),
-        data={},
-        settings={},
-        run=RUN,
-        gates=(GATE,),
-        missing_prediction_labels={},
-        ignored_prediction_labels={},
-        **nothing,
-    )
-
-
-@pytest.fixture
-def config(tmp_path: Path) -> Path:
-    path = tmp_path / "ci" / "run.yaml"
-    path.parent.mkdir()
-    path.write_text(
-        "task: classification\ndata: {samples: a.csv}\ngates:\n"
-        "  - {metric: accuracy, min: 0.1}\n  - {metric: accuracy, min: 0.9}\n"
-    )
-    return path
-
-
-def test_elsewhere_nothing_is_said(
-    config: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
-    with escaped_output():
-        pass
-    annotate(load_config(config, catalogue), failed())
-    assert capsys.readouterr().out == ""
-
-
+@pytest.mark.parametrize("actions", [True, False])
 def test_a_failed_gate_is_annotated_where_it_stands_in_the_repository(
-    config: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    valor: Valor, tmp_path: Path, actions: bool
 ) -> None:
-    monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    monkeypatch.setenv("GITHUB_WORKSPACE", str(config.parents[1]))
-    annotate(load_config(config, catalogue), failed())
-    (line,) = capsys.readouterr().out.splitlines()
-    assert line.startswith("::error file=ci/run.yaml,line=5,col=5,title=")
+    (tmp_path / "ci").mkdir()
+    rows = [{"id": one, "label": "cat", "prediction": one} for one in ("cat", "dog")]
+    written(tmp_path / "ci" / "a.jsonl", rows)
+    (tmp_path / "ci" / "run.yaml").write_text(CONFIG)
+    where = {"GITHUB_ACTIONS": "true" if actions else "", "GITHUB_WORKSPACE": str(tmp_path)}
+    done = valor("evaluate", "ci/run.yaml", cwd=tmp_path, **where)
+    assert done.returncode == 1
+    told = [line for line in done.stdout.splitlines() if line.startswith("::")]
+    assert bool(told) == actions
+    place = "::error file=ci/run.yaml,line=5,col=5,title="
+    assert [line.startswith(place) for line in told if "error" in line] == [True] * actions
 
 
 def test_what_data_say_is_no_command(

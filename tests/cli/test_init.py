@@ -2,49 +2,29 @@
 
 from __future__ import annotations
 
-import asyncio
-import csv
-import io
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import redirect_stdout
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 import py3langid
 import pytest
 import yaml
-from PIL import Image
-from pycocotools import mask as coco_masks
-from pycocotools.coco import COCO
-from pycocotools.cocoeval import COCOeval
-from rouge_score.rouge_scorer import RougeScorer
-from sklearn.metrics import (
-    accuracy_score,
-    balanced_accuracy_score,
-    brier_score_loss,
-    jaccard_score,
-)
 
-from tests.cli.conftest import ROOT, Valor
-from tests.cli.judged import refused
+from tests.cli.conftest import ROOT, Valor, lines_of, read_run, refused, written
 from tests.models.server import Asked, FaultServer, Turn, said
 from tests.program import invoke
 from valor_cli import catalogue
-from valor_cli.models.embedders.onnx_embedder import OnnxEmbedder
 from valor_cli.models.requests import Request, conversation
-from valor_cli.models.scheduler.stop import Stop
-from valor_cli.models.settings import EmbedderSettings
 
 SAMPLE = ROOT / "sample_data"
 CONFIGS = sorted(path.stem for path in (ROOT / "configs").glob("*.yaml"))
 WITH_BASELINE = {"max_drop", "not_worse"}
 """Rules of gates that nothing is checked of without an earlier run."""
 
-LONG = {"object_detection_nightly", "text_generation_models", "text_generation_robustness"}
+LONG = {"object_detection_nightly", "text_generation_robustness"}
 RUN = [pytest.param(one, marks=pytest.mark.slow) if one in LONG else one for one in CONFIGS]
 """Every config, those whose runs take longest among the slow tests."""
 
@@ -94,8 +74,13 @@ def test_what_was_written_is_told_aligned_with_the_next_command(
 def test_without_arguments_it_writes_boxes_here(valor: Valor, tmp_path: Path) -> None:
     done = valor("init", cwd=tmp_path)
     assert done.stdout.endswith("next: valor evaluate configs/object_detection.yaml\n")
-    assert (tmp_path / "configs/object_detection.yaml").is_file()
+    config = tmp_path / "configs/object_detection.yaml"
+    config.write_text("mine")
     refused(valor("init", cwd=tmp_path), "configs/object_detection.yaml: exists already")
+    assert config.read_text() == "mine"
+    (tmp_path / "file").write_text("")
+    refused(valor("init", "classification", "file/x", cwd=tmp_path), "cannot be written")
+    refused(valor("init", "classificaton", cwd=tmp_path), "did you mean 'classification'?")
 
 
 def test_sample_data_are_small_and_every_folder_says_where_it_comes_from() -> None:
@@ -122,20 +107,7 @@ class Ran(NamedTuple):
 
     @property
     def result(self) -> Any:
-        return json.loads((self.out / "results.json").read_text(encoding="utf-8"))
-
-    def value(self, metric: str, **wanted: Any) -> float:
-        """The one value of that metric; `parameters` need not be all of them."""
-        parameters = wanted.pop("parameters", {})
-        wanted = {"slice": None, "label": None, **wanted}
-        (row,) = (
-            row
-            for row in self.result["metrics"]
-            if row["metric"] == metric
-            and all(row[key] == value for key, value in wanted.items())
-            and all(row["parameters"].get(key) == value for key, value in parameters.items())
-        )
-        return float(row["value"])
+        return read_run(self.out).result
 
 
 Evaluating = Callable[..., Ran]
@@ -243,9 +215,8 @@ def test_the_gate_of_texts_notices_worse_answers(evaluated: Evaluating, desk: Pa
     again = evaluated("text_generation_ci", "--baseline", str(before.out))
     assert again.code == 0, again.said
     assert {gate["status"] for gate in again.result["gates"]} == {"passed"}
-    lines = (SAMPLE / "text_generation/answers.jsonl").read_text(encoding="utf-8").splitlines()
-    rows = [{**json.loads(line), "response": "I do not know."} for line in lines]
-    (desk / "dull.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    rows = lines_of(SAMPLE / "text_generation/answers.jsonl")
+    written(desk / "dull.jsonl", [{**row, "response": "I do not know."} for row in rows])
     dull = evaluated("text_generation_ci", "--baseline", str(before.out), ANSWERS="../dull.jsonl")
     assert dull.code == 1
     failed = {gate["rule"] for gate in dull.result["gates"] if gate["status"] == "failed"}
@@ -267,16 +238,9 @@ ASKED = (
 """Metric and prompt of the calls of a sample, in their order."""
 
 
-def recorded() -> list[Any]:
-    return [json.loads(line) for line in CASSETTE.read_text(encoding="utf-8").splitlines()]
-
-
 def test_the_cassette_is_what_recording_its_replies_gives(tmp_path: Path) -> None:
     """So it can be made again when prompts change: the file of this test is then the new one."""
-    rows = [
-        json.loads(line)
-        for line in (SAMPLE / "text_generation/rag.jsonl").read_text(encoding="utf-8").splitlines()
-    ]
+    rows = lines_of(SAMPLE / "text_generation/rag.jsonl")
     samples = list(dict.fromkeys(row["sample_id"] for row in rows))
     replies = []
     # Sample by sample, of each all models.
@@ -284,14 +248,14 @@ def test_the_cassette_is_what_recording_its_replies_gives(tmp_path: Path) -> Non
         for metric, prompt in ASKED:
             own = [
                 line
-                for line in recorded()
+                for line in lines_of(CASSETTE)
                 if (line["sample_id"], line["metric"], line["prompt"])
                 == (row["sample_id"], metric, prompt)
             ]
             # Of two models that are asked the same about the first one alone is recorded.
             (line,) = [one for one in own if one["model"] == row["model"]] or own
             replies.append({"reply": line["reply"]})
-    (tmp_path / "replies.jsonl").write_text("".join(json.dumps(one) + "\n" for one in replies))
+    written(tmp_path / "replies.jsonl", replies)
     made = tmp_path / "rag_judge.cassette.jsonl"
     judge = {"backend": "scripted", "name": "by hand", "replies": str(tmp_path / "replies.jsonl")}
     arguments = [f"judge={json.dumps({**judge, 'record': str(made)})}", f"report.out={tmp_path}"]
@@ -305,7 +269,7 @@ def test_the_cassette_is_what_recording_its_replies_gives(tmp_path: Path) -> Non
 @pytest.mark.slow
 def test_the_block_in_the_comment_asks_a_server(desk: Path, tmp_path: Path) -> None:
     """A server that says what was recorded gives the same values as the recording."""
-    replies = {line["key"]: line["reply"] for line in recorded()}
+    replies = {line["key"]: line["reply"] for line in lines_of(CASSETTE)}
 
     def plan(asked: Asked) -> Turn:
         told = conversation(*((one["role"], one["content"]) for one in asked.body["messages"]))
@@ -338,225 +302,50 @@ def test_the_block_in_the_comment_asks_a_server(desk: Path, tmp_path: Path) -> N
 
 # --- Numbers -------------------------------------------------------------------------------------
 
-
-def jsonl(name: str) -> list[Any]:
-    text = (SAMPLE / "text_generation" / name).read_text(encoding="utf-8")
-    return [json.loads(line) for line in text.splitlines()]
-
-
-def table(name: str) -> list[dict[str, str]]:
-    with (SAMPLE / "classification" / name).open(encoding="utf-8") as file:
-        return list(csv.DictReader(file))
-
-
-def coco_ap(task: str, model: str, kind: str) -> float:
-    """AP as pycocotools has it."""
-    with redirect_stdout(io.StringIO()):
-        truth = COCO(str(SAMPLE / task / "ground_truth.json"))
-        run = COCOeval(truth, truth.loadRes(str(SAMPLE / task / f"{model}.json")), kind)
-        run.evaluate()
-        run.accumulate()
-        run.summarize()
-    return float(run.stats[0])
-
-
-def digits(model: str) -> tuple[list[int], np.ndarray[Any, Any]]:
-    """Labels and probabilities, row by row."""
-    truth = {row["id"]: int(row["label"]) for row in table("ground_truth.csv")}
-    rows = table(f"{model}.csv")
-    scores = np.array([[float(row[str(label)]) for label in range(10)] for row in rows])
-    # Six digits of each do not quite add up to 1.
-    return [truth[row["id"]] for row in rows], scores / scores.sum(axis=1, keepdims=True)
-
-
-def pixels(model: str) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """All pixels of all images: what they are, and what the model says."""
-
-    def read(folder: str) -> Iterator[np.ndarray[Any, Any]]:
-        for path in sorted((SAMPLE / "semantic_segmentation" / folder).glob("*.png")):
-            with Image.open(path) as picture:
-                yield np.asarray(picture).ravel()
-
-    return np.concatenate(list(read("ground_truth"))), np.concatenate(list(read(model)))
-
-
-def panoptic(model: str) -> float:
-    """PQ by its definition, pixels of no ground truth void: out of unions, and forgiving."""
-    folder = SAMPLE / "instance_segmentation"
-    truth = json.loads((folder / "ground_truth.json").read_text(encoding="utf-8"))
-    found = json.loads((folder / f"{model}.json").read_text(encoding="utf-8"))
-    sizes = {one["id"]: [one["height"], one["width"]] for one in truth["images"]}
-
-    def drawn(objects: Iterable[Mapping[str, Any]], image: int) -> Sequence[Any]:
-        runs = [one["segmentation"] for one in objects if one["image_id"] == image]
-        packed = [
-            coco_masks.frPyObjects(one, *sizes[image]) if isinstance(one["counts"], list) else one
-            for one in runs
-        ]
-        return [coco_masks.decode(one).astype(bool) for one in packed]
-
-    ious: list[float] = []
-    unmatched = 0.0
-    for image in sizes:
-        right, said_of = drawn(truth["annotations"], image), drawn(found, image)
-        known = np.logical_or.reduce(right)
-        taken: set[int] = set()
-        for one in said_of:
-            unions = [((one & known) | other).sum() for other in right]
-            iou = [(one & other).sum() / union for other, union in zip(right, unions, strict=True)]
-            best = int(np.argmax(iou))
-            if iou[best] > 0.5:
-                ious.append(float(iou[best]))
-                taken.add(best)
-            elif (one & ~known).sum() <= 0.5 * one.sum():
-                unmatched += 0.5
-        unmatched += 0.5 * (len(right) - len(taken))
-    return sum(ious) / (len(ious) + unmatched)
-
-
-def names_a_reference(row: Mapping[str, Any]) -> bool:
-    return any(one.lower() in row["response"].lower() for one in row["references"])
-
-
-def of_model(name: str, model: str) -> list[Any]:
-    return [row for row in jsonl(name) if row["model"] == model]
-
-
-def rouge_l(rows: Sequence[Mapping[str, Any]]) -> float:
-    scorer = RougeScorer(["rougeL"])
-    return float(
-        np.mean(
-            [
-                scorer.score_multi(row["references"], row["response"])["rougeL"].fmeasure
-                for row in rows
-            ]
-        )
-    )
-
-
-Check = Callable[[Ran], tuple[float, float]]
-
-NUMBERS: dict[str, Check] = {
-    "classification": lambda ran: (
-        ran.value("accuracy", model="random_forest"),
-        accuracy_score(digits("random_forest")[0], digits("random_forest")[1].argmax(1)),
-    ),
-    # Four models, and probabilities whose squared errors are added up over labels.
-    "classification_comparison": lambda ran: (
-        ran.value("brier_score", model="logistic_regression"),
-        brier_score_loss(
-            *digits("logistic_regression"), labels=list(range(10)), scale_by_half=False
-        ),
-    ),
-    "classification_nightly": lambda ran: (
-        ran.value("balanced_accuracy"),
-        balanced_accuracy_score(*zip(*people(), strict=True)),
-    ),
-    "instance_segmentation": lambda ran: (
-        ran.value("coco", output="AP", model="watershed"),
-        coco_ap("instance_segmentation", "watershed", "segm"),
-    ),
-    "instance_segmentation_panoptic": lambda ran: (
-        ran.value("panoptic_quality", output="pq", model="shifted"),
-        panoptic("shifted"),
-    ),
-    "object_detection": lambda ran: (
-        ran.value("coco", output="AP", model="large"),
-        coco_ap("object_detection", "large", "bbox"),
-    ),
-    "object_detection_ci": lambda ran: (
-        ran.value("coco", output="AP"),
-        coco_ap("object_detection", "large", "bbox"),
-    ),
-    "object_detection_nightly": lambda ran: (
-        ran.value("coco", output="AP", model="small"),
-        coco_ap("object_detection", "small", "bbox"),
-    ),
-    # Printed by review_object_detection_metrics: tests/real_data/detection/voc-7img-24det
-    "object_detection_pascal_voc": lambda ran: (
-        ran.value(
-            "mean_average_precision",
-            parameters={"interpolation": "11_point", "iou_threshold": 0.3},
-        ),
+NUMBERS: dict[str, tuple[str, dict[str, Any], float]] = {
+    # Printed by pycocotools, and by review_object_detection_metrics.
+    "object_detection": ("coco", {"output": "AP", "model": "large"}, 0.3469581862666092),
+    "object_detection_pascal_voc": (
+        "mean_average_precision",
+        {"parameters": {"interpolation": "11_point", "iou_threshold": 0.3}},
         0.2683982683,
     ),
-    "semantic_segmentation": lambda ran: (
-        ran.value("mean_iou", model="shifted"),
-        jaccard_score(*pixels("shifted"), average="macro"),
-    ),
-    "semantic_segmentation_ci": lambda ran: (
-        ran.value("pixel_accuracy"),
-        accuracy_score(*pixels("random_forest")),
-    ),
-    "text_generation": lambda ran: (
-        ran.value("rouge_l", output="f1", model="chatgpt"),
-        rouge_l(of_model("answers.jsonl", "chatgpt")),
-    ),
-    "text_generation_ci": lambda ran: (
-        ran.value("text_matching", output="pass", model="gpt4"),
-        float(np.mean([names_a_reference(row) for row in of_model("answers.jsonl", "gpt4")])),
-    ),
     # Claims that follow, of all claims of the answer: 2 of 2, 4 of 5, 2 of 3, 2 of 4.
-    "text_generation_judge": lambda ran: (
-        ran.value("faithfulness", model="gpt-4o"),
+    "text_generation_judge": (
+        "faithfulness",
+        {"model": "gpt-4o"},
         (2 / 2 + 4 / 5 + 2 / 3 + 2 / 4) / 4,
     ),
-    "text_generation_models": lambda ran: (
-        ran.value("semantic_similarity", model="gpt-4o"),
-        mean_cosine(of_model("rag.jsonl", "gpt-4o")),
-    ),
     # Statements of the right answer that the passages hold: 1 of 1, 2 of 2, 4 of 5, 1 of 2.
-    "text_generation_rag_local_judge": lambda ran: (
-        ran.value("context_recall", model="llama-3.1-405b"),
+    "text_generation_rag_local_judge": (
+        "context_recall",
+        {"model": "llama-3.1-405b"},
         (1 / 1 + 2 / 2 + 4 / 5 + 1 / 2) / 4,
     ),
-    "text_generation_robustness": lambda ran: (
-        ran.value("llm_classification", output="accuracy"),
-        float(np.mean([language_of(row) == row["reference"] for row in jsonl("robustness.jsonl")])),
-    ),
     # The ten that were planted, an address of a customer service, and an agent's number.
-    "text_generation_safety": lambda ran: (
-        ran.value("pii_leakage", output="pass"),
-        (51 - 10 - 2) / 51,
-    ),
+    "text_generation_safety": ("pii_leakage", {"output": "pass"}, (51 - 10 - 2) / 51),
 }
 
 
-def mean_cosine(rows: Sequence[Mapping[str, Any]]) -> float:
-    """Of each response and its reference, by vectors that have tests of their own."""
-    embedder = OnnxEmbedder(EmbedderSettings(), Stop())
-    texts = [text for row in rows for text in (row["response"], *row["references"])]
-    vectors = np.asarray(asyncio.run(embedder.embed(texts)), dtype=np.float64)
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    return float((vectors[::2] * vectors[1::2]).sum(axis=1).mean())
+@pytest.mark.parametrize("name", NUMBERS)
+def test_numbers_that_were_found_by_hand_or_elsewhere(name: str, evaluated: Evaluating) -> None:
+    metric, where, expected = NUMBERS[name]
+    found = read_run(evaluated(name).out).value(metric, **where)
+    assert found == pytest.approx(expected, abs=1e-9)
 
 
-def people() -> list[tuple[str, str]]:
-    return [(row["label"], row["prediction"]) for row in table("people.csv")]
+# --- Sample data are what their README says ------------------------------------------------------
 
 
 def language_of(row: Mapping[str, Any]) -> str:
     return str(py3langid.classify(row["user_input"])[0])
 
 
-@pytest.mark.parametrize("name", RUN)
-@pytest.mark.filterwarnings("ignore:y_pred contains classes not in y_true")  # `na`: no answer
-@pytest.mark.filterwarnings("ignore:__array__ implementation doesn't:DeprecationWarning")  # COCO's
-def test_a_number_of_every_config(name: str, evaluated: Evaluating) -> None:
-    ours, theirs = NUMBERS[name](evaluated(name))
-    assert ours == pytest.approx(theirs, abs=1e-9)
-
-
-# --- Sample data are what their README says ------------------------------------------------------
-
-
 def test_perturbed_sentences_are_those_of_the_command(tmp_path: Path) -> None:
-    rows = jsonl("robustness.jsonl")
+    rows = lines_of(SAMPLE / "text_generation/robustness.jsonl")
     kept = [{k: v for k, v in row.items() if k != "response"} for row in rows]
     asked = [row for row in kept if "perturbed_from" not in row]
-    (tmp_path / "sentences.jsonl").write_text(
-        "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in asked), encoding="utf-8"
-    )
+    written(tmp_path / "sentences.jsonl", asked)
     made = tmp_path / "robustness.jsonl"
     done = invoke(
         [
@@ -565,12 +354,12 @@ def test_perturbed_sentences_are_those_of_the_command(tmp_path: Path) -> None:
         ],
     )
     assert done.exit_code == 0, done.output
-    assert [json.loads(line) for line in made.read_text(encoding="utf-8").splitlines()] == kept
+    assert lines_of(made) == kept
     assert [language_of(row) for row in rows] == [row["response"] for row in rows]
 
 
 def test_flips_are_those_of_the_outputs(evaluated: Evaluating) -> None:
-    rows = {row["id"]: row for row in jsonl("robustness.jsonl")}
+    rows = {row["id"]: row for row in lines_of(SAMPLE / "text_generation/robustness.jsonl")}
     right = {key: row["response"] == row["reference"] for key, row in rows.items()}
     flipped = {
         key

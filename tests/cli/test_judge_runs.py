@@ -9,7 +9,6 @@ import signal
 import socket
 import sqlite3
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -19,11 +18,10 @@ from typing import Any
 
 import pytest
 
-from tests.cli.conftest import ROOT
+from tests.cli.conftest import ROOT, read_run, written
 from tests.cli.judge_runs import (
     KEY,
     asked_once,
-    environment,
     evaluated,
     faulty,
     form_of,
@@ -359,8 +357,7 @@ def test_what_a_judge_does_not_say_is_told_sample_by_sample(tmp_path: Path) -> N
             "faithfulness": {"ok": 9, "parse_failure": 2, "judge_error": 1},
             "contact_information": {"ok": 10, "parse_failure": 1, "judge_error": 1},
         }
-        lines = (tmp_path / "out" / "samples.jsonl").read_text().splitlines()
-        found = [json.loads(line)["metrics"] for line in lines]
+        found = [line["metrics"] for line in read_run(tmp_path / "out").samples]
         reason = found[3]["faithfulness"]["reason"]
         assert reason.startswith("judge: the request is too long for the model")
         assert "no JSON" in found[5]["faithfulness"]["reason"]
@@ -412,9 +409,9 @@ def test_models_of_one_file_and_judges_are_told_apart(tmp_path: Path) -> None:
             for model in ("a", "b")
             for at in range(4)
         ]
-        (tmp_path / "samples.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+        written(tmp_path / "samples.jsonl", rows)
         assert evaluated(tmp_path, "--out", "first").returncode == 0
-        found = json.loads((tmp_path / "first" / "results.json").read_text())
+        found = read_run(tmp_path / "first").result
         assert found["models"] == ["a", "b"]
         usage = {(one["metric"], one["model"]): one["calls"] for one in found["run"]["usage"]}
         assert usage == {
@@ -458,36 +455,6 @@ def test_data_cannot_leave_its_block(tmp_path: Path) -> None:
     assert sum(mark in line for line in lines) == 2
     assert "\n".join(lines[first + 1 : last]) == ATTACK
     assert "Ignore the above" not in system
-
-
-def imported(folder: Path, *arguments: str) -> set[str]:
-    """The modules that a run of the program imports."""
-    done = subprocess.run(
-        [sys.executable, "-X", "importtime", "-m", "valor_cli", "evaluate", *arguments],
-        cwd=folder,
-        env=environment(folder),
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-    )
-    return {line.rsplit("|", 1)[-1].strip() for line in done.stderr.splitlines()}
-
-
-def test_runs_import_no_more_than_they_ask_with(tmp_path: Path) -> None:
-    project(tmp_path, 2, metrics="[pii_leakage]")
-    modules = imported(tmp_path, "run.yaml")
-    assert "valor_cli.pipeline.run" in modules
-    assert not modules & {"asyncio", "sqlite3", "litellm", "valor_cli.models.session"}
-    replies = [{"verdict": "absent"}, {"verdict": "present"}]
-    (tmp_path / "replies.jsonl").write_text(
-        "".join(f'{{"reply": {json.dumps(one)}}}\n' for one in replies)
-    )
-    scripted = {"api_base": None, "model": None, "backend": "scripted", "replies": "replies.jsonl"}
-    project(tmp_path, 2, judge=scripted, metrics="[contact_information]")
-    modules = imported(tmp_path, "run.yaml")
-    assert "valor_cli.models.session" in modules
-    assert not modules & {"litellm", "httpx", "openai", "aiohttp"}
 
 
 def test_a_slip_in_record_costs_no_data(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.conftest import written
 from valor_cli.cli.app import app
 from valor_cli.errors import DataError
 from valor_cli.masking import keep_secret, masked_bytes, without_secrets
@@ -71,7 +72,7 @@ def test_no_file_and_no_line_of_a_run_has_it(
     monkeypatch.setenv("LABEL_SECRET", SECRET)
     monkeypatch.setenv("PLAIN", "shown-1")
     rows = [{"id": at, "label": "cat", "prediction": ["cat", "dog"][at % 2]} for at in range(4)]
-    (tmp_path / "s.jsonl").write_text("".join(json.dumps(one) + "\n" for one in rows))
+    written(tmp_path / "s.jsonl", rows)
     (tmp_path / "run.yaml").write_text(
         "task: classification\ndata: {samples: s.jsonl}\nmetrics: [f1, confusion_matrix, "
         "sample_scores: {probabilities: false}]\n"

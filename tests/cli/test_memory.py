@@ -1,18 +1,21 @@
-"""Inputs that memory is not enough for."""
+"""Inputs that memory or time is not enough for, and ends that no command expects."""
 
 from __future__ import annotations
 
-import json
 import signal
 import sys
 from collections.abc import Callable
 from math import cos, sin, tau
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests.cli.conftest import Valor, configured, refused, written
 from valor_cli.cli import app
 from valor_cli.data.source import files
+
+DATA = {"ground_truth": "gt.jsonl", "predictions": "dt.jsonl"}
 
 
 @pytest.mark.parametrize(
@@ -27,16 +30,14 @@ from valor_cli.data.source import files
 def test_no_memory_is_told_with_the_file(
     error: Callable[[], Exception],
     broken: str,
+    valor: Valor,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    for name in ("gt.jsonl", "dt.jsonl"):
-        row = {"image_id": "1", "objects": [{"label": "a", "box": [0, 0, 1, 1], "score": 1}]}
-        Path(name).write_text(json.dumps(row))
-    text = "task: object_detection\ndata: {ground_truth: gt.jsonl, predictions: dt.jsonl}\n"
-    Path("c.yaml").write_text(text)
+    row = {"image_id": "1", "objects": [{"label": "a", "box": [0, 0, 1, 1], "score": 1}]}
+    for name in DATA.values():
+        written(tmp_path / name, [row])
+    configured(tmp_path, "object_detection", DATA)
     whole = files.TextSource.chunks
 
     def chunks(self: files.TextSource, size: int = files.CHUNK) -> object:
@@ -45,15 +46,36 @@ def test_no_memory_is_told_with_the_file(
         return whole(self, size)
 
     monkeypatch.setattr(files.TextSource, "chunks", chunks)
-    monkeypatch.setattr(sys, "argv", ["valor", "evaluate", "c.yaml"])
-    monkeypatch.setattr(signal, "signal", lambda *_: None)
-    with pytest.raises(SystemExit) as ended:
-        app._run()
-    assert ended.value.code == 2
-    said = capsys.readouterr().err
-    assert said.startswith(f"error: {broken}: out of memory\n")
-    assert "shards/*.jsonl" in said
-    assert "Traceback" not in said
+    done = valor("evaluate", "run.yaml", cwd=tmp_path)
+    refused(done, "shards/*.jsonl")
+    assert done.stderr.startswith(f"error: {broken}: out of memory\n")
+
+
+@pytest.mark.parametrize(
+    ("command", "hint"),
+    [
+        ("evaluate run.yaml", "or set `geometry: mask`"),
+        ("evaluate run.yaml --set geometry=rotated_box", "or set `geometry: mask`"),
+        ("convert gt.jsonl gt.json", "or convert to masks"),
+    ],
+)
+def test_a_polygon_that_would_take_too_long_is_named(
+    command: str, hint: str, valor: Valor, tmp_path: Path
+) -> None:
+    star = [100 * of(tau * 50 * at / 101) for at in range(101) for of in (cos, sin)]
+    square: list[Any] = [0, 0, 9, 0, 9, 9]
+    for name, polygon in (("gt.jsonl", star), ("dt.jsonl", square)):
+        rows = [
+            {"image_id": at, "objects": [{"label": "a", "polygon": [one], "score": 1}]}
+            for at, one in enumerate((square, polygon))
+        ]
+        written(tmp_path / name, rows)
+    configured(tmp_path, "instance_segmentation", DATA)
+    done = valor(*command.split(), cwd=tmp_path)
+    refused(done)
+    said = "error: gt.jsonl:2: polygon: too many of its edges cross, or lie beside"
+    assert done.stderr.startswith(said)
+    assert done.stderr.endswith(f"{hint}\n")
 
 
 @pytest.mark.parametrize(
@@ -89,39 +111,3 @@ def test_what_happens_before_a_command_and_in_libraries_is_told_without_a_traceb
     with pytest.raises(SystemExit) as ended:
         app.main()
     assert (ended.value.code, capsys.readouterr().err) == (code, told)
-
-
-@pytest.mark.parametrize(
-    ("command", "hint"),
-    [
-        ("evaluate c.yaml", "or set `geometry: mask`"),
-        ("evaluate c.yaml --set geometry=rotated_box", "or set `geometry: mask`"),
-        ("convert gt.jsonl gt.json", "or convert to masks"),
-    ],
-)
-def test_a_polygon_that_would_take_too_long_is_named(
-    command: str,
-    hint: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    star = [100 * of(tau * 50 * at / 101) for at in range(101) for of in (cos, sin)]
-    square = [0, 0, 9, 0, 9, 9]
-    for name, polygon in (("gt.jsonl", star), ("dt.jsonl", square)):
-        rows = [
-            {"image_id": at, "objects": [{"label": "a", "polygon": [one], "score": 1}]}
-            for at, one in enumerate((square, polygon))
-        ]
-        Path(name).write_text("\n".join(map(json.dumps, rows)))
-    text = "task: instance_segmentation\ndata: {ground_truth: gt.jsonl, predictions: dt.jsonl}\n"
-    Path("c.yaml").write_text(text)
-    monkeypatch.setattr(sys, "argv", ["valor", *command.split()])
-    monkeypatch.setattr(signal, "signal", lambda *_: None)
-    with pytest.raises(SystemExit) as ended:
-        app._run()
-    assert ended.value.code == 2
-    said = capsys.readouterr().err
-    assert said.startswith("error: gt.jsonl:2: polygon: too many of its edges cross, or lie beside")
-    assert said.endswith(f"{hint}\n")

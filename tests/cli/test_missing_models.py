@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import ROOT, Valor
+from tests.cli.conftest import ROOT, Valor, refused
 from tests.cli.test_model_runs import by_metric, configured, results
 
 FETCH = "the model bge/small is not on this machine; fetch it: hf download bge/small"
@@ -98,8 +98,9 @@ def test_validate_tells_of_a_model_that_is_not_there(valor: Valor, tmp_path: Pat
     assert ran.stdout.endswith("run.yaml: ok\n")
 
 
-@pytest.mark.parametrize("command", ["validate", "evaluate"])
-@pytest.mark.parametrize("package", ["onnxruntime", "tokenizers"])
+@pytest.mark.parametrize(
+    ("command", "package"), [("validate", "onnxruntime"), ("evaluate", "tokenizers")]
+)
 def test_what_is_not_installed_is_told(
     valor: Valor, tmp_path: Path, command: str, package: str
 ) -> None:
@@ -110,41 +111,32 @@ def test_what_is_not_installed_is_told(
 
 
 @pytest.mark.parametrize(
-    ("made", "told"),
+    ("own", "made", "told"),
     [
-        ({}, "has no model.onnx"),
-        ({"model.onnx": "no graph", "tokenizer.json": "{"}, "is not a readable tokenizer"),
-        ({"model.onnx": "no graph"}, "has no tokenizer.json"),
+        ({"model": "model"}, {}, "has no model.onnx"),
+        ({"model": "model"}, {"model.onnx": "no graph"}, "has no tokenizer.json"),
+        (
+            {"model": "model"},
+            {"model.onnx": "no graph", "tokenizer.json": "{"},
+            "is not a readable tokenizer",
+        ),
+        ({"backend": "precomputed", "vectors": "none.jsonl"}, {}, "none.jsonl: cannot be read"),
+        # Names that no file can have are no accident.
+        ({"model": "m" * 300}, {}, ""),
+        ({"model": "loop"}, {}, ""),
+        ({"model": "nul\0"}, {}, ""),
     ],
 )
-def test_validate_opens_what_opens_in_a_moment(
-    valor: Valor, tmp_path: Path, made: dict[str, str], told: str
+def test_what_opens_in_a_moment_is_opened_by_validate_too(
+    valor: Valor, tmp_path: Path, own: dict[str, str], made: dict[str, str], told: str
 ) -> None:
+    (tmp_path / "loop").symlink_to("loop")
     (tmp_path / "model").mkdir()
     for name, content in made.items():
         (tmp_path / "model" / name).write_text(content)
-    ran = valor("validate", configured(tmp_path, embedder={"model": "model"}), cwd=Path("/"))
-    assert ran.returncode == 2
-    assert told in ran.stderr
-
-
-def test_validate_reads_the_file_of_vectors(valor: Valor, tmp_path: Path) -> None:
-    own = {"backend": "precomputed", "vectors": "none.jsonl"}
-    ran = valor("validate", configured(tmp_path, embedder=own))
-    assert ran.returncode == 2
-    assert "none.jsonl: cannot be read" in ran.stderr
-
-
-@pytest.mark.parametrize("model", ["m" * 300, "loop", "nul\0"])
-def test_names_that_no_file_can_have_are_no_accident(
-    valor: Valor, tmp_path: Path, model: str
-) -> None:
-    (tmp_path / "loop").symlink_to("loop")
-    config = configured(tmp_path, embedder={"model": model})
     for command in ("validate", "evaluate"):
-        ran = valor(command, config)
-        assert ran.returncode == 2
-        assert ran.stderr.startswith("error: ")
+        ran = valor(command, configured(tmp_path, embedder=own), cwd=Path("/"))
+        refused(ran, told, folder=tmp_path)
         assert "report it" not in ran.stderr
 
 

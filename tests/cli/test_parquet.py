@@ -1,4 +1,4 @@
-"""The same data as CSV, JSONL and Parquet through the command line: one result."""
+"""The same data in every form, whole and in pieces: one result."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.cli.conftest import ROOT, Valor
+from tests.cli.conftest import ROOT, Evaluate, lines_of, written
+from tests.same_bytes.layouts import TABLES
 from valor_cli import catalogue
 from valor_cli.config import load_config
 from valor_cli.errors import DataError
@@ -19,73 +20,33 @@ from valor_cli.pipeline import evaluate, make_plan
 from valor_cli.results.document import to_json
 
 DIGITS = ROOT / "sample_data" / "classification"
+
+
 ANSWERS = ROOT / "sample_data" / "text_generation" / "answers.jsonl"
+TASK = "text_generation"
 
 
-def results(valor: Valor, folder: Path, config: str) -> Any:
-    """Results without the block that says of what files they are."""
-    (folder / "run.yaml").write_text(config)
-    ran = valor("evaluate", folder / "run.yaml", "--out", folder / "out", "--format", "json")
-    assert ran.returncode == 0, ran.stderr
-    found = json.loads((folder / "out" / "results.json").read_text())
-    assert found.pop("run")
-    return found
+@pytest.mark.parametrize("form", ["csv", "json", "parquet"])
+def test_texts_are_the_same_in_every_form(
+    form: str, evaluate: Evaluate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whole and, where a form can be cut, in pieces."""
+    path = tmp_path / f"answers.{form}"
+    path.write_bytes(TABLES[form](lines_of(ANSWERS)[:60]))
+    written(tmp_path / "answers.jsonl", lines_of(ANSWERS)[:60])
+
+    def result(name: str) -> Any:
+        run = evaluate(name, ["exact_match", "rouge_l"], slices=["metadata.human_correct"])
+        return {**run.result, "run": None}
+
+    expected = result("answers.jsonl")
+    assert result(path.name) == expected
+    monkeypatch.setenv("VALOR_PIECE_BYTES", str(path.stat().st_size // 4))
+    assert result(path.name) == expected
 
 
 def table_of(name: str) -> list[dict[str, str]]:
     return list(csv.DictReader((DIGITS / name).read_text().splitlines()))
-
-
-def saved(columns: dict[str, Any], path: Path) -> None:
-    """Row groups of 100, so that there are several."""
-    pq.write_table(pa.table(columns), path, row_group_size=100)
-
-
-def test_classification(valor: Valor, tmp_path: Path) -> None:
-    table = table_of("random_forest.csv")
-    ids = [row.pop("id") for row in table]
-    scores = [{name: float(score) for name, score in row.items()} for row in table]
-    truth = {row["id"]: row["label"] for row in table_of("ground_truth.csv")}
-    labels = [truth[one] for one in ids]
-    rows = zip(ids, labels, scores, strict=True)
-    lines = [json.dumps({"id": a, "label": b, "predictions": c}) for a, b, c in rows]
-    (tmp_path / "lines.jsonl").write_text("\n".join(lines))
-    # Labels as whole numbers, and a column for each class.
-    saved({"id": list(truth), "label": list(map(int, truth.values()))}, tmp_path / "truth.parquet")
-    wide = {name: [row[name] for row in scores] for name in scores[0]}
-    saved({"id": ids, **wide}, tmp_path / "wide.parquet")
-    # Both sides in one file, with the scores of a row in one column.
-    maps = pa.array([list(row.items()) for row in scores], pa.map_(pa.string(), pa.float64()))
-    saved({"id": ids, "label": labels, "predictions": maps}, tmp_path / "maps.pq")
-    both = (
-        f"ground_truth: {DIGITS}/ground_truth.csv, predictions: {{m: {DIGITS}/random_forest.csv}}"
-    )
-    as_csv, as_columns, as_lines, as_maps = (
-        results(valor, tmp_path, f"task: classification\ndata: {{{data}}}\n")
-        for data in (
-            both,
-            "ground_truth: truth.parquet, predictions: {m: wide.parquet}",
-            "samples: {m: lines.jsonl}",
-            "samples: {m: maps.pq}, format: parquet",
-        )
-    )
-    assert as_csv["metrics"]
-    assert as_columns == as_csv
-    assert as_maps == as_lines
-    assert as_maps["metrics"] == as_csv["metrics"]
-
-
-def test_text(valor: Valor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = list(map(json.loads, ANSWERS.read_text().splitlines()))
-    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "answers.parquet", row_group_size=100)
-    config = "task: text_generation\ndata: {{samples: {}}}\nmetrics: [exact_match, rouge]\n"
-    config += "slices: [metadata.human_correct]\n"
-    expected = results(valor, tmp_path, config.format(ANSWERS))
-    assert expected["metrics"]
-    assert results(valor, tmp_path, config.format("answers.parquet")) == expected
-    # Some row groups a piece, of a quarter of what is said: measuring texts takes longer.
-    monkeypatch.setenv("VALOR_PIECE_BYTES", str((tmp_path / "answers.parquet").stat().st_size))
-    assert results(valor, tmp_path, config.format("answers.parquet")) == expected
 
 
 @pytest.mark.parametrize("long", [False, True], ids=["a row a sample", "a row a label"])

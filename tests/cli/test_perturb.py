@@ -7,11 +7,10 @@ import json
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.cli.conftest import Valor
+from tests.cli.conftest import Valor, lines_of, written
 from valor_cli.kernels.text.perturbations import CHANGES
 
 ROWS = [
@@ -25,7 +24,7 @@ Perturbed = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    (tmp_path / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    written(tmp_path / "in.jsonl", ROWS)
     return tmp_path
 
 
@@ -37,14 +36,10 @@ def perturbed(folder: Path, valor: Valor) -> Perturbed:
     return run
 
 
-def lines(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text().splitlines()]
-
-
 def test_copies_stand_behind_their_originals(folder: Path, perturbed: Perturbed) -> None:
     done = perturbed("in.jsonl", "--kind", "typo,base64", "-o", "out.jsonl")
     assert done.returncode == 0, done.stderr
-    found = lines(folder / "out.jsonl")
+    found = lines_of(folder / "out.jsonl")
     assert [row["id"] for row in found] == [
         "a", "a~typo-medium", "a~base64-medium", "b", "b~typo-medium", "b~base64-medium",
     ]  # fmt: skip
@@ -73,7 +68,7 @@ def test_what_is_a_copy_already_is_not_copied_again(folder: Path, perturbed: Per
     perturbed("in.jsonl", "--kind", "case", "-o", "once.jsonl")
     done = perturbed("once.jsonl", "--kind", "comma", "-o", "twice.jsonl", "--only-copies")
     assert done.returncode == 0, done.stderr
-    assert [row["id"] for row in lines(folder / "twice.jsonl")] == [
+    assert [row["id"] for row in lines_of(folder / "twice.jsonl")] == [
         "a~comma-medium", "b~comma-medium",
     ]  # fmt: skip
 

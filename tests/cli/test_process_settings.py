@@ -5,47 +5,86 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
+from tests.cli.conftest import ROOT, configured, written
 from valor_cli.cli.app import COMMANDS, _called, app
 
+CALL = (
+    "import sys\n"
+    "sys.argv = ['valor', *{arguments}]\n"
+    "from valor_cli.cli.app import main\n"
+    "try: main()\n"
+    "except SystemExit as end: assert not end.code, end.code\n"
+)
 
-def said(program: str) -> list[str]:
+
+def said(program: str, cwd: Path = ROOT) -> list[str]:
     """What a process of its own prints; a fault of its end fails too."""
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, check=True
+        [sys.executable, "-W", "error", "-c", program],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert not done.stderr
     return done.stdout.split()
 
 
-def test_a_run_on_boxes_with_all_reports_imports_what_it_needs(project: Path) -> None:
-    program = (
-        "import sys\n"
-        f"sys.argv = ['valor', 'evaluate', {str(project / 'run.yaml')!r}, '-q']\n"
-        "from valor_cli.cli.app import main\n"
-        "try: main()\n"
-        "except SystemExit as end: print(end.code)\n"
-        "print(*{'PIL', 'xml', 'shapely', 'pycocotools', 'numpy.ma', 'rich', 'zstandard',\n"
-        "        'valor_cli.data.formats.jsonl.objects', 'valor_cli.pipeline.streaming',\n"
-        "        'valor_cli.pipeline.calibration.calibrate', 'valor_cli.pipeline.estimate'}\n"
-        "      & set(sys.modules))\n"
-    )
-    assert said(program) == ["0"]
+HEAVY = {"pandas", "sklearn", "torch", "pyarrow", "litellm", "shapely", "pycocotools", "scipy"}
+MODELS = {"onnxruntime", "tokenizers", "torch", "transformers", "safetensors"}
+BASE = {"numpy", "pydantic", "yaml", "jinja2", "msgspec", "orjson"}
+JSON = ("evaluate", "run.yaml", "-q", "--format", "json")
+REPORTS = ("evaluate", "run.yaml", "-q")
+UNUSED: dict[str, tuple[tuple[str, ...], Any, set[str]]] = {
+    "help": (("--help",), None, HEAVY | BASE),
+    "boxes": (JSON, "mAP", HEAVY | {"jinja2", "rich", "multiprocessing", "asyncio"}),
+    "all reports of boxes": (
+        REPORTS,
+        "coco",
+        {
+            *("PIL", "xml", "shapely", "pycocotools", "numpy.ma", "rich", "zstandard"),
+            *("valor_cli.data.formats.jsonl.objects", "valor_cli.pipeline.streaming"),
+            *("valor_cli.pipeline.calibration.calibrate", "valor_cli.pipeline.estimate"),
+        },
+    ),
+    "texts": (JSON, "rouge_l", MODELS | {"sqlite3", "asyncio"}),
+    "personal data": (JSON, "pii_leakage", {"asyncio", "sqlite3", "valor_cli.models.session"}),
+    "steps": (JSON, {"step_alignment": {"similarity": "edit"}}, MODELS),
+    "log-probabilities": (JSON, {"perplexity": {"logprobs": "data"}}, MODELS),
+    "a scripted judge": (
+        JSON,
+        "contact_information",
+        {"litellm", "httpx", "openai", "aiohttp"},
+    ),
+}
+"""Arguments, the metric that is asked for, and modules that are not imported."""
+
+
+@pytest.mark.parametrize("name", UNUSED)
+def test_runs_import_no_more_than_they_need(project: Path, name: str) -> None:
+    arguments, metric, unused = UNUSED[name]
+    task, data = "object_detection", {"ground_truth": "gt.json", "predictions": "dt.json"}
+    if name not in ("help", "boxes", "all reports of boxes"):
+        one = {"id": "a", "answer": "1. It is.", "reference": "It is.", "contexts": ["1. It is."]}
+        written(project / "samples.jsonl", [{**one, "token_logprobs": [-0.5]}])
+        task, data = "text_generation", {"samples": "samples.jsonl"}
+    written(project / "replies.jsonl", [{"reply": {"verdict": "absent"}}])
+    judge = {"backend": "scripted", "replies": "replies.jsonl"}
+    more = {"judge": judge} if name == "a scripted judge" else {}
+    configured(project, task, data, [metric], **more)
+    program = f"{CALL.format(arguments=list(arguments))}print('end', *{unused} & set(sys.modules))"
+    assert said(program, project)[-1] == "end"
 
 
 def test_the_summary_needs_no_names_of_emoji(project: Path) -> None:
-    program = (
-        "import sys\n"
-        f"sys.argv = ['valor', 'evaluate', {str(project / 'run.yaml')!r}]\n"
-        "from valor_cli.cli.app import main\n"
-        "try: main()\n"
-        "except SystemExit as end: print('\\nend', end.code)\n"
-        "print('rich.console' in sys.modules, 'rich._emoji_codes' in sys.modules)\n"
-    )
-    assert said(program)[-4:] == ["end", "0", "True", "False"]
+    modules = "print('rich.console' in sys.modules, 'rich._emoji_codes' in sys.modules)"
+    program = f"{CALL.format(arguments=['evaluate', 'run.yaml'])}{modules}"
+    assert said(program, project)[-2:] == ["True", "False"]
 
 
 def test_one_command_is_read_where_one_is_called() -> None:
@@ -59,13 +98,12 @@ def test_one_command_is_read_where_one_is_called() -> None:
 
 @pytest.mark.parametrize("command", [one.__name__ for one in COMMANDS])
 def test_a_command_says_the_same_alone_and_among_all(command: str) -> None:
-    for option in ("--help", "--not-an-option"):
-        alone, among = (
-            CliRunner().invoke(program, [command, option], prog_name="valor").output
-            for program in (_called([command]), app)
-        )
-        assert alone == among
-        assert f"valor {command}" in alone
+    alone, among = (
+        CliRunner().invoke(program, [command, "--help"], prog_name="valor").output
+        for program in (_called([command]), app)
+    )
+    assert alone == among
+    assert f"valor {command}" in alone
 
 
 def test_what_was_set_before_stays() -> None:

@@ -6,9 +6,10 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
-from tests.docs.pages import ROOT
+from tests.docs.pages import ROOT, blocks, text_of
 
 GAP = " ..."
 """The line of a diff that stands for lines that are not shown."""
@@ -21,6 +22,15 @@ class PackageCopy:
         self.folder = folder
         ignored = shutil.ignore_patterns("__pycache__")
         shutil.copytree(ROOT / "valor_cli", folder / "valor_cli", ignore=ignored)
+
+    def follow(self, page: str, added: Sequence[str], changed: Sequence[str]) -> None:
+        """Do what a page tells to: its blocks of Python are files, its diffs change others."""
+        for path in (*added, *changed):
+            assert f"`{path}`" in text_of(page)
+        for path, block in zip(added, blocks(page, "python"), strict=True):
+            self.add(path, block.text)
+        for path, block in zip(changed, blocks(page, "diff"), strict=True):
+            self.change(path, block.text)
 
     def add(self, path: str, text: str) -> None:
         """A new file."""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import dedent
@@ -77,3 +80,30 @@ def anchors(text: str) -> set[str]:
         names.add(f"{name}-{found[name]}" if name in found else name)
         found[name] = found.get(name, 0) + 1
     return names
+
+
+def shell(folder: Path, command: str) -> subprocess.CompletedProcess[str]:
+    """A command with `valor` and `python` on the path, and no key in the environment."""
+    # Others read pages in environments that have nothing of the program.
+    from tests import program
+
+    environment = {name: value for name, value in os.environ.items() if "KEY" not in name}
+    if arguments := program.plain(command):
+        return program.run(*arguments, cwd=folder, environment=environment)
+    programs = folder / ".bin"
+    if not programs.exists():
+        programs.mkdir()
+        for name, what in (("valor", "-m valor_cli"), ("python", "")):
+            (programs / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {what} "$@"\n')
+            (programs / name).chmod(0o755)
+    path = f"{programs}{os.pathsep}{os.environ['PATH']}"
+    return subprocess.run(
+        ["/bin/sh", "-c", command],
+        cwd=folder,
+        env={**environment, "PATH": path, "PYTHONPATH": str(ROOT)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )

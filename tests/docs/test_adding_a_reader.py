@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from tests.docs.package_copy import PackageCopy
-from tests.docs.pages import blocks, text_of
+from tests.docs.pages import blocks
 
 PAGE = "docs/adding-a-reader.md"
 ROWS = "valor_cli/data/formats/yaml_rows.py"
@@ -23,12 +23,7 @@ CHANGED = ("valor_cli/data/formats/tables.py", "valor_cli/data/inputs/objects.py
 def package(tmp_path_factory: pytest.TempPathFactory) -> PackageCopy:
     """A copy with all steps of the page done, and the page's own data beside it."""
     package = PackageCopy(tmp_path_factory.mktemp("package"))
-    rows, reader, test = blocks(PAGE, "python")
-    package.add(ROWS, rows.text)
-    package.add(READER, reader.text)
-    package.add(TEST, test.text)
-    for path, diff in zip(CHANGED, blocks(PAGE, "diff"), strict=True):
-        package.change(path, diff.text)
+    package.follow(PAGE, (ROWS, READER, TEST), CHANGED)
     scores, config = blocks(PAGE, "yaml")
     package.add("scores.yaml", scores.text)
     package.add("run.yaml", config.text)
@@ -40,12 +35,6 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> PackageCopy:
             one["confidence"] = 0.9 - number / 10
     package.add("predicted.json", json.dumps(predicted))
     return package
-
-
-def test_the_page_names_its_files() -> None:
-    text = text_of(PAGE)
-    for path in (ROWS, READER, TEST, *CHANGED):
-        assert f"`{path}`" in text
 
 
 @pytest.mark.parametrize(

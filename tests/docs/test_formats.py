@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tests.docs.pages import ROOT, text_of
-from tests.docs.test_pages import shell
+from tests.docs.pages import ROOT, shell, text_of
 from valor_cli import catalogue, pipeline
 from valor_cli.config import load_config
 from valor_cli.data.conversion.formats import FORMATS

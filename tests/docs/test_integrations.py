@@ -239,44 +239,39 @@ def test_no_expression_stands_in_a_script_of_the_action() -> None:
     assert all("${{" not in step["run"] and step["shell"] == "bash" for step in steps)
 
 
-def test_a_step_that_passes(project: Project) -> None:
-    ended = project.act()
-    assert ended.code == 0, ended.said
-    assert ended.outputs == {
-        "exit-code": "0",
-        "verdict": "passed",
-        "results": "reports/valor/results.json",
-    }
-    assert ended.summary.startswith("## ✓ PASSED")
-    assert ended.summary.rstrip() == project.text("reports/valor/report.md").rstrip()
-
-
-def test_a_failed_gate_fails_the_step_and_is_annotated(project: Project) -> None:
-    project.config(FAILING)
-    ended = project.act()
-    assert ended.code == 1
-    assert (ended.outputs["exit-code"], ended.outputs["verdict"]) == ("1", "failed")
-    assert ended.outputs["results"] == "reports/valor/results.json"
-    assert ended.summary.startswith("## ✗ FAILED")
-    assert re.search(rf"^::error file={CONFIG},line=7,col=\d+,title=gate failed", ended.said, re.M)
-
-
-def test_a_step_that_only_says_what_was_found(project: Project) -> None:
-    project.config(FAILING)
-    ended = project.act(fail="false", summary="false")
-    assert (ended.code, ended.summary) == (0, "")
-    assert (ended.outputs["exit-code"], ended.outputs["verdict"]) == ("1", "failed")
-
-
-def test_a_broken_config_names_no_results_of_an_earlier_step(project: Project) -> None:
+@pytest.mark.parametrize(
+    ("config", "inputs", "code", "told", "summary"),
+    [
+        (SMALL, {}, 0, ("0", "passed"), "## ✓ PASSED"),
+        (FAILING, {}, 1, ("1", "failed"), "## ✗ FAILED"),
+        (FAILING, {"fail": "false", "summary": "false"}, 0, ("1", "failed"), ""),
+        (BROKEN, {}, 2, ("2", "unusable"), "## valor evaluate: unusable (exit code 2)"),
+    ],
+    ids=["passes", "fails", "says what was found", "is broken"],
+)
+def test_a_step(
+    project: Project,
+    config: str,
+    inputs: dict[str, str],
+    code: int,
+    told: tuple[str, str],
+    summary: str,
+) -> None:
+    # Results of an earlier step are not those of a broken one.
     assert project.act().outputs["results"]
-    project.config(BROKEN)
-    ended = project.act()
-    assert ended.code == 2
-    assert ended.outputs == {"exit-code": "2", "verdict": "unusable", "results": ""}
-    assert "gatess" in ended.said
-    assert ended.summary.startswith("## valor evaluate: unusable (exit code 2)")
-    assert "PASSED" not in ended.summary
+    project.config(config)
+    ended = project.act(**inputs)
+    assert ended.code == code, ended.said
+    results = "" if config == BROKEN else "reports/valor/results.json"
+    assert ended.outputs == {"exit-code": told[0], "verdict": told[1], "results": results}
+    assert ended.summary.startswith(summary)
+    assert bool(ended.summary) == bool(summary)
+    if config == SMALL:
+        assert ended.summary.rstrip() == project.text("reports/valor/report.md").rstrip()
+    place = rf"^::error file={CONFIG},line=7,col=\d+,title=gate failed"
+    assert bool(re.search(place, ended.said, re.M)) == (config == FAILING)
+    assert ("gatess" in ended.said) == (config == BROKEN)
+    assert config != BROKEN or "PASSED" not in ended.summary
 
 
 def test_several_configs_and_arguments(project: Project) -> None:
@@ -424,22 +419,16 @@ programs.mkdir(parents=True)
     (project.programs / "python3").chmod(0o755)
 
 
+LOCKED = f"--require-hashes --requirement {ROOT}/requirements.lock"
+
+
 @pytest.mark.parametrize(
     ("inputs", "installed"),
     [
-        (
-            {},
-            [
-                f"--require-hashes --requirement {ROOT}/requirements.lock",
-                f"--no-build-isolation -- {ROOT}",
-            ],
-        ),
+        ({}, [LOCKED, f"--no-build-isolation -- {ROOT}"]),
         (
             {"extras": "judge,cloud"},
-            [
-                f"--require-hashes --requirement {ROOT}/requirements.lock",
-                f"--no-build-isolation -- '{ROOT}[judge,cloud]'",
-            ],
+            [LOCKED, f"--no-build-isolation -- '{ROOT}[judge,cloud]'"],
         ),
         ({"install": "valor-cli[judge] == 0.1.0"}, ["-- 'valor-cli[judge] == 0.1.0'"]),
     ],

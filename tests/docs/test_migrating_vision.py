@@ -10,7 +10,7 @@ import importlib
 import importlib.util
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -71,9 +71,19 @@ def valor(folder: Path, *arguments: str) -> list[str]:
     return done.stdout.splitlines()
 
 
-def evaluated(folder: Path, config: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """All rows of a config's results."""
-    (folder / "run.yaml").write_text(yaml.safe_dump(dict(config)), encoding="utf-8")
+TRUTHS = {"classification": "ground_truth.csv"}
+
+
+def evaluated(
+    folder: Path, task: str, predictions: str, metrics: Sequence[Any], **more: Any
+) -> list[dict[str, Any]]:
+    """All rows of a run on sample data, or on files that stand in the folder."""
+    own = more.pop("ground_truth", f"sample_data/{task}/{TRUTHS.get(task, 'ground_truth.json')}")
+    there = f"sample_data/{task}/{predictions}"
+    found = there if (folder / there).exists() else predictions
+    config = {"task": task, "data": {"ground_truth": own, "predictions": found}}
+    path = folder / "run.yaml"
+    path.write_text(yaml.safe_dump({**config, "metrics": list(metrics), **more}), encoding="utf-8")
     valor(folder, "evaluate", "run.yaml", "--out", "run", "--format", "json", "--quiet")
     return rows_of(folder / "run")
 
@@ -325,37 +335,23 @@ def test_pycocotools_differs_where_the_page_says_so(desk: Path) -> None:
     truth = COCO(str(folder / "ground_truth.json"))
     found = truth.loadRes(str(folder / "large.json"))
     names = [one["name"] for one in truth.dataset["categories"]]
-    base: dict[str, Any] = {
-        "task": "object_detection",
-        "data": {
-            "ground_truth": str(folder / "ground_truth.json"),
-            "predictions": str(folder / "large.json"),
-        },
-    }
-    over_ious = {"mean_average_precision_over_ious": {"max_detections": 300}}
-
-    many = stats(maxDets=[1, 10, 300])
-    rows = evaluated(desk, {**base, "metrics": [over_ious]})
-    assert many[0] == -1
-    assert value(rows, over_ious) == pytest.approx(stats()[0], abs=1e-12)
-
-    rows = evaluated(
-        desk, {**base, "label_map": dict.fromkeys(names, "object"), "metrics": ["coco"]}
-    )
-    assert value(rows, "coco", output="AP") == pytest.approx(stats(useCats=0)[0], abs=1e-12)
-
-    kept = {"label": ["person", "bicycle"]}
-    rows = evaluated(desk, {**base, "filter": kept, "metrics": ["coco"]})
-    assert value(rows, "coco", output="AP") == pytest.approx(stats(catIds=[15, 2])[0], abs=1e-12)
-
     some = list(range(1, 31))
-    rows = evaluated(desk, {**base, "filter": {"image_id": some}, "metrics": ["coco"]})
-    assert value(rows, "coco", output="AP") == pytest.approx(stats(imgIds=some)[0], abs=1e-12)
-
+    over_ious = {"mean_average_precision_over_ious": {"max_detections": 300}}
     rough = {"mean_average_precision": {"interpolation": "11_point"}}
-    rows = evaluated(desk, {**base, "metrics": [rough]})
-    eleven = stats(recThrs=np.linspace(0, 1, 11))
-    assert value(rows, rough) == pytest.approx(eleven[1], abs=1e-12)
+    assert stats(maxDets=[1, 10, 300])[0] == -1
+    merged = {"label_map": dict.fromkeys(names, "object")}
+    labels = {"filter": {"label": ["person", "bicycle"]}}
+    images = {"filter": {"image_id": some}}
+    for metric, more, theirs in (
+        (over_ious, {}, stats()[0]),
+        ("coco", merged, stats(useCats=0)[0]),
+        ("coco", labels, stats(catIds=[15, 2])[0]),
+        ("coco", images, stats(imgIds=some)[0]),
+        (rough, {}, stats(recThrs=np.linspace(0, 1, 11))[1]),
+    ):
+        rows = evaluated(desk, "object_detection", "large.json", [metric], **more)
+        output = "AP" if metric == "coco" else "value"
+        assert value(rows, metric, output=output) == pytest.approx(theirs, abs=1e-12), metric
 
 
 @pytest.mark.parametrize(("peer", "config"), [("torchmetrics", 0), ("valor-lite", 0)])
@@ -396,21 +392,9 @@ def test_mean_average_precision_of_torchmetrics(desk: Path) -> None:
 def test_what_the_tables_say_of_torchmetrics(desk: Path) -> None:
     text = text_of(page("torchmetrics"))
     facts = golden("torchmetrics")["facts"]
-    rows = evaluated(
-        desk,
-        {
-            "task": "classification",
-            "data": {
-                "ground_truth": "sample_data/classification/ground_truth.csv",
-                "predictions": "sample_data/classification/random_forest.csv",
-            },
-            "metrics": ["mean_roc_auc", "average_precision", "expected_calibration_error"],
-        },
-    )
-    area, mean, calibration = (
-        value(rows, name)
-        for name in ("mean_roc_auc", "average_precision", "expected_calibration_error")
-    )
+    names = ("mean_roc_auc", "average_precision", "expected_calibration_error")
+    rows = evaluated(desk, "classification", "random_forest.csv", names)
+    area, mean, calibration = (value(rows, name) for name in names)
     assert area == pytest.approx(facts["mean ROC AUC"], abs=1e-6)
     assert mean == pytest.approx(facts["average precision"], abs=1e-6)
     assert calibration == pytest.approx(facts["calibration error of 32 bits"], abs=1e-6)
@@ -420,18 +404,7 @@ def test_what_the_tables_say_of_torchmetrics(desk: Path) -> None:
     assert f"{binned:.5f} for an average precision of {mean:.5f}" in text
     assert f"{facts['calibration error of 64 bits']:.5f} for {calibration:.5f}" in text
 
-    folder = "sample_data/instance_segmentation"
-    rows = evaluated(
-        desk,
-        {
-            "task": "instance_segmentation",
-            "data": {
-                "ground_truth": f"{folder}/ground_truth.json",
-                "predictions": f"{folder}/watershed.json",
-            },
-            "metrics": ["panoptic_quality"],
-        },
-    )
+    rows = evaluated(desk, "instance_segmentation", "watershed.json", ["panoptic_quality"])
     quality = value(rows, "panoptic_quality", output="pq")
     assert quality == pytest.approx(facts["panoptic quality"], abs=1e-6)
     assert f"not counted: {facts['panoptic quality, void predicted']:.3f}" in text
@@ -442,19 +415,8 @@ def test_what_the_table_says_of_the_confusion_matrix_of_valor_lite(desk: Path) -
     facts = golden("valor-lite")["facts"]
     text = text_of(page("valor-lite"))
     assert f"{facts['diagonal']} and {facts['tp']} on the sample data" in text
-    folder = "sample_data/object_detection"
-    evaluated(
-        desk,
-        {
-            "task": "object_detection",
-            "data": {
-                "ground_truth": f"{folder}/ground_truth.json",
-                "predictions": f"{folder}/large.json",
-            },
-            "matching": "valor",
-            "metrics": ["Counts", "ConfusionMatrix"],
-        },
-    )
+    wanted = ["Counts", "ConfusionMatrix"]
+    evaluated(desk, "object_detection", "large.json", wanted, matching="valor")
     result = json.loads((desk / "run" / "results.json").read_text())
     found = [row["value"] for row in result["metrics"] if row["output"] == "tp"]
     (table,) = result["tables"]
@@ -462,27 +424,11 @@ def test_what_the_table_says_of_the_confusion_matrix_of_valor_lite(desk: Path) -
 
 
 def test_a_second_choice_finds_more(desk: Path) -> None:
-    folder = "sample_data/object_detection"
-    found = [
-        value(
-            evaluated(
-                desk,
-                {
-                    "task": "object_detection",
-                    "data": {
-                        "ground_truth": f"{folder}/ground_truth.json",
-                        "predictions": f"{folder}/small.json",
-                    },
-                    "matching": matching,
-                    "metrics": [{"counts": {"iou_threshold": 0.3, "score_threshold": 0.05}}],
-                },
-            ),
-            "counts",
-            output="tp",
-            label="person",
-        )
-        for matching in ("coco", "valor")
-    ]
+    metric = {"counts": {"iou_threshold": 0.3, "score_threshold": 0.05}}
+    found = []
+    for matching in ("coco", "valor"):
+        rows = evaluated(desk, "object_detection", "small.json", [metric], matching=matching)
+        found.append(value(rows, "counts", output="tp", label="person"))
     assert found == [53, 52] == [53, golden("valor-lite")["facts"]["persons"]]
     assert "53 persons for 52" in text_of(page("valor-lite"))
 
@@ -570,17 +516,9 @@ def test_the_files_of_tm_to_coco_are_read(desk: Path) -> None:
     )
 
 
-def _average_precision(
-    desk: Path, predictions: str, truth: str = "sample_data/object_detection/ground_truth.json"
-) -> float:
-    rows = evaluated(
-        desk,
-        {
-            "task": "object_detection",
-            "data": {"ground_truth": truth, "predictions": predictions},
-            "metrics": ["coco"],
-        },
-    )
+def _average_precision(desk: Path, predictions: str, truth: str | None = None) -> float:
+    more = {} if truth is None else {"ground_truth": truth}
+    rows = evaluated(desk, "object_detection", predictions, ["coco"], **more)
     return value(rows, "coco", output="AP")
 
 
@@ -626,12 +564,8 @@ def test_objects_of_valor_lite_become_files(desk: Path, monkeypatch: pytest.Monk
         for uid, label in (("one", "a"), ("two", "b"))
     ]
     exec(classifications_block.text, {"json": json, "classifications": classifications})  # noqa: S102
-    rows = evaluated(
-        desk,
-        {
-            "task": "classification",
-            "data": {"samples": "samples.jsonl"},
-            "metrics": ["accuracy"],
-        },
+    (desk / "run.yaml").write_text(
+        "task: classification\ndata: {samples: samples.jsonl}\nmetrics: [accuracy]\n"
     )
-    assert value(rows, "accuracy") == 0.5
+    valor(desk, "evaluate", "run.yaml", "--out", "run", "--format", "json", "--quiet")
+    assert value(rows_of(desk / "run"), "accuracy") == 0.5

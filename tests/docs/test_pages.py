@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
-import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -14,8 +11,17 @@ from typing import Any
 import pytest
 import yaml
 
-from tests import program
-from tests.docs.pages import NOT_RUN, PAGES, ROOT, Block, anchors, blocks, links, text_of
+from tests.docs.pages import (
+    NOT_RUN,
+    PAGES,
+    ROOT,
+    Block,
+    anchors,
+    blocks,
+    links,
+    shell,
+    text_of,
+)
 from valor_cli import catalogue, pipeline
 from valor_cli.config import load_config
 from valor_cli.errors import MissingExtraError
@@ -44,32 +50,6 @@ def resample_little(configs: Path) -> None:
         config.write_text(re.sub(r"resamples: \d+", "resamples: 5", text), encoding="utf-8")
 
 
-def shell(desk: Path, command: str) -> subprocess.CompletedProcess[str]:
-    """A command with `valor` on the path, be it installed or not."""
-    if arguments := program.plain(command):
-        return program.run(*arguments, cwd=desk)
-    script = desk / ".bin" / "valor"
-    script.parent.mkdir(exist_ok=True)
-    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m valor_cli "$@"\n')
-    script.chmod(0o755)
-    return run(desk, ["/bin/sh", "-c", command])
-
-
-def run(desk: Path, command: list[str]) -> subprocess.CompletedProcess[str]:
-    """A program in that folder, which finds the checkout's package."""
-    path = f"{desk / '.bin'}{os.pathsep}{os.environ['PATH']}"
-    return subprocess.run(
-        command,
-        cwd=desk,
-        env={**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-
-
 @pytest.mark.parametrize(
     "page",
     [
@@ -90,7 +70,8 @@ def test_everything_runs_in_its_order(desk: Path, page: str) -> None:
         elif block.language in ("console", "bash", "sh") and not block.not_run:
             _run_commands(desk, block)
         elif block.language == "python" and not block.not_run:
-            done = run(desk, [sys.executable, "-c", block.text])
+            (desk / "block.py").write_text(block.text, encoding="utf-8")
+            done = shell(desk, "python block.py")
             assert done.returncode == 0, (block.text, done.stdout, done.stderr)
 
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from tests import program
-from tests.docs.pages import ROOT, blocks, text_of
+from tests.docs.pages import ROOT, blocks, shell, text_of
 
 pytestmark = pytest.mark.slow
 
@@ -27,229 +23,148 @@ class Mistake(NamedTuple):
     """What a reader may do wrong after the last step of a page.
 
     Attributes:
-        edits: A file, what stands in it, and what is there instead; None: the whole file.
+        edits: A file, what stands in it, and what is there instead; "": the whole file.
         command: What is run then.
         code: How it ends.
     """
 
-    edits: tuple[tuple[str, str | None, str], ...]
-    command: str = "valor validate run.yaml"
-    code: int = 2
+    edits: tuple[tuple[str, str, str], ...]
+    command: str
+    code: int
+
+
+def wrong(*edits: str, command: str = "valor validate run.yaml", code: int = 2) -> Mistake:
+    """One edit after the other."""
+    return Mistake(tuple(zip(edits[::3], edits[1::3], edits[2::3], strict=True)), command, code)
 
 
 MISTAKES = {
     "classification": (
-        Mistake((("predictions.csv", "0006.jpg", "6"),)),
-        Mistake((("ground_truth.csv", "sample_id,label", "sample_id,species"),)),
-        Mistake(
-            (("predictions.csv", "fox,deer,badger", "Fox,Deer,Badger"),),
-            "valor evaluate run.yaml --out reports/other",
-            1,
+        wrong("predictions.csv", "0006.jpg", "6"),
+        wrong("ground_truth.csv", "sample_id,label", "sample_id,species"),
+        wrong(
+            "predictions.csv",
+            "fox,deer,badger",
+            "Fox,Deer,Badger",
+            command="valor evaluate run.yaml --out reports/other",
+            code=1,
         ),
-        Mistake(
-            (
-                ("run.yaml", "- accuracy\n", "- accuracy\n  - log_loss\n"),
-                ("predictions.csv", "0.91,0.06,0.03", "4.1,0.2,-1.3"),
-            )
+        wrong(
+            "run.yaml",
+            "- accuracy\n",
+            "- accuracy\n  - log_loss\n",
+            "predictions.csv",
+            "0.91,0.06,0.03",
+            "4.1,0.2,-1.3",
         ),
-        Mistake(
-            (
-                ("run.yaml", "- accuracy\n", "- acuracy\n"),
-                ("run.yaml", "label: deer", "label: dear"),
-            )
-        ),
+        wrong("run.yaml", "- accuracy\n", "- acuracy\n", "run.yaml", "label: deer", "label: dear"),
     ),
     "instance-segmentation": (
-        Mistake(
-            (
-                (
-                    "predictions.json",
-                    None,
-                    '[{"image_id": 1, "category_id": 1, "score": 0.93, "bbox": [5, 6, 23, 18]}]',
-                ),
-            ),
-            "valor evaluate run.yaml",
+        wrong(
+            "predictions.json",
+            "",
+            '[{"image_id": 1, "category_id": 1, "score": 0.93, "bbox": [5, 6, 23, 18]}]',
+            command="valor evaluate run.yaml",
         ),
-        Mistake(
-            (
-                (
-                    "predictions.json",
-                    '{"size": [48, 64], "counts": "V',
-                    '{"size": [24, 32], "counts": "V',
-                ),
-            )
+        wrong(
+            "predictions.json", '{"size": [48, 64], "counts": "V', '{"size": [24, 32], "counts": "V'
         ),
-        Mistake(
-            (("ground_truth.json", "[[50, 38, 60, 38, 60, 46, 50, 46]]", "[[50, 38, 60, 38]]"),)
+        wrong("ground_truth.json", "[[50, 38, 60, 38, 60, 46, 50, 46]]", "[[50, 38, 60, 38]]"),
+        wrong(
+            "predictions.json",
+            '"counts": "fl1>R100001O000000001O01N3L4L4LU>"',
+            '"counts": "b\'fl1>R100001O000000001O01N3L4L4LU>\'"',
         ),
-        Mistake(
-            (
-                (
-                    "predictions.json",
-                    '"counts": "fl1>R100001O000000001O01N3L4L4LU>"',
-                    '"counts": "b\'fl1>R100001O000000001O01N3L4L4LU>\'"',
-                ),
-            )
-        ),
-        Mistake(
-            (
-                (
-                    "predictions.json",
-                    '"image_id": 2, "category_id": 1',
-                    '"image_id": 2, "category_id": 0',
-                ),
-            )
+        wrong(
+            "predictions.json", '"image_id": 2, "category_id": 1', '"image_id": 2, "category_id": 0'
         ),
     ),
     "object-detection": (
-        Mistake((("predictions.json", '"category_id": 3', '"category_id": 2'),)),
-        Mistake((("predictions.json", '"image_id": 3', '"image_id": 30'),)),
-        Mistake((("predictions.json", ', "score": 0.92', ""),)),
-        Mistake((("predictions.json", "[322, 98, 60, 186]", "[382, 284, -60, -186]"),)),
-        Mistake((("run.yaml", "{yolo-m: predictions.json}", "{yolo-m: ground_truth.json}"),)),
+        wrong("predictions.json", '"category_id": 3', '"category_id": 2'),
+        wrong("predictions.json", '"image_id": 3', '"image_id": 30'),
+        wrong("predictions.json", ', "score": 0.92', ""),
+        wrong("predictions.json", "[322, 98, 60, 186]", "[382, 284, -60, -186]"),
+        wrong("run.yaml", "{yolo-m: predictions.json}", "{yolo-m: ground_truth.json}"),
     ),
     "rag": (
-        Mistake((), "valor evaluate judged.yaml"),
-        Mistake((("samples.jsonl", '"retrieved_contexts"', '"passages"'),)),
-        Mistake((("run.yaml", "[faithfulness, token_f1]", "[faithfullness, token_f1]"),)),
-        Mistake(
-            (
-                (
-                    "run.yaml",
-                    (
-                        "judge: {backend: scripted, replies: replies.jsonl}"
-                        "    # further down: a real one\n"
-                    ),
-                    "",
-                ),
-            )
+        wrong(command="valor evaluate judged.yaml"),
+        wrong("samples.jsonl", '"retrieved_contexts"', '"passages"'),
+        wrong("run.yaml", "[faithfulness, token_f1]", "[faithfullness, token_f1]"),
+        wrong(
+            "run.yaml",
+            "judge: {backend: scripted, replies: replies.jsonl}    # further down: a real one\n",
+            "",
         ),
-        Mistake(
-            (
-                (
-                    "run.yaml",
-                    "{backend: scripted, replies: replies.jsonl}",
-                    '{model: openai/qwen3, api_base: "http://localhost:9/v1", max_retries: 0}',
-                ),
-            ),
-            "valor evaluate run.yaml",
-            3,
+        wrong(
+            "run.yaml",
+            "{backend: scripted, replies: replies.jsonl}",
+            '{model: openai/qwen3, api_base: "http://localhost:9/v1", max_retries: 0}',
+            command="valor evaluate run.yaml",
+            code=3,
         ),
     ),
     "safety": (
-        Mistake((("after.jsonl", '\\"expired\\"', '(\\"expired\\"'),)),
-        Mistake(
-            (
-                ("before.jsonl", '"condition"', '"expect"'),
-                ("after.jsonl", '"condition"', '"expect"'),
-            )
+        wrong("after.jsonl", '\\"expired\\"', '(\\"expired\\"'),
+        wrong("before.jsonl", '"condition"', '"expect"', "after.jsonl", '"condition"', '"expect"'),
+        wrong("run.yaml", "[email,", "[e-mail,"),
+        wrong(
+            "after.jsonl",
+            '"I cannot help with that. A locksmith can, with your neighbour\'s consent."',
+            "null",
+            "run.yaml",
+            "gates: ",
+            "gates:\n  - {coverage: 1.0}  #",
+            command="valor evaluate run.yaml",
+            code=3,
         ),
-        Mistake((("run.yaml", "[email,", "[e-mail,"),)),
-        Mistake(
-            (
-                (
-                    "after.jsonl",
-                    '"I cannot help with that. A locksmith can, with your neighbour\'s consent."',
-                    "null",
-                ),
-                ("run.yaml", "gates: ", "gates:\n  - {coverage: 1.0}  #"),
-            ),
-            "valor evaluate run.yaml",
-            3,
-        ),
-        Mistake(
-            (
-                (
-                    "run.yaml",
-                    "{metric: pii_leakage, output: pass,",
-                    "{metric: pii_leakage, output: passed,",
-                ),
-            )
+        wrong(
+            "run.yaml",
+            "{metric: pii_leakage, output: pass,",
+            "{metric: pii_leakage, output: passed,",
         ),
     ),
     "semantic-segmentation": (
-        Mistake((("run.yaml", "  ignore_index: 255\n", ""),), "valor evaluate run.yaml"),
-        Mistake(
-            (
-                (
-                    "paint.py",
-                    None,
-                    REDRAWN.format(change="convert('RGB')"),
-                ),
-            ),
-            "python paint.py; valor evaluate run.yaml",
+        wrong("run.yaml", "  ignore_index: 255\n", "", command="valor evaluate run.yaml"),
+        wrong(
+            "paint.py",
+            "",
+            REDRAWN.format(change="convert('RGB')"),
+            command="python paint.py; valor evaluate run.yaml",
         ),
-        Mistake(
-            (
-                (
-                    "paint.py",
-                    None,
-                    REDRAWN.format(change="resize((32, 24))"),
-                ),
-            ),
-            "python paint.py; valor evaluate run.yaml",
+        wrong(
+            "paint.py",
+            "",
+            REDRAWN.format(change="resize((32, 24))"),
+            command="python paint.py; valor evaluate run.yaml",
         ),
-        Mistake(
-            (
-                (
-                    "run.yaml",
-                    "ground_truth: pairs.csv ",
-                    "ground_truth: truth\n  predictions: predicted #",
-                ),
-                ("run.yaml", "slices: [metadata.weather]\n", ""),
-                (
-                    "paint.py",
-                    None,
-                    (
-                        "import os\n"
-                        "os.rename('predicted/street_2.png', 'predicted/street_2_out.png')\n"
-                    ),
-                ),
-            ),
-            "python paint.py; valor validate run.yaml",
+        wrong(
+            "run.yaml",
+            "ground_truth: pairs.csv ",
+            "ground_truth: truth\n  predictions: predicted #",
+            "run.yaml",
+            "slices: [metadata.weather]\n",
+            "",
+            "paint.py",
+            "",
+            "import os\nos.rename('predicted/street_2.png', 'predicted/street_2_out.png')\n",
+            command="python paint.py; valor validate run.yaml",
         ),
-        Mistake((("run.yaml", "  labels: [background, road, car]\n", ""),)),
+        wrong("run.yaml", "  labels: [background, road, car]\n", ""),
     ),
     "text-generation": (
-        Mistake(
-            (("small.jsonl", '"references"', '"gold"'), ("large.jsonl", '"references"', '"gold"'))
+        wrong("small.jsonl", '"references"', '"gold"', "large.jsonl", '"references"', '"gold"'),
+        wrong(
+            "large.jsonl",
+            '"sample_id": "water"',
+            '"sample_id": "boiling"',
+            command="valor evaluate run.yaml",
+            code=3,
         ),
-        Mistake(
-            (("large.jsonl", '"sample_id": "water"', '"sample_id": "boiling"'),),
-            "valor evaluate run.yaml",
-            3,
-        ),
-        Mistake((("small.jsonl", '"response": "Sydney"', '"response": "Sydney'),)),
-        Mistake((("run.yaml", "metric: token_f1, output: f1,", "metric: token_f1, output: F,"),)),
-        Mistake(
-            (("run.yaml", "'NOT regexp(\"(?i)\\bsydney\\b\")'", '\'NOT ("Sydney" OR "sydney"\''),)
-        ),
+        wrong("small.jsonl", '"response": "Sydney"', '"response": "Sydney'),
+        wrong("run.yaml", "metric: token_f1, output: f1,", "metric: token_f1, output: F,"),
+        wrong("run.yaml", "'NOT regexp(\"(?i)\\bsydney\\b\")'", '\'NOT ("Sydney" OR "sydney"\''),
     ),
 }
-
-
-def shell(folder: Path, command: str) -> subprocess.CompletedProcess[str]:
-    """A command with `valor` and `python` on the path, and no key in the environment."""
-    environment = {name: value for name, value in os.environ.items() if "KEY" not in name}
-    if arguments := program.plain(command):
-        return program.run(*arguments, cwd=folder, environment=environment)
-    programs = folder / ".bin"
-    if not programs.exists():
-        programs.mkdir()
-        for name, what in (("valor", "-m valor_cli"), ("python", "")):
-            (programs / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {what} "$@"\n')
-            (programs / name).chmod(0o755)
-    path = f"{programs}{os.pathsep}{os.environ['PATH']}"
-    return subprocess.run(
-        ["/bin/sh", "-c", command],
-        cwd=folder,
-        env={**environment, "PATH": path, "PYTHONPATH": str(ROOT)},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
 
 
 def written(page: str, folder: Path) -> None:
@@ -280,9 +195,9 @@ def test_the_messages_of_a_page_are_what_is_said(name: str, tmp_path: Path) -> N
         shutil.copytree(tmp_path / "right", folder, ignore=shutil.ignore_patterns(".bin"))
         for path, old, new in mistake.edits:
             file = folder / path
-            text = "" if old is None else file.read_text(encoding="utf-8")
-            assert old is None or old in text, (path, old)
-            file.write_text(new if old is None else text.replace(old, new), encoding="utf-8")
+            text = file.read_text(encoding="utf-8") if old else ""
+            assert old in text, (path, old)
+            file.write_text(text.replace(old, new) if old else new, encoding="utf-8")
         done = shell(folder, mistake.command)
         assert done.returncode == mistake.code, (mistake, done.stdout, done.stderr)
         said = [line.rstrip() for line in (done.stdout + done.stderr).splitlines()]

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import gzip
-import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from shutil import rmtree
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import numpy as np
 import zstandard
 from msgspec import Struct
 from msgspec.structs import asdict
 
+from tests.same_bytes.record import differences, recorded
 from valor_cli.cli.app import app
 
 FILES = ("results.json", "samples.jsonl", "resamples.jsonl")
@@ -152,10 +152,10 @@ def _stored(content: bytes, ending: str) -> bytes:
 
 
 class Told(NamedTuple):
-    """What a run said: its exit code, and its files less what may differ between two runs."""
+    """What a run said: its exit code, and the files that it wrote for programs."""
 
     code: int
-    files: Mapping[str, Any]
+    files: Mapping[str, bytes]
 
 
 def told(config: Path, *arguments: str, piece_bytes: int | None = None) -> Told:
@@ -169,84 +169,30 @@ def told(config: Path, *arguments: str, piece_bytes: int | None = None) -> Told:
     out = config.parent / "out"
     rmtree(out, ignore_errors=True)
     asked = ["evaluate", str(config), "--out", str(out), "--format", "json", "-q", *arguments]
-    with _environment({} if piece_bytes is None else {PIECE_BYTES: str(piece_bytes)}):
+    with patch.dict(os.environ, {} if piece_bytes is None else {PIECE_BYTES: str(piece_bytes)}):
         code = app(asked, prog_name="valor", standalone_mode=False)
     return Told(int(code or 0), files_of(out))
 
 
-def files_of(out: Path) -> Mapping[str, Any]:
-    """The files of a run by name: results.json less `run`, the others whole."""
-    found: dict[str, Any] = {
-        name: (out / name).read_bytes() for name in FILES if (out / name).exists()
-    }
-    found["results.json"] = less_run(found["results.json"])
-    return found
-
-
-def less_run(content: bytes) -> Mapping[str, Any]:
-    """By key, what results.json says beside `run`, every number as it is written."""
-    pairs: dict[str, Any] = dict(
-        json.loads(content, object_pairs_hook=tuple, parse_float=_Number, parse_int=_Number)
-    )
-    del pairs["run"]
-    return pairs
-
-
-class _Number(str):
-    """A number as it is written, which is no text."""
-
-    __slots__ = ()
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Number) and str.__eq__(self, other)
-
-    __hash__ = str.__hash__
-
-
-def without_object_ids(told: Told) -> Told:
-    """The same less the ids of objects in examples, which are their positions in files."""
-    found = dict(told.files["results.json"])
-    found["examples"] = _without_ids(found["examples"])
-    return Told(told.code, {**told.files, "results.json": found})
-
-
-def _without_ids(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_without_ids(one) for one in value]
-    if not isinstance(value, tuple):
-        return value
-    shown = {name for name, _ in value} >= {"role", "id"}
-    return tuple((name, _without_ids(one)) for name, one in value if not (shown and name == "id"))
+def files_of(out: Path) -> Mapping[str, bytes]:
+    """The files of a run by name."""
+    return {name: (out / name).read_bytes() for name in FILES if (out / name).exists()}
 
 
 def in_any_order(told: Told) -> Told:
     """The same with the lines of samples sorted."""
-    files = dict(told.files)
-    files["samples.jsonl"] = sorted(files["samples.jsonl"].splitlines())
-    return Told(told.code, files)
+    lines = sorted(told.files["samples.jsonl"].splitlines())
+    return Told(told.code, {**told.files, "samples.jsonl": b"\n".join(lines)})
 
 
-def assert_same(one: Told, other: Told) -> None:
-    """Two runs said the same; what differs first is named."""
-    assert one.code == other.code
-    assert list(one.files) == list(other.files)
-    first, second = one.files["results.json"], other.files["results.json"]
-    assert list(first) == list(second)
-    for key in first:
-        assert first[key] == second[key], key
-    for name in one.files:
-        assert one.files[name] == other.files[name], name
+def assert_same(one: Told, other: Told, *, ids: bool = True) -> None:
+    """Two runs said the same, less what may differ between them; rows that differ are named.
 
-
-@contextmanager
-def _environment(more: Mapping[str, str]) -> Iterator[None]:
-    before = {name: os.environ.get(name) for name in more}
-    os.environ.update(more)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
+    Args:
+        one: A run.
+        other: Another one.
+        ids: Whether the ids of objects in examples count, which are their positions in files.
+    """
+    first, second = (recorded(each.code, each.files, "", ids=ids) for each in (one, other))
+    assert differences(first.rows, second.rows) == []
+    assert first.hash == second.hash

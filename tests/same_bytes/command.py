@@ -21,7 +21,7 @@ from typing import NamedTuple
 from unittest.mock import patch
 
 from tests.engines import computing
-from tests.same_bytes import FILES, PIECE_BYTES
+from tests.same_bytes import PIECE_BYTES, files_of
 from tests.same_bytes.corpus import Case, Run, Way, corpus
 from tests.same_bytes.layouts import ROOT
 from tests.same_bytes.record import Record, differences, recorded, rows_in, written
@@ -105,10 +105,9 @@ def _record(case: Case, run: Run, way: Way, folder: Path) -> Record:
         except Exception as error:
             # The other runs go on; this one is named.
             return recorded(-1, {}, f"{type(error).__name__}: {error}")
-    files = {name: (out / name).read_bytes() for name in FILES if (out / name).exists()}
     rmtree(folder / "cache", ignore_errors=True)
     text = said.getvalue().replace(str(out), "OUT")
-    return recorded(int(code or 0), files, text, digits=case.digits, ids=case.ids)
+    return recorded(int(code or 0), files_of(out), text, digits=case.digits, ids=case.ids)
 
 
 def all_told(cases: Iterable[Case], processes: int, *, first: bool = False) -> list[Told]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from tests.same_bytes import layouts
 from tests.same_bytes.layouts import DATA, ROOT, SAMPLES, TABLES
@@ -100,6 +103,26 @@ def shipped() -> Iterator[Case]:
 INTERVAL = "interval: {resamples: 20, level: 0.9}\n"
 
 
+def _runs(
+    config: str, lay_outs: Mapping[str, Callable[[], Any]], often: Sequence[str] = ()
+) -> dict[str, Run]:
+    """A run of inputs in each form; of some in all ways."""
+    return {
+        name: Run(config, lay_out, ALL_WAYS if name in often else ONE_PROCESS)
+        for name, lay_out in lay_outs.items()
+    }
+
+
+def _faulty(
+    task: str, metrics: str, data: str, name: str, lay_out: Callable[[], Any]
+) -> Iterator[Case]:
+    """Rows at fault, which are left out or refused."""
+    for rule in ("skip", "error"):
+        config = f"task: {task}\nmetrics: [{metrics}]\ndata: {{{data}, on_invalid: {rule}}}\n"
+        plain = name.replace(" ", "_")
+        yield Case(f"{task}/invalid_{rule}_{plain}", {name: Run(config, lay_out)})
+
+
 def _metrics(task: str, leave: Sequence[str] = (), given: Mapping[str, str] | None = None) -> str:
     """All metrics of a task that need no model, less some, some of them with parameters."""
     given = given or {}
@@ -184,10 +207,7 @@ gates: [{{metric: accuracy, min: 0.5}}, {{metric: f1, label: cat, max: 0.2}}]
 """
     yield Case(
         "classification/labels",
-        {
-            name: Run(config, partial(_people, name), ALL_WAYS if name == "csv" else ONE_PROCESS)
-            for name in TABLES
-        },
+        _runs(config, {name: partial(_people, name) for name in TABLES}, ["csv"]),
     )
     now, before = _scored_before(
         "{ground_truth: data/truth*, predictions: {model: data/bayes*}}",
@@ -216,22 +236,19 @@ metrics: [{sets}, roc_auc, mean_roc_auc, average_precision, pr_curve]
 """
     yield Case(
         "classification/label_sets",
-        {
-            name: Run(
-                config,
-                partial(_label_sets, *SCORES[name]),
-                ALL_WAYS if name in ("csv classes", "jsonl objects") else ONE_PROCESS,
-            )
-            for name in ("csv classes", "jsonl objects", "json objects", "parquet objects")
-        },
+        _runs(
+            config,
+            {
+                name: partial(_label_sets, *SCORES[name])
+                for name in ("csv classes", "jsonl objects", "json objects", "parquet objects")
+            },
+            ["csv classes", "jsonl objects"],
+        ),
     )
     for name in TABLES:
-        for rule in ("skip", "error"):
-            sides = f"ground_truth: data/truth.{name}, predictions: data/forest.{name}"
-            data = f"{{{sides}, on_invalid: {rule}}}"
-            config = f"task: classification\ndata: {data}\nmetrics: [accuracy, f1, log_loss]\n"
-            run = Run(config, partial(_faulty_scores, name))
-            yield Case(f"classification/invalid_{rule}_{name}", {name: run})
+        sides = f"ground_truth: data/truth.{name}, predictions: data/forest.{name}"
+        metrics = "accuracy, f1, log_loss"
+        yield from _faulty("classification", metrics, sides, name, partial(_faulty_scores, name))
 
 
 def _scored_before(now: str, before: str, gates: str, task: str) -> tuple[str, str]:
@@ -244,55 +261,50 @@ def _classes(name: str) -> str:
     return f", classes: [{', '.join(CLASSES)}]" if name == "jsonl numbers" else ""
 
 
-def _scores_apart(extension: str, form: Callable[..., layouts.Rows]) -> None:
-    facts, said = layouts.scored(90)
-    layouts.put(f"truth.{extension}", TABLES[extension](facts))
+def _put(name: str, extension: str, rows: layouts.Rows) -> None:
+    layouts.put(f"{name}.{extension}", TABLES[extension](rows))
+
+
+def _sides(
+    extension: str,
+    form: Callable[..., layouts.Rows],
+    facts: layouts.Rows,
+    said: Mapping[str, Sequence[Mapping[str, float]]],
+) -> None:
+    """Ground truth, and what each model says of its samples."""
+    _put("truth", extension, facts)
     for model, own in said.items():
-        rows = [
-            row
-            for fact, scores in zip(facts, own, strict=True)
-            for row in form({"sample_id": fact["sample_id"]}, scores)
-        ]
-        layouts.put(f"{model}.{extension}", TABLES[extension](rows))
+        pairs = zip(facts, own, strict=True)
+        rows = [form({"sample_id": fact["sample_id"]}, scores) for fact, scores in pairs]
+        _put(model, extension, [row for part in rows for row in part])
+
+
+def _scores_apart(extension: str, form: Callable[..., layouts.Rows]) -> None:
+    _sides(extension, form, *layouts.scored(90))
 
 
 def _label_sets(extension: str, form: Callable[..., layouts.Rows]) -> None:
     """Samples with the labels of two and of none, and the scores of the first."""
     facts, said = layouts.scored(90)
+    truth = []
     for at, fact in enumerate(facts):
         labels = list(dict.fromkeys([fact["label"], facts[at - 7]["label"]] * (at % 9 > 0)))
-        fact["labels"] = "|".join(labels) if extension == "csv" else labels
-    truth = [{name: fact[name] for name in fact if name != "label"} for fact in facts]
-    layouts.put(f"truth.{extension}", TABLES[extension](truth))
-    for model, own in said.items():
-        rows = [
-            row
-            for fact, scores in zip(facts, own, strict=True)
-            for row in form({"sample_id": fact["sample_id"]}, scores)
-        ]
-        layouts.put(f"{model}.{extension}", TABLES[extension](rows))
+        own = {name: one for name, one in fact.items() if name != "label"}
+        truth.append({**own, "labels": "|".join(labels) if extension == "csv" else labels})
+    _sides(extension, form, truth, said)
 
 
 def _scores_together(extension: str, form: Callable[..., layouts.Rows]) -> None:
     facts, said = layouts.scored(90)
     for model, own in said.items():
         pairs = zip(facts, own, strict=True)
-        rows = [row for fact, scores in pairs for row in form(fact, scores)]
-        layouts.put(f"{model}.{extension}", TABLES[extension](rows))
+        _put(model, extension, [row for fact, scores in pairs for row in form(fact, scores)])
 
 
 def _people(extension: str) -> None:
     rows = layouts.records(DATA / "classification" / "human-edge-16" / "labels.csv")
-    kept = [
-        {
-            "id": row["id"],
-            "label": row["label"],
-            "prediction": row["prediction"],
-            "subject": row["subject"],
-        }
-        for row in rows[::8]
-    ]
-    layouts.put(f"people.{extension}", TABLES[extension](kept))
+    names = ("id", "label", "prediction", "subject")
+    _put("people", extension, [{name: row[name] for name in names} for row in rows[::8]])
 
 
 def _keyed() -> Iterator[tuple[str, dict[str, str], dict[str, dict[str, float]]]]:
@@ -309,46 +321,30 @@ def _keys(extension: str) -> None:
         {"sample_id": name, "label": truth, "predictions": scores}
         for name, truth, scores in _keyed()
     ]
-    layouts.put(f"forest.{extension}", TABLES[extension](rows))
+    _put("forest", extension, rows)
 
 
 def _keys_by_line(extension: str) -> None:
     rows = [
-        {
-            "sample_id": name,
-            "label_key": key,
-            "label": truth[key],
-            "prediction": label,
-            "score": score,
-        }
+        row
         for name, truth, scores in _keyed()
         for key, own in scores.items()
-        for label, score in own.items()
+        for row in layouts.by_line({"sample_id": name, "label_key": key, "label": truth[key]}, own)
     ]
-    layouts.put(f"forest.{extension}", TABLES[extension](rows))
+    _put("forest", extension, rows)
 
 
 def _faulty_scores(extension: str) -> None:
     """Scores of which some are no scores, and a sample that is not known."""
     facts, said = layouts.scored(20)
-    layouts.put(f"truth.{extension}", TABLES[extension](facts))
-    rows = [
-        layouts.by_class({"sample_id": fact["sample_id"]}, scores)[0]
-        for fact, scores in zip(facts, said["forest"], strict=True)
-    ]
-    if extension in ("json", "jsonl"):
-        pairs = zip(facts, said["forest"], strict=True)
-        rows = [layouts.as_object({"sample_id": fact["sample_id"]}, one)[0] for fact, one in pairs]
-        own = [{**row, "predictions": dict(row["predictions"])} for row in rows]
-        own[3]["predictions"]["d4"] = -0.5
-        own[7]["predictions"]["d0"] = 1.75
-        rows = own
-    else:
-        rows = [dict(row) for row in rows]
-        rows[3]["d4"] = -0.5
-        rows[7]["d0"] = 1.75
-    rows.append({**rows[1], "sample_id": "nobody"})
-    layouts.put(f"forest.{extension}", TABLES[extension](rows))
+    scores = [dict(one) for one in said["forest"]]
+    scores[3]["d4"] = -0.5
+    scores[7]["d0"] = 1.75
+    form = layouts.as_object if extension in ("json", "jsonl") else layouts.by_class
+    names = [{"sample_id": fact["sample_id"]} for fact in facts]
+    rows = [form(*pair)[0] for pair in zip(names, scores, strict=True)]
+    _put("truth", extension, facts)
+    _put("forest", extension, [*rows, {**rows[1], "sample_id": "nobody"}])
 
 
 # Detection
@@ -381,14 +377,11 @@ def detection() -> Iterator[Case]:
     head = f"task: object_detection\n{BOXES}{INTERVAL}{OBJECT_GATES}"
     yield Case(
         "object_detection/boxes",
-        {
-            name: Run(
-                f"{head}{slices}data: {OBJECT_DATA}}}\n",
-                partial(_boxes, write, 40),
-                ALL_WAYS if name in ("coco", "csv") else ONE_PROCESS,
-            )
-            for name, write in BOX_FORMATS.items()
-        },
+        _runs(
+            f"{head}{slices}data: {OBJECT_DATA}}}\n",
+            {name: partial(_boxes, write, 40) for name, write in BOX_FORMATS.items()},
+            ["coco", "csv"],
+        ),
         ids=False,
     )
     now, before = _scored_before(
@@ -408,13 +401,10 @@ def detection() -> Iterator[Case]:
     head = f"task: object_detection\nmetrics: [coco, counts, error_breakdown]\n{INTERVAL}"
     yield Case(
         "object_detection/crowds",
-        {
-            name: Run(
-                f"{head}data: {{ground_truth: data/truth*, predictions: data/large*}}\n",
-                partial(_crowds, write),
-            )
-            for name, write in BOX_FORMATS.items()
-        },
+        _runs(
+            f"{head}data: {{ground_truth: data/truth*, predictions: data/large*}}\n",
+            {name: partial(_crowds, write) for name, write in BOX_FORMATS.items()},
+        ),
         ids=False,
     )
     head = f"task: object_detection\ngeometry: rotated_box\n{BOXES}{INTERVAL}{slices}"
@@ -431,12 +421,8 @@ def detection() -> Iterator[Case]:
         ids=False,
     )
     for name, write in NAMED_FORMATS.items():
-        for rule in ("skip", "error"):
-            data = f"{_object_data(name)}, on_invalid: {rule}}}\n"
-            config = f"task: object_detection\nmetrics: [coco, counts]\ndata: {data}"
-            plain = name.replace(" ", "_")
-            run = Run(config, partial(_faulty_boxes, write))
-            yield Case(f"object_detection/invalid_{rule}_{plain}", {name: run})
+        lay_out, data = partial(_faulty_boxes, write), _object_data(name).removeprefix("{")
+        yield from _faulty("object_detection", "coco, counts", data, name, lay_out)
 
 
 def _object_data(name: str) -> str:
@@ -459,8 +445,6 @@ def _voc2012(images: int) -> tuple[layouts.Objects, Mapping[str, layouts.Objects
 
 
 def _json(path: Any) -> Any:
-    import json
-
     return json.loads(path.read_text(encoding="utf-8"))
 
 
@@ -492,8 +476,6 @@ def _write_objects(
     for name, own in models.items():
         write(own, name)
     if write is layouts.yolo:
-        import numpy as np
-
         for image in truth["images"]:
             pixels = np.zeros((image["height"], image["width"]), np.uint8)
             layouts.put(f"pictures/{image['file_name']}", layouts.picture(pixels))
@@ -554,14 +536,11 @@ def instances() -> Iterator[Case]:
     }
     yield Case(
         "instance_segmentation/masks",
-        {
-            name: Run(
-                head,
-                partial(_rectangles, write, False),
-                ALL_WAYS if name == "coco" else ONE_PROCESS,
-            )
-            for name, write in as_masks.items()
-        },
+        _runs(
+            head,
+            {name: partial(_rectangles, write, False) for name, write in as_masks.items()},
+            ["coco"],
+        ),
         ids=False,
     )
     head = head.replace(gates, "").replace("panoptic_quality, ", "")
@@ -572,24 +551,21 @@ def instances() -> Iterator[Case]:
     }
     yield Case(
         "instance_segmentation/polygons",
-        {name: Run(head, partial(_rectangles, write, True)) for name, write in rings.items()},
+        _runs(head, {name: partial(_rectangles, write, True) for name, write in rings.items()}),
         ids=False,
     )
     chosen = "label_map: {long: bar}\nfilter: {label: [bar], metadata.weather: [sun, rain]}\n"
     yield Case(
         "instance_segmentation/chosen",
-        {
-            name: Run(f"{head}{chosen}", partial(_rectangles, write, False))
-            for name, write in as_masks.items()
-            if name in ("coco", "jsonl")
-        },
+        _runs(
+            f"{head}{chosen}",
+            {name: partial(_rectangles, as_masks[name], False) for name in ("coco", "jsonl")},
+        ),
         ids=False,
     )
     for name in ("coco", "jsonl"):
-        for rule in ("skip", "error"):
-            config = f"task: instance_segmentation\nmetrics: [coco, counts]\ndata: {data}, "
-            run = Run(f"{config}on_invalid: {rule}}}\n", partial(_faulty_masks, as_masks[name]))
-            yield Case(f"instance_segmentation/invalid_{rule}_{name}", {name: run})
+        lay_out, sides = partial(_faulty_masks, as_masks[name]), data.removeprefix("{")
+        yield from _faulty("instance_segmentation", "coco, counts", sides, name, lay_out)
     plain = head.replace(slices, "slices: [{area: [small, large]}]\n").replace("*", "")
     for name, write in (("yolo", layouts.yolo), ("voc", layouts.voc)):
         images = ", images: data/pictures" * (name == "yolo")
@@ -750,24 +726,21 @@ def texts() -> Iterator[Case]:
     head = f"task: text_generation\nmetrics: [{MEASURED}]\n{slices}{INTERVAL}{TEXT_GATES}"
     yield Case(
         "text_generation/answers",
-        {
-            name: Run(
-                f"{head}data: {{samples: data/answers*}}\n",
-                partial(_answers, name),
-                ALL_WAYS if name == "jsonl" else ONE_PROCESS,
-            )
-            for name in TABLES
-        },
+        _runs(
+            f"{head}data: {{samples: data/answers*}}\n",
+            {name: partial(_answers, name) for name in TABLES},
+            ["jsonl"],
+        ),
     )
     data = "{samples: {fid: data/fid*, gpt4: data/gpt4*}}"
     head = "task: text_generation\nmetrics: [rouge_l, token_f1, self_consistency, looping]\n"
     chosen = "filter: {metadata.kind: [what, who]}\n"
     yield Case(
         "text_generation/answers_apart",
-        {
-            name: Run(f"{head}{chosen}{INTERVAL}data: {data}\n", partial(_answers_apart, name))
-            for name in TABLES
-        },
+        _runs(
+            f"{head}{chosen}{INTERVAL}data: {data}\n",
+            {name: partial(_answers_apart, name) for name in TABLES},
+        ),
     )
     now, before = _scored_before(
         "{samples: {model: data/fid*}}",
@@ -782,11 +755,8 @@ def texts() -> Iterator[Case]:
         name = path.name.replace(".", "_")
         yield Case(f"text_generation/peer_{name}", {"whole": Run(config, partial(_copied, path))})
     for name in TABLES:
-        for rule in ("skip", "error"):
-            data = f"{{samples: data/answers*, on_invalid: {rule}}}"
-            config = f"task: text_generation\nmetrics: [rouge_l, exact_match]\ndata: {data}\n"
-            run = Run(config, partial(_faulty_answers, name))
-            yield Case(f"text_generation/invalid_{rule}_{name}", {name: run})
+        lay_out, metrics = partial(_faulty_answers, name), "rouge_l, exact_match"
+        yield from _faulty("text_generation", metrics, "samples: data/answers*", name, lay_out)
 
 
 def _copied(path: Any) -> None:
@@ -795,14 +765,10 @@ def _copied(path: Any) -> None:
 
 def _rows_of_answers() -> list[dict[str, Any]]:
     rows = layouts.records(SAMPLES / "text_generation" / "answers.jsonl")
+    names = ("sample_id", "model", "user_input", "response", "references", "condition")
     said = [
         {
-            "sample_id": row["sample_id"],
-            "model": row["model"],
-            "user_input": row["user_input"],
-            "response": row["response"],
-            "references": row["references"],
-            "condition": row["condition"],
+            **{name: row[name] for name in names},
             "kind": row["user_input"].split()[0],
             "long": len(row["response"]) > 30,
         }
@@ -812,7 +778,7 @@ def _rows_of_answers() -> list[dict[str, Any]]:
 
 
 def _answers(extension: str) -> None:
-    layouts.put(f"answers.{extension}", TABLES[extension](_rows_of_answers()))
+    _put("answers", extension, _rows_of_answers())
 
 
 def _answers_apart(extension: str) -> None:
@@ -822,7 +788,7 @@ def _answers_apart(extension: str) -> None:
             for row in _rows_of_answers()
             if row["model"] == model
         ]
-        layouts.put(f"{model}.{extension}", TABLES[extension](rows))
+        _put(model, extension, rows)
 
 
 def _faulty_answers(extension: str) -> None:
@@ -831,4 +797,4 @@ def _faulty_answers(extension: str) -> None:
     rows = [dict(row) for row in rows]
     rows[4]["response"] = None
     rows.append(dict(rows[2]))
-    layouts.put(f"answers.{extension}", TABLES[extension](rows))
+    _put("answers", extension, rows)

@@ -33,11 +33,15 @@ def as_json(rows: Rows) -> bytes:
     return json.dumps(list(rows), ensure_ascii=False).encode()
 
 
-def as_csv(rows: Rows) -> bytes:
+def columns_of(rows: Rows) -> list[str]:
+    """Those of any row."""
+    return list(dict.fromkeys(key for row in rows for key in row))
+
+
+def as_csv(rows: Rows, columns: Sequence[str] = ()) -> bytes:
     """Commas; lists and objects as JSON, numbers with all their digits."""
     file = io.StringIO()
-    columns = list(dict.fromkeys(key for row in rows for key in row))
-    writer = csv.DictWriter(file, columns, lineterminator="\n", restval="")
+    writer = csv.DictWriter(file, columns or columns_of(rows), lineterminator="\n", restval="")
     writer.writeheader()
     for row in rows:
         writer.writerow({key: _cell(value) for key, value in row.items()})
@@ -54,8 +58,7 @@ def _cell(value: Any) -> Any:
 
 def as_parquet(rows: Rows) -> bytes:
     """Two row groups."""
-    columns = list(dict.fromkeys(key for row in rows for key in row))
-    table = pyarrow.table({key: [row.get(key) for row in rows] for key in columns})
+    table = pyarrow.table({key: [row.get(key) for row in rows] for key in columns_of(rows)})
     file = io.BytesIO()
     pyarrow.parquet.write_table(table, file, row_group_size=max(1, len(rows) // 2))
     return file.getvalue()
@@ -229,9 +232,12 @@ def coco_results(objects: Objects, path: str) -> None:
     put(f"{path}.json", json.dumps(content, ensure_ascii=False).encode())
 
 
-def objects_jsonl(
-    objects: Objects, path: str, shape: Callable[[Row], Row] = lambda one: {"box": one["bbox"]}
-) -> None:
+def box(one: Row) -> Row:
+    """The shape of an object in JSONL."""
+    return {"box": one["bbox"]}
+
+
+def object_lines(objects: Objects, shape: Callable[[Row], Row] = box) -> list[dict[str, Any]]:
     """An image a line."""
     names = {one["id"]: one["name"] for one in objects["categories"]}
     own: dict[str, list[Row]] = {image["id"]: [] for image in objects["images"]}
@@ -243,7 +249,7 @@ def objects_jsonl(
             found |= {"id": one["id"], "crowd": bool(one.get("iscrowd"))}
             found |= {"area": one["area"]} if "area" in one else {}
         own[one["image_id"]].append(found)
-    lines = [
+    return [
         {
             "image_id": image["id"],
             **{key: one for key, one in image.items() if key != "id"},
@@ -251,33 +257,35 @@ def objects_jsonl(
         }
         for image in objects["images"]
     ]
-    put(f"{path}.jsonl", as_jsonl(lines))
+
+
+def objects_jsonl(objects: Objects, path: str, shape: Callable[[Row], Row] = box) -> None:
+    """Those lines in a file."""
+    put(f"{path}.jsonl", as_jsonl(object_lines(objects, shape)))
 
 
 def objects_parquet(objects: Objects, path: str) -> None:
     """An image a row, with its objects as a list of structs."""
-    objects_jsonl(objects, path)
-    lines = Path("data") / f"{path}.jsonl"
-    put(f"{path}.parquet", as_parquet(records(lines)))
-    lines.unlink()
+    put(f"{path}.parquet", as_parquet(object_lines(objects)))
 
 
-def objects_csv(
-    objects: Objects,
-    path: str,
-    shape: Callable[[Row], Row] = lambda one: dict(
-        zip(("x", "y", "width", "height"), one["bbox"], strict=True)
-    ),
-) -> None:
-    """An object a line, and a line for an image of the truth without any."""
+def sides(one: Row) -> Row:
+    """The shape of an object in CSV."""
+    return dict(zip(("x", "y", "width", "height"), one["bbox"], strict=True))
+
+
+def object_rows(objects: Objects, shape: Callable[[Row], Row] = sides) -> list[list[Row]]:
+    """By image, an object a line; a line for an image of the truth without any."""
     names = {one["id"]: one["name"] for one in objects["categories"]}
     own: dict[str, list[Row]] = {image["id"]: [] for image in objects["images"]}
     for one in objects["annotations"]:
         own[one["image_id"]].append(one)
-    rows = []
+    scored = any("score" in one for one in objects["annotations"])
+    found: list[list[Row]] = []
     for image in objects["images"]:
         size = {"image_width": image["width"], "image_height": image["height"]}
         facts = {**size, **image["metadata"]}
+        rows: list[Row] = []
         for one in own[image["id"]]:
             row = {"image_id": image["id"], "label": names[one["category_id"]], **shape(one)}
             if "score" in one:
@@ -286,9 +294,13 @@ def objects_csv(
             row |= {"id": one["id"], "crowd": one.get("iscrowd", 0)}
             row |= {"area": one["area"]} if "area" in one else {}
             rows.append({**row, **facts})
-        if not own[image["id"]] and not any("score" in one for one in objects["annotations"]):
-            rows.append({"image_id": image["id"], **facts})
-    put(f"{path}.csv", as_csv(rows))
+        found.append(rows or [{"image_id": image["id"], **facts}] * (not scored))
+    return found
+
+
+def objects_csv(objects: Objects, path: str, shape: Callable[[Row], Row] = sides) -> None:
+    """Those lines in a file."""
+    put(f"{path}.csv", as_csv([row for rows in object_rows(objects, shape) for row in rows]))
 
 
 def yolo(objects: Objects, path: str) -> None:

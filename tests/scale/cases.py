@@ -6,11 +6,10 @@ sort otherwise as numbers than as text, ids that are not ASCII, labels that few 
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,8 @@ import numpy as np
 
 from tests.oracles.problems import coco_files, random_dataset
 from tests.oracles.text_problems import random_texts
-from tests.same_bytes import Case, Cut
+from tests.same_bytes import Case, Cut, layouts
+from tests.same_bytes.layouts import as_object, by_class, by_line
 from valor_cli import catalogue
 
 LABELS = ("cat", "dog", "Eule", "żaba", "10", "9")
@@ -42,28 +42,20 @@ def ids(count: int) -> list[str]:
     return [forms[at % len(forms)](at) for at in range(count)]
 
 
-def lines(rows: Sequence[Any]) -> str:
-    """JSON Lines."""
-    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+def flat(parts: Sequence[Any]) -> list[Row]:
+    """Rows, of which some stay together in lists."""
+    return [row for part in parts for row in (part if isinstance(part, list) else [part])]
 
 
-def table(columns: Sequence[str]) -> Callable[[Sequence[Any]], str]:
-    """What writes rows, or lists of rows, as CSV with these columns."""
-
-    def text(rows: Sequence[Any]) -> str:
-        file = io.StringIO()
-        writer = csv.DictWriter(file, columns, lineterminator="\n", restval="")
-        writer.writeheader()
-        for row in rows:
-            writer.writerows(row if isinstance(row, list) else [row])
-        return file.getvalue()
-
-    return text
-
-
-def flat(text: Callable[[Sequence[Any]], str]) -> Callable[[Sequence[Any]], str]:
-    """The same, of lists of rows that stay together."""
-    return lambda rows: text([one for part in rows for one in part])
+def cut(stem: str, extension: str, rows: Sequence[Any], **more: bool) -> Cut:
+    """An input of rows, and of lists of rows that stay together."""
+    columns = layouts.columns_of(flat(rows))
+    write = {
+        ".jsonl": layouts.as_jsonl,
+        ".csv": partial(layouts.as_csv, columns=columns),
+        ".json": layouts.as_json,
+    }[extension]
+    return Cut(stem, extension, rows, lambda some: write(flat(some)).decode(), **more)
 
 
 class Scores:
@@ -132,130 +124,68 @@ BOTH = "{samples: {good: data/both*}}"
 APART = "{ground_truth: data/truth*, predictions: {good: data/good*, bad: data/bad*}}"
 
 
+EACH = "{samples: {good: data/good*, bad: data/bad*}}"
+"""Both sides in one file, in one file for each of two models, and each side in files of its own."""
+
+
 def _classification(data: str, metrics: Sequence[str], more: str = "") -> str:
     return f"task: classification\ndata: {data}\nmetrics: [{', '.join(metrics)}]\n{more}{OUT}"
 
 
-def classes_jsonl() -> Case:
-    """Both sides in one JSONL, scores as objects; slices and intervals."""
-    found = Scores(1)
-    rows = [found.facts(at) | {"predictions": found.said["good"][at]} for at in range(SAMPLES)]
-    config = _classification(BOTH, CLASSIFIED, SLICES + INTERVAL)
-    return Case(config, (Cut("both", ".jsonl", rows, lines),))
+def bare(facts: Row, scores: Mapping[str, float]) -> layouts.Rows:
+    """The label alone, without its score."""
+    return [{**facts, "prediction": max(scores, key=scores.__getitem__)}]
 
 
-def classes_jsonl_sums() -> Case:
-    """Both sides in one JSONL; nothing that needs single samples."""
-    return replace(classes_jsonl(), config=_classification(BOTH, SUMS))
-
-
-def classes_csv_sums() -> Case:
-    """Ground truth and two models as CSV, likewise."""
-    return replace(classes_csv_wide(), config=_classification(APART, SUMS))
-
-
-def classes_keys_sums() -> Case:
-    """Two label keys, likewise."""
-    return replace(classes_keys(), config=_classification(BOTH, SUMS))
-
-
-def classes_jsonl_apart() -> Case:
-    """Ground truth and two models, of few labels each, in JSONL."""
-    found = Scores(2, sparse=True)
-    truth = [found.facts(at) for at in range(SAMPLES)]
-    said = {
-        model: [{"sample_id": found.ids[at], "predictions": own[at]} for at in range(SAMPLES)]
-        for model, own in found.said.items()
-    }
+def classes(
+    seed: int,
+    form: Callable[[Row, Mapping[str, float]], layouts.Rows],
+    extension: str,
+    data: str = BOTH,
+    metrics: Sequence[str] = CLASSIFIED,
+    more: str = SLICES + INTERVAL,
+    *,
+    sparse: bool = False,
+) -> Case:
+    """Samples in some form; what is said of one stays together."""
+    found = Scores(seed, sparse=sparse)
+    facts = [found.facts(at) for at in range(SAMPLES)]
+    models = ["both"] if data == BOTH else list(found.said)
+    known = [{"sample_id": one["sample_id"]} for one in facts] if data == APART else facts
+    truth = [cut("truth", extension, facts)] if data == APART else []
     return Case(
-        _classification(APART, BRIEF, SLICES + INTERVAL),
+        _classification(data, metrics, more),
         (
-            Cut("truth", ".jsonl", truth, lines),
-            *(Cut(model, ".jsonl", own, lines) for model, own in said.items()),
-        ),
-    )
-
-
-def classes_jsonl_long() -> Case:
-    """A line for each label that is scored; the lines of a sample stand together."""
-    found = Scores(3, sparse=True)
-    rows = [
-        [
-            found.facts(at) | {"prediction": label, "score": score}
-            for label, score in found.said["good"][at].items()
-        ]
-        for at in range(SAMPLES)
-    ]
-    config = _classification(BOTH, CLASSIFIED, SLICES)
-    return Case(config, (Cut("both", ".jsonl", rows, flat(lines)),))
-
-
-def classes_csv_long() -> Case:
-    """The same as CSV."""
-    found = Scores(4, sparse=True)
-    rows = [
-        [
-            found.facts(at) | {"prediction": label, "score": repr(score)}
-            for label, score in found.said["good"][at].items()
-        ]
-        for at in range(SAMPLES)
-    ]
-    text = table(["sample_id", "label", "weather", "tier", "prediction", "score"])
-    config = _classification(BOTH, CLASSIFIED, SLICES)
-    return Case(config, (Cut("both", ".csv", rows, text),))
-
-
-def classes_csv_wide() -> Case:
-    """Ground truth and two models as CSV, a column for each class."""
-    found = Scores(5)
-    truth = [found.facts(at) for at in range(SAMPLES)]
-    return Case(
-        _classification(APART, BRIEF, SLICES + INTERVAL),
-        (
-            Cut("truth", ".csv", truth, table(list(truth[0]))),
+            *truth,
             *(
-                Cut(
+                cut(
                     model,
-                    ".csv",
-                    [{"id": found.ids[at], **own[at]} for at in range(SAMPLES)],
-                    table(["id", *LABELS]),
+                    extension,
+                    [
+                        list(form(one, scores))
+                        for one, scores in zip(
+                            known, found.said["good" if model == "both" else model], strict=True
+                        )
+                    ],
                 )
-                for model, own in found.said.items()
+                for model in models
             ),
         ),
     )
 
 
-def classes_csv_bare() -> Case:
-    """Bare labels without scores, both sides in one CSV for each of two models."""
-    found = Scores(6)
-    rows = {
-        model: [
-            found.facts(at) | {"prediction": max(own[at], key=own[at].__getitem__)}
-            for at in range(SAMPLES)
-        ]
-        for model, own in found.said.items()
-    }
-    config = _classification("{samples: {good: data/good*, bad: data/bad*}}", BARE, SLICES)
-    text = table(["sample_id", "label", "weather", "tier", "prediction"])
-    return Case(config, tuple(Cut(model, ".csv", own, text) for model, own in rows.items()))
-
-
-def classes_keys() -> Case:
+def classes_keys(metrics: Sequence[str] = BRIEF, more: str = SLICES + INTERVAL) -> Case:
     """Two label keys of each sample, as nested objects, in JSONL."""
     found, other = Scores(7), Scores(8)
     rows = [
         {
-            "sample_id": found.ids[at],
-            "weather": found.weather[at],
-            "tier": found.tier[at],
+            **found.facts(at),
             "label": {"kind": found.truth[at], "色": other.truth[at]},
             "predictions": {"kind": found.said["good"][at], "色": other.said["bad"][at]},
         }
         for at in range(SAMPLES)
     ]
-    config = _classification(BOTH, BRIEF, SLICES + INTERVAL)
-    return Case(config, (Cut("both", ".jsonl", rows, lines),))
+    return Case(_classification(BOTH, metrics, more), (cut("both", ".jsonl", rows),))
 
 
 DETECTED = (
@@ -283,14 +213,15 @@ def _scenes(seed: int) -> tuple[dict[str, Any], dict[str, list[dict[str, Any]]]]
     found = random_dataset(seed, images=15, labels=4, digits=1, per_image=9)
     truth, results = coco_files(found)
     for at, image in enumerate(truth["images"]):
-        image["metadata"] = {"weather": ("sun", "rain", "föhn")[at % 3]}
+        weather = ("sun", "rain", "föhn")[at % 3]
+        image |= {"width": 640, "height": 480, "metadata": {"weather": weather}}
     _distinct_scores(results)
     said = {"large": results, "small": [dict(one) for one in results[::2]]}
     return truth, said
 
 
-def _coco(truth: dict[str, Any]) -> tuple[list[Any], Callable[[Sequence[Any]], str]]:
-    """The images of a COCO ground truth with what stands in them; and what writes some of them."""
+def _coco(truth: Mapping[str, Any]) -> Cut:
+    """The images of a COCO ground truth with what stands in them."""
     rows = [
         (image, [one for one in truth["annotations"] if one["image_id"] == image["id"]])
         for image in truth["images"]
@@ -302,7 +233,7 @@ def _coco(truth: dict[str, Any]) -> tuple[list[Any], Callable[[Sequence[Any]], s
         whole = {"images": images, "annotations": annotations, "categories": truth["categories"]}
         return json.dumps(whole, ensure_ascii=False)
 
-    return rows, text
+    return Cut("truth", ".json", rows, text)
 
 
 def _by_image(rows: Iterable[dict[str, Any]]) -> list[list[dict[str, Any]]]:
@@ -312,183 +243,63 @@ def _by_image(rows: Iterable[dict[str, Any]]) -> list[list[dict[str, Any]]]:
     return list(found.values())
 
 
-def _json(rows: Sequence[Any]) -> str:
-    return json.dumps(rows)
+def _detection(
+    inputs: Sequence[Cut],
+    metrics: str = DETECTED,
+    more: str = AREAS + INTERVAL,
+    task: str = "object_detection",
+) -> Case:
+    """Of a ground truth and the models that follow it."""
+    models = ", ".join(f"{one.stem}: data/{one.stem}*" for one in inputs[1:])
+    data = f"{{ground_truth: data/truth*, predictions: {{{models}}}}}"
+    return Case(f"task: {task}\ndata: {data}\n{metrics}{more}{OUT}", (*inputs,), numbered=True)
 
 
-def _detection(task: str, metrics: str, more: str) -> str:
-    data = "{ground_truth: data/truth*, predictions: {large: data/large*, small: data/small*}}"
-    return f"task: {task}\ndata: {data}\n{metrics}{more}{OUT}"
-
-
-def boxes_coco(*, by_image: bool = True, seed: int = 11) -> Case:
-    """COCO, the ground truth cut by image, the results by image or anywhere."""
-    truth, said = _scenes(seed)
-    rows, text = _coco(truth)
-    return Case(
-        _detection("object_detection", DETECTED, AREAS + INTERVAL),
-        (
-            Cut("truth", ".json", rows, text),
-            *(
-                Cut(model, ".json", _by_image(own), flat(_json))
-                if by_image
-                else Cut(model, ".json", own, _json)
-                for model, own in said.items()
-            ),
-        ),
-        numbered=True,
-    )
+def boxes_coco() -> Case:
+    """COCO, all of it cut by image."""
+    truth, said = _scenes(11)
+    models = [cut(model, ".json", _by_image(own)) for model, own in said.items()]
+    return _detection([_coco(truth), *models])
 
 
 def boxes_coco_anywhere() -> Case:
     """COCO, a detection of any image in any file."""
-    return boxes_coco(by_image=False, seed=12)
+    truth, said = _scenes(12)
+    return _detection([_coco(truth), *(cut(model, ".json", own) for model, own in said.items())])
 
 
-def _objects(
-    truth: dict[str, Any], rows: Iterable[dict[str, Any]], **more: str
-) -> list[dict[str, Any]]:
-    """Images with their objects, as JSONL has them."""
-    names = {one["id"]: one["name"] for one in truth["categories"]}
-    own: dict[Any, list[dict[str, Any]]] = {}
-    for number, one in enumerate(rows):
-        found: dict[str, Any] = {"label": names[one["category_id"]], "box": one["bbox"]}
-        found["id"] = f"{number:x}"
-        found |= {key: one[key] for key in ("score",) if key in one}
-        if one.get("iscrowd"):
-            found["crowd"] = True
-        own.setdefault(one["image_id"], []).append(found)
-    return [
-        {
-            "image_id": f"bild-{image['id']}.jpg",
-            "width": 640,
-            "height": 480,
-            **({} if not more else {"metadata": image["metadata"]}),
-            "objects": own.get(image["id"], []),
-        }
-        for image in truth["images"]
-    ]
+def _sides(seed: int) -> dict[str, layouts.Objects]:
+    """The ground truth and two models as COCO files whose images have names."""
+    truth, said = _scenes(seed)
+    for one in (*truth["images"], *truth["annotations"], *said["large"], *said["small"]):
+        name = "image_id" if "image_id" in one else "id"
+        one[name] = f"bild-{one[name]}"
+    models = {name: layouts.dictionary(truth, own) for name, own in said.items()}
+    return {"truth": truth, **models}
 
 
 def boxes_jsonl() -> Case:
     """JSONL, an image a line."""
-    truth, said = _scenes(13)
-    return Case(
-        _detection("object_detection", DETECTED, AREAS + INTERVAL),
-        (
-            Cut("truth", ".jsonl", _objects(truth, truth["annotations"], metadata="yes"), lines),
-            *(Cut(name, ".jsonl", _objects(truth, own), lines) for name, own in said.items()),
-        ),
-        numbered=True,
+    sides = _sides(13)
+    return _detection(
+        [cut(name, ".jsonl", layouts.object_lines(own)) for name, own in sides.items()]
     )
-
-
-def _box_rows(truth: dict[str, Any], rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    names = {one["id"]: one["name"] for one in truth["categories"]}
-    weather = {one["id"]: one["metadata"]["weather"] for one in truth["images"]}
-    found = []
-    for one in rows:
-        x, y, width, height = map(repr, one["bbox"])
-        row = {"image_id": f"bild-{one['image_id']}", "label": names[one["category_id"]]}
-        row |= {"x": x, "y": y, "width": width, "height": height}
-        if "score" in one:
-            row["score"] = repr(one["score"])
-        else:
-            row |= {"crowd": str(one["iscrowd"]), "weather": weather[one["image_id"]]}
-        found.append(row)
-    return found
 
 
 def boxes_csv() -> Case:
     """CSV, a box a line; the boxes of an image of the ground truth stay together."""
-    truth, said = _scenes(14)
-    there = {one["image_id"] for one in truth["annotations"]}
-    said = {model: [one for one in own if one["image_id"] in there] for model, own in said.items()}
-    boxes = ["image_id", "label", "x", "y", "width", "height"]
+    sides = {name: layouts.object_rows(own) for name, own in _sides(14).items()}
     every = DETECTED.replace("pr_curve", "pr_curve, detailed_pr_curve")
-    return Case(
-        _detection("object_detection", every, AREAS),
-        (
-            Cut(
-                "truth",
-                ".csv",
-                _by_image(_box_rows(truth, truth["annotations"])),
-                table([*boxes, "crowd", "weather"]),
-            ),
-            *(
-                Cut(name, ".csv", _box_rows(truth, own), table([*boxes, "score"]))
-                for name, own in said.items()
-            ),
-        ),
-        numbered=True,
-    )
-
-
-def _rle(bitmap: np.ndarray) -> dict[str, Any]:
-    """Run lengths as COCO counts them, down the columns, what is not set first."""
-    flat_pixels = np.concatenate([[False], bitmap.T.ravel()])
-    edges = np.flatnonzero(np.diff(flat_pixels.astype(int)))
-    counts = np.diff([0, *edges, flat_pixels.size - 1]).tolist()
-    return {"size": list(bitmap.shape), "counts": counts}
+    models = [cut(name, ".csv", flat(sides[name])) for name in ("large", "small")]
+    return _detection([cut("truth", ".csv", sides["truth"]), *models], every, AREAS)
 
 
 def masks_coco() -> Case:
     """Instances as run-length encoded masks, of which no two of an image overlap."""
-    rng = np.random.default_rng(15)
-    truth: dict[str, Any] = {
-        "images": [],
-        "annotations": [],
-        "categories": [{"id": at + 1, "name": name} for at, name in enumerate(LABELS[:3])],
-    }
-    said: dict[str, list[dict[str, Any]]] = {"large": [], "small": []}
-    for image in rng.permutation(np.arange(1, 21) * 7).tolist():
-        truth["images"].append(
-            {"id": image, "width": 48, "height": 32, "metadata": {"weather": f"w{image % 3}"}}
-        )
-        for slot in range(6):
-            top, left = divmod(slot, 3)
-            label = int(rng.integers(1, 4))
-            bitmap = np.zeros((32, 48), bool)
-            height, width = rng.integers(4, 14, 2).tolist()
-            bitmap[top * 16 :, left * 16 :][:height, :width] = True
-            if rng.random() < 0.8:
-                truth["annotations"].append(
-                    {
-                        "id": len(truth["annotations"]) + 1,
-                        "image_id": image,
-                        "category_id": label,
-                        "segmentation": _rle(bitmap),
-                        "area": int(bitmap.sum()),
-                        "bbox": [left * 16, top * 16, width, height],
-                        "iscrowd": 0,
-                    }
-                )
-            for model, chance in (("large", 0.9), ("small", 0.5)):
-                if rng.random() < chance:
-                    moved = np.zeros_like(bitmap)
-                    there = (slice(top * 16, top * 16 + 16), slice(left * 16, left * 16 + 16))
-                    moved[there] = np.roll(bitmap[there], rng.integers(0, 3, 2).tolist(), (0, 1))
-                    said[model].append(
-                        {
-                            "image_id": image,
-                            "category_id": label,
-                            "segmentation": _rle(moved),
-                            "score": round(float(rng.random()), 1),
-                        }
-                    )
-    for own in said.values():
-        _distinct_scores(own)
-    rows, text = _coco(truth)
-    return Case(
-        _detection(
-            "instance_segmentation", DETECTED.replace("[coco,", "[coco, panoptic_quality,"), AREAS
-        ),
-        (
-            Cut("truth", ".json", rows, text),
-            *(Cut(model, ".json", own, _json) for model, own in said.items()),
-        ),
-        numbered=True,
-    )
+    truth, said = layouts.rectangles(20)
+    models = [cut(name, ".json", own["annotations"]) for name, own in said.items()]
+    every = DETECTED.replace("[coco,", "[coco, panoptic_quality,")
+    return _detection([_coco(truth), *models], every, AREAS, "instance_segmentation")
 
 
 MEASURED = (
@@ -527,7 +338,7 @@ def texts_jsonl() -> Case:
     slices = "slices: [metadata.weather]\n"
     return Case(
         f"{config}{slices}{INTERVAL}{OUT}",
-        (Cut("both", ".jsonl", rows, flat(lines)),),
+        (cut("both", ".jsonl", rows),),
         ordered=True,
     )
 
@@ -540,7 +351,6 @@ def texts_jsonl_alone() -> Case:
 
 def texts_csv() -> Case:
     """Answers of two models as CSV, joined by sample."""
-    columns = ["id", "question", "answer", "reference", "weather"]
     rows = {
         model: [
             {
@@ -554,14 +364,9 @@ def texts_csv() -> Case:
         ]
         for model, seed in (("good", 18), ("bad", 19))
     }
-    data = "{samples: {good: data/good*, bad: data/bad*}}"
     metrics = "metrics: [rouge_l, exact_match, token_f1, looping, pii_leakage]\n"
-    config = f"task: text_generation\ndata: {data}\n{metrics}slices: [metadata.weather]\n{OUT}"
-    return Case(
-        config,
-        tuple(Cut(model, ".csv", own, table(columns)) for model, own in rows.items()),
-        ordered=True,
-    )
+    config = f"task: text_generation\ndata: {EACH}\n{metrics}slices: [metadata.weather]\n{OUT}"
+    return Case(config, tuple(cut(model, ".csv", own) for model, own in rows.items()), ordered=True)
 
 
 MAPS = Path(__file__).parents[2] / "sample_data" / "semantic_segmentation"
@@ -596,31 +401,26 @@ def label_maps() -> Case:
     data = f"{{ground_truth: data/pairs.jsonl, labels: {MAPS / 'classes.json'}}}"
     slices = "slices: [metadata.weather]\n"
     config = f"task: semantic_segmentation\ndata: {data}\n{slices}{INTERVAL}{OUT}{SEGMENTED}"
-    return Case(config, (Cut("pairs", ".jsonl", rows, lines, whole=True),))
+    return Case(config, (cut("pairs", ".jsonl", rows, whole=True),))
 
 
 CASES: Mapping[str, Callable[[], Case]] = {
-    one.__name__: one
-    for one in (
-        classes_jsonl,
-        classes_jsonl_sums,
-        classes_csv_sums,
-        classes_keys_sums,
-        classes_jsonl_apart,
-        classes_jsonl_long,
-        classes_csv_long,
-        classes_csv_wide,
-        classes_csv_bare,
-        classes_keys,
-        boxes_coco,
-        boxes_coco_anywhere,
-        boxes_jsonl,
-        boxes_csv,
-        masks_coco,
-        texts_jsonl,
-        texts_jsonl_alone,
-        texts_csv,
-        label_maps,
-        label_map_folders,
-    )
+    "classes_jsonl": partial(classes, 1, as_object, ".jsonl"),
+    "classes_jsonl_apart": partial(classes, 2, as_object, ".jsonl", APART, BRIEF, sparse=True),
+    "classes_jsonl_long": partial(classes, 3, by_line, ".jsonl", more=SLICES, sparse=True),
+    "classes_csv_long": partial(classes, 4, by_line, ".csv", more=SLICES, sparse=True),
+    "classes_csv_wide": partial(classes, 5, by_class, ".csv", APART, BRIEF),
+    "classes_csv_bare": partial(classes, 6, bare, ".csv", EACH, BARE, SLICES),
+    "classes_keys": classes_keys,
+    # Nothing that needs single samples.
+    "classes_jsonl_sums": partial(classes, 1, as_object, ".jsonl", BOTH, SUMS, ""),
+    "classes_csv_sums": partial(classes, 5, by_class, ".csv", APART, SUMS, ""),
+    "classes_keys_sums": partial(classes_keys, SUMS, ""),
+    **{
+        one.__name__: one
+        for one in (
+            *(boxes_coco, boxes_coco_anywhere, boxes_jsonl, boxes_csv, masks_coco),
+            *(texts_jsonl, texts_jsonl_alone, texts_csv, label_maps, label_map_folders),
+        )
+    },
 }

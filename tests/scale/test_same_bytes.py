@@ -21,7 +21,6 @@ from tests.same_bytes import (
     in_any_order,
     lay_out,
     told,
-    without_object_ids,
 )
 from tests.scale.cases import CASES
 from valor_cli import catalogue
@@ -107,9 +106,7 @@ def compared(name: str, layout: Layout, one: Told, other: Told) -> None:
     case = CASES[name]()
     if layout.shuffled and case.ordered:
         one, other = in_any_order(one), in_any_order(other)
-    if layout != ONE_FILE and case.numbered:
-        one, other = without_object_ids(one), without_object_ids(other)
-    assert_same(one, other)
+    assert_same(one, other, ids=layout == ONE_FILE or not case.numbered)
 
 
 def entries() -> Iterator[object]:

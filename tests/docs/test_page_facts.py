@@ -1,12 +1,19 @@
-"""What docs/security.md says of limits and files is what the code has."""
+"""What pages say of keys, thresholds, limits and files is what the code has."""
 
 from __future__ import annotations
+
+import re
 
 import pytest
 
 from tests.docs.pages import text_of
 from valor_cli.config import document, nodes
 from valor_cli.data.formats import images as image_files
+from valor_cli.evaluators.embedding.calibrated_thresholds import (
+    CALIBRATED,
+    MINILM_FAMILY,
+    SEEDS_MODEL,
+)
 from valor_cli.evaluators.structure import artifact_files
 from valor_cli.kernels.geometry import rle
 from valor_cli.kernels.patterns import regex as patterns
@@ -14,9 +21,34 @@ from valor_cli.kernels.replies import json_values as reply_json
 from valor_cli.kernels.secrets.places import secret_spans
 from valor_cli.models import store_file
 from valor_cli.models.litellm import client as litellm_client
+from valor_cli.results.history import HistoryRow
 
-PAGE = text_of("docs/security.md")
-WORDS = " ".join(PAGE.split())
+
+def test_the_keys_of_a_row() -> None:
+    _, _, table = text_of("docs/history.md").partition("| key of a row | meaning |\n")
+    first = [line.split(" | ")[0] for line in table.partition("\n\n")[0].splitlines()[1:]]
+    named = [name for cell in first for name in re.findall(r"`(\w+)`", cell)]
+    assert sorted(named) == sorted(HistoryRow.__struct_fields__)
+
+
+ROW = re.compile(r"^\| (?:`(\w+)` of )?`(\w+)`[\w ]* \| ([\d.]+) \| ([\d.]+) \|", re.MULTILINE)
+
+
+def test_the_thresholds_are_those_that_are_used() -> None:
+    told = {
+        (metric, parameter or "threshold"): (float(minilm), float(seeds))
+        for parameter, metric, minilm, seeds in ROW.findall(text_of("docs/models.md"))
+    }
+    used = {
+        (metric, name): (families[MINILM_FAMILY][name], families[SEEDS_MODEL][name])
+        for metric, families in CALIBRATED.items()
+        for name in families[SEEDS_MODEL]
+    }
+    assert told == used
+
+
+SECURITY = text_of("docs/security.md")
+WORDS = " ".join(SECURITY.split())
 
 
 def test_the_limits_are_those_of_the_code() -> None:
@@ -38,7 +70,7 @@ def test_the_bad_releases_are_those_that_are_refused() -> None:
 
 
 def test_the_cache_is_called_so() -> None:
-    assert f"`{store_file.FILE}` in the cache folder" in PAGE
+    assert f"`{store_file.FILE}` in the cache folder" in SECURITY
 
 
 @pytest.mark.parametrize(
