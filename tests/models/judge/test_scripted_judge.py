@@ -24,9 +24,9 @@ from valor_cli.models.settings import JudgeSettings
 ASKED = Request((), purpose=Purpose("faithfulness", "gpt", "s3", "verdicts"))
 
 
-def judge(tmp_path: Path, content: str | bytes, **more: object) -> ScriptedJudge:
+def judge(tmp_path: Path, content: str, **more: object) -> ScriptedJudge:
     path = tmp_path / "replies.jsonl"
-    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    path.write_bytes(content.encode())
     settings = {"backend": "scripted", "replies": str(path), **more}
     return ScriptedJudge(JudgeSettings.model_validate(settings))
 
@@ -104,29 +104,17 @@ def test_what_replies_cost(tmp_path: Path) -> None:
     ("line", "message"),
     [
         ('{"reply": 4}', "reply: must be a text or an object"),
-        ('{"reply": ["a"]}', "reply: must be a text or an object"),
         ("{}", "the key 'reply' is missing"),
         ('{"refused": false}', "the key 'reply' is missing"),
         ('{"rely": "a"}', "there is no key 'rely' (did you mean 'reply'?)"),
         ('{"error": "bussy"}', "error: must be one of busy, passing, unanswerable"),
-        ('{"error": ["busy"]}', "error: must be one of busy, passing, unanswerable"),
         ('{"error": "busy", "reply": "a"}', "a call that fails has no reply"),
         ('{"reply": "a", "tokens_out": "9"}', "tokens_out: must be a whole number"),
-        ('{"reply": {"rating": NaN}}', "is not JSON: NaN is no number"),
-        ('"a"', "must be an object"),
-        (b'{"reply": "\xe4"}', "is not UTF-8: byte 12 of the line"),
     ],
 )
-def test_bad_lines_are_told(tmp_path: Path, line: str | bytes, message: str) -> None:
-    content = line.encode() if isinstance(line, str) else line
+def test_bad_lines_are_told(tmp_path: Path, line: str, message: str) -> None:
     with pytest.raises(DataError) as caught:
-        judge(tmp_path, b'{"reply": "fine"}\n\n' + content)
+        judge(tmp_path, '{"reply": "fine"}\n\n' + line)
     assert str(caught.value).startswith(f"{tmp_path}/replies.jsonl:3: ")
     assert message in str(caught.value)
     assert caught.value.total == 1
-
-
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    settings = {"backend": "scripted", "replies": str(tmp_path / "no.jsonl")}
-    with pytest.raises(DataError, match=r"no\.jsonl: cannot be read: No such file"):
-        ScriptedJudge(JudgeSettings.model_validate(settings))

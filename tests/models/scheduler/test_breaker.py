@@ -5,6 +5,15 @@ from __future__ import annotations
 from valor_cli.models.scheduler.breaker import Breaker
 
 
+def replied(open_: int = 20) -> Breaker:
+    """One that was answered, with so many requests begun."""
+    breaker = Breaker()
+    breaker.answered(sent=0)
+    for _ in range(open_):
+        breaker.begin()
+    return breaker
+
+
 def fail(breaker: Breaker, now: float, *tickets: int, limit: int = 8) -> list[bool]:
     """These requests fail; of each, whether the outage is to blame."""
     return [breaker.failed(now, ticket, limit, refused=False) for ticket in tickets]
@@ -22,8 +31,7 @@ def test_where_nothing_else_is_asked_fewer_do_if_they_tried_often_enough() -> No
 
 
 def test_after_a_reply_it_takes_25_in_a_row_and_two_minutes() -> None:
-    breaker = Breaker()
-    breaker.answered(sent=0)
+    breaker = replied(0)
     fail(breaker, 10, 1)
     assert not any(breaker.exhausted(129.9, 6, alone=True) for _ in range(30))
     assert breaker.exhausted(130, 6, alone=False)
@@ -51,32 +59,12 @@ def test_after_a_failure_no_more_than_five_begin_until_the_first_reply() -> None
 
 
 def test_a_judge_that_replied_may_fail_as_often_in_a_row_as_requests_are_under_way() -> None:
-    breaker = Breaker()
-    breaker.answered(sent=0)
-    for _ in range(8):
-        breaker.begin()
+    breaker = replied(8)
     for _ in range(7):
         fail(breaker, 0, 1)
         assert breaker.may_begin(8)
     fail(breaker, 0, 1)
     assert not breaker.may_begin(8)
-
-
-def test_in_order_one_is_open_at_a_time() -> None:
-    breaker = Breaker(most_open=1)
-    breaker.begin()
-    assert not breaker.may_begin(1)
-    breaker.end()
-    assert breaker.may_begin(1)
-
-
-def replied(open_: int = 20) -> Breaker:
-    """One that was answered, with so many requests begun."""
-    breaker = Breaker()
-    breaker.answered(sent=0)
-    for _ in range(open_):
-        breaker.begin()
-    return breaker
 
 
 def test_when_as_many_fail_as_may_be_under_way_it_is_no_fault_of_theirs() -> None:

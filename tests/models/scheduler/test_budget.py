@@ -58,15 +58,11 @@ def test_the_estimate_is_learnt_from_the_worst_of_the_last_replies() -> None:
     purse.settle(highest, Reply("", tokens_in=20, tokens_out=0))
     # 30 tokens of 100 bytes is the worst; a tenth more, 33.
     assert purse.highest(request).prompt_usd == pytest.approx(33e-6, abs=1.1e-6)
-
-
-def test_a_prompt_longer_than_estimated_raises_the_estimate_at_once() -> None:
+    # A prompt longer than estimated raises it at once: 80, and a tenth more.
     purse = budget()
-    highest = purse.highest(asked("x" * 76))
     purse.reserve(highest)
     purse.settle(highest, Reply("", tokens_in=80, tokens_out=0))
-    # 80 tokens and a tenth of 100 bytes: 88.
-    assert purse.highest(asked("x" * 76)).prompt_usd == pytest.approx(88e-6, abs=1.1e-6)
+    assert purse.highest(request).prompt_usd == pytest.approx(88e-6, abs=1.1e-6)
 
 
 def test_what_is_spent_and_reserved_counts() -> None:
@@ -109,28 +105,6 @@ def test_sums_of_floats_leave_nothing_reserved() -> None:
     assert purse.reserved == 0.0
 
 
-@pytest.mark.parametrize(
-    ("limit", "words"),
-    [
-        (2.0, "the budget of 2.00 US dollars is reached"),
-        (1234.5, "the budget of 1234.50 US dollars is reached"),
-        (0.005, "the budget of 0.005 US dollars is reached"),
-    ],
-)
-def test_the_words(limit: float, words: str) -> None:
-    assert budget(limit).reached == words
-
-
-def test_the_words_tell_what_is_unsure() -> None:
-    purse = budget(2.0)
-    purse.reserve(Highest())
-    purse.lose(Highest(), 0.25)
-    assert purse.reached == (
-        "the budget of 2.00 US dollars is reached"
-        " (0.25 of it for failed calls, which may have been charged)"
-    )
-
-
 def test_what_a_reply_cost() -> None:
     assert cost_of(Reply("", cost_usd=0.0, tokens_in=5, tokens_out=5), PRICE) == 0.0
     # 1,000 at 1e-6 and 100 at 10e-6.
@@ -152,3 +126,18 @@ def test_a_budget_needs_a_price() -> None:
     assert "price:" in caught.value.hint
     assert budget_of(FakeJudge(), None, 100).limit_usd is None
     assert budget_of(FakeJudge(price=PRICE), 2.0, 100).limit_usd == 2.0
+
+
+@pytest.mark.parametrize(
+    ("limit", "unsure", "words"),
+    [
+        (1234.5, 0.0, "1234.50 US dollars is reached"),
+        (0.005, 0.001, "0.005 US dollars is reached"),
+        (2.0, 0.25, "2.00 US dollars is reached (0.25 of it for failed calls, which may have been"),
+    ],
+)
+def test_the_words_tell_what_is_unsure(limit: float, unsure: float, words: str) -> None:
+    purse = budget(limit)
+    purse.reserve(Highest())
+    purse.lose(Highest(), unsure)
+    assert purse.reached.removesuffix(" charged)") == f"the budget of {words}"
