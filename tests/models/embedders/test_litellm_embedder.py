@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.models.conftest import KEY
 from tests.models.server import (
     Asked,
     FaultServer,
@@ -37,14 +38,6 @@ from valor_cli.models.scheduler.stop import Stop
 from valor_cli.models.settings import EmbedderSettings
 from valor_cli.models.text.devices import Runtime
 from valor_cli.models.text_models import Halting, TextModels
-
-KEY = "sk-proj-7Gq2pW9zLr4TnXv1BcYd8KfM"
-
-
-@pytest.fixture(autouse=True)
-def _key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("JUDGE_KEY", KEY)
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
 
 
 def embedder(server: FaultServer, stop: Stop | None = None, **more: Any) -> LitellmEmbedder:
@@ -71,12 +64,7 @@ def test_vectors_in_the_order_of_the_texts() -> None:
     assert np.array_equal(vectors, [vector_of(text) for text in [*texts, "text 3"]])
     assert [len(each.body["input"]) for each in server.requests] == [64, 6]
     assert embedder(server).remote is False
-
-
-def test_no_texts() -> None:
-    with FaultServer() as server:
-        assert embedded(embedder(server), []).shape == (0, 0)
-    assert not server.requests
+    assert embedded(embedder(server), []).shape == (0, 0)
 
 
 def vectors_of(*numbers: list[Any]) -> Turn:
@@ -97,7 +85,6 @@ def vectors_of(*numbers: list[Any]) -> Turn:
         vectors_of(),
         vectors_of([1], [2]),
     ],
-    ids=lambda turn: turn.kind,
 )
 def test_vectors_are_asked_for_again(turn: Turn, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("valor_cli.models.scheduler.retries.FIRST_S", 0.01)

@@ -108,8 +108,9 @@ def test_each_reply_is_in_the_partial_file_at_once(tmp_path: Path) -> None:
 def test_a_run_that_dies_or_stops_leaves_the_partial_file(tmp_path: Path) -> None:
     path = tmp_path / "c.jsonl"
     path.write_text(EARLIER)
-    with pytest.raises(KeyboardInterrupt), CassetteWriter(str(path), "judge") as writer:
-        writer.record(*ASKED[0])
+    writer = CassetteWriter(str(path), "judge")
+    writer.record(*ASKED[0])
+    with pytest.raises(KeyboardInterrupt), writer:
         raise KeyboardInterrupt
     assert path.read_text() == EARLIER
     assert writer.partial.name == "c.jsonl.partial"
