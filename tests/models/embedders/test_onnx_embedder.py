@@ -15,7 +15,7 @@ import pytest
 
 from tests.oracles.onnx_folders import tiny
 from tests.oracles.text_rows import SYSTEMS, summaries
-from valor_cli.errors import ConfigError, MissingExtraError
+from valor_cli.errors import ConfigError
 from valor_cli.models.embedders import onnx_model as onnx_graph
 from valor_cli.models.embedders.onnx_embedder import OnnxEmbedder
 from valor_cli.models.files.packaged import (
@@ -76,15 +76,6 @@ def test_what_it_is(embedder: OnnxEmbedder) -> None:
     assert np.array_equal(vectors(embedder, ["a", "b"]), found)
 
 
-def test_meaning(embedder: OnnxEmbedder) -> None:
-    texts = ["The cat sits on the mat.", "A cat is sitting on a mat.", "Shares fell in London."]
-    found = vectors(embedder, texts).astype(np.float64)
-    found /= np.linalg.norm(found, axis=1, keepdims=True)
-    alike = found @ found.T
-    assert alike[0, 1] > 0.9
-    assert alike[0, 2] < 0.2
-
-
 def test_the_slow_twin(embedder: OnnxEmbedder) -> None:
     """One text at a time, by the packages' own interface, all cores on it."""
     import onnxruntime
@@ -134,12 +125,19 @@ def test_where_a_text_is_cut(embedder: OnnxEmbedder) -> None:
     found = vectors(embedder, [fits, longer, longer + " other"])
     assert np.array_equal(found[0], found[1])
     assert np.array_equal(found[0], found[2])
+    with pytest.raises(ConfigError, match=r"max_tokens: 513 tokens are asked for.*sees 512"):
+        opened(max_tokens=513)
     short = opened(max_tokens=8)
     assert short.longest == 8
     assert short.cut(["one two three four five six", "one two three four five six seven"]) == 1
     # Hangul is taken apart into letters: 6 tokens, and 8.
     assert short.cut(["한국", "한국어"]) == 1
     assert opened(max_tokens=512).cut([longer]) == 0
+    # A prompt is part of a text.
+    prompted = opened(prompt="query: ", max_tokens=8)
+    assert np.array_equal(vectors(prompted, ["a b"]), vectors(short, ["query: a b"]))
+    assert prompted.cut(["a b c d", "a b c d e"]) == 1
+    assert len({one.keeps for one in (embedder, prompted, opened(prompt="query: "))}) == 3
 
 
 def test_names_of_special_tokens_stand_for_them(embedder: OnnxEmbedder) -> None:
@@ -147,19 +145,6 @@ def test_names_of_special_tokens_stand_for_them(embedder: OnnxEmbedder) -> None:
     found = vectors(embedder, ["the [UNK] is here", "the 𐎠 is here", "the unk is here"])
     assert np.array_equal(found[0], found[1])
     assert not np.allclose(found[0], found[2])
-
-
-def test_the_prompt_is_part_of_a_text(embedder: OnnxEmbedder) -> None:
-    prompted = opened(prompt="query: ", max_tokens=8)
-    assert np.array_equal(vectors(prompted, ["a b"]), vectors(opened(max_tokens=8), ["query: a b"]))
-    assert prompted.cut(["a b c d", "a b c d e"]) == 1
-    kept = {one.keeps for one in (embedder, prompted, opened(prompt="query: "))}
-    assert len(kept) == 3
-
-
-def test_more_tokens_than_positions() -> None:
-    with pytest.raises(ConfigError, match=r"max_tokens: 513 tokens are asked for.*sees 512"):
-        opened(max_tokens=513)
 
 
 def test_others_go_on_meanwhile(embedder: OnnxEmbedder, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -181,14 +166,6 @@ def test_others_go_on_meanwhile(embedder: OnnxEmbedder, monkeypatch: pytest.Monk
     assert asyncio.run(both()).shape == (2, 384)
 
 
-def test_several_may_ask_at_a_time(embedder: OnnxEmbedder) -> None:
-    async def all_of_them() -> list[np.ndarray]:
-        return await asyncio.gather(*(embedder.embed(SENTENCES[:9]) for _ in range(4)))
-
-    first, *others = asyncio.run(all_of_them())
-    assert all(np.array_equal(first, each) for each in others)
-
-
 def test_a_run_that_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     stop = Stop()
     embedder = opened(stop, batch_size=1)
@@ -205,25 +182,6 @@ def test_a_run_that_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(Stopped, match="enough"):
         vectors(embedder, ["a", "b", "c", "d"])
     assert len(asked) == 1
-
-
-@pytest.mark.parametrize("package", ["onnxruntime", "tokenizers"])
-def test_packages_that_are_not_installed(monkeypatch: pytest.MonkeyPatch, package: str) -> None:
-    def lacking(name: str) -> Any:
-        if name == package:
-            raise ModuleNotFoundError(name=name)
-        return imported(name)
-
-    imported = importlib.import_module
-    monkeypatch.setattr("importlib.import_module", lacking)
-    with pytest.raises(MissingExtraError, match=r"valor-cli\[embed\]"):
-        opened()
-
-
-def test_the_model_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(MissingExtraError, match=r"valor-cli\[embed\]"):
-        opened()
 
 
 def test_vectors_by_hand(tmp_path: Path) -> None:

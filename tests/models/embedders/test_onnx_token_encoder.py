@@ -89,12 +89,10 @@ def test_texts_come_in_their_order_and_progress_is_told(tmp_path: Path) -> None:
     assert found == [3 + number % 7 for number in range(600)]
     assert told == [(ENCODING, done, 600) for done in (0, 256, 512, 600)]
     assert list(encoder.states([])) == []
-
-
-def test_states_are_computed_as_they_are_taken(tmp_path: Path) -> None:
-    told: list[tuple[str, int, int]] = []
-    encoder = opened(told=told, model=str(tiny(tmp_path)))
-    next(encoder.states(["one"] * 1000))
+    told.clear()
+    short = opened(told=told, model=str(tmp_path), max_tokens=8)
+    # As many as are taken are computed.
+    assert len(next(short.states(["one " * 9] * 1000)).ids) == short.longest == 8
     assert told == [(ENCODING, 0, 1000)]
 
 
@@ -127,9 +125,3 @@ def test_models_of_whole_texts(tmp_path: Path) -> None:
     )
     with pytest.raises(ConfigError, match="not of tokens"):
         opened(model=str(folder))
-
-
-def test_fewer_tokens(tmp_path: Path) -> None:
-    encoder = opened(model=str(tiny(tmp_path)), max_tokens=8)
-    assert encoder.longest == 8
-    assert [len(each.ids) for each in encoder.states(["one " * 9])] == [8]
