@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-KEY = "sk-proj-7Gq2pW9zLr4TnXv1BcYd8KfM"
+from tests.models.server import KEY
 
 
 @pytest.fixture(autouse=True)

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.models.conftest import KEY
 from tests.models.server import (
+    KEY,
     Asked,
     FaultServer,
     Plan,

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from tests.models.conftest import KEY
 from tests.models.server import (
+    KEY,
     Asked,
     FaultServer,
     Turn,

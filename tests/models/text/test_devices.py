@@ -39,19 +39,20 @@ def test_a_batch_is_halved_until_memory_holds_it() -> None:
     assert found == [([1, 2], 3), ([3], 3), ([4, 5], 9), ([6], 6)]
 
 
-def test_one_text_that_memory_does_not_hold_is_told() -> None:
+@pytest.mark.parametrize(
+    ("error", "kind", "told"),
+    [
+        (MemoryError(), ConfigError, "not enough for a single text"),
+        (RuntimeError("shapes differ"), RuntimeError, "shapes differ"),
+    ],
+)
+def test_what_memory_never_holds_and_other_faults(
+    error: Exception, kind: type[Exception], told: str
+) -> None:
     def run(group: list[int]) -> int:
-        raise MemoryError
+        raise error
 
-    with pytest.raises(ConfigError, match="not enough for a single text"):
-        list(in_batches([[1, 2]], run, Stop()))
-
-
-def test_other_faults_are_not_taken_for_a_lack_of_memory() -> None:
-    def run(group: list[int]) -> int:
-        raise RuntimeError("shapes differ")
-
-    with pytest.raises(RuntimeError, match="shapes differ"):
+    with pytest.raises(kind, match=told):
         list(in_batches([[1, 2]], run, Stop()))
 
 
