@@ -20,8 +20,8 @@ from valor_cli.models.backends import open_judge
 from valor_cli.models.embedders.vector_store import FILE
 from valor_cli.models.embedders.vectors import STAGE
 from valor_cli.models.panel import ASKING, Member
-from valor_cli.models.protocols import ModelIdentity, Unavailable, sha256_of
-from valor_cli.models.requests import Price, Purpose, Reply, Request, Stopped, conversation
+from valor_cli.models.protocols import Embedder, ModelIdentity, Unavailable, sha256_of
+from valor_cli.models.requests import Judge, Purpose, Reply, Request, Stopped, conversation
 from valor_cli.models.scheduler import event_loop
 from valor_cli.models.scheduler.event_loop import Interrupts
 from valor_cli.models.scheduler.stop import Stop
@@ -31,13 +31,10 @@ from valor_cli.models.settings import EmbedderSettings, JudgeSettings
 Piece = Callable[[], Awaitable[None]]
 
 
-class SlowJudge:
+class SlowJudge(Judge):
     """A judge that answers when it is let; it counts what is under way."""
 
-    remote = False
-    in_order = False
     keeps = True
-    price: Price | None = None
 
     def __init__(self, settings: JudgeSettings) -> None:
         self.name = settings.called
@@ -321,11 +318,10 @@ def test_scripted_replies_come_one_at_a_time_and_the_unused_are_told(tmp_path: P
     assert not (tmp_path / "cache").exists()
 
 
-class HereEmbedder:
+class HereEmbedder(Embedder):
     """An embedder of this machine; it counts what it is asked for."""
 
     name = "here"
-    remote = False
     identity = ModelIdentity("here", "5" * 64)
     longest = 3
 
@@ -339,9 +335,6 @@ class HereEmbedder:
 
     def cut(self, texts: Sequence[str]) -> int:
         return sum(len(text) > 3 for text in texts)
-
-    async def close(self) -> None:
-        pass
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from valor_cli.errors import ConfigError, MissingExtraError, Problem
 from valor_cli.models import backends, text_models
 from valor_cli.models.embedders.vectors import Vectors
 from valor_cli.models.files import hugging_face
-from valor_cli.models.protocols import ModelIdentity, Unavailable
+from valor_cli.models.protocols import Embedder, ModelIdentity, Unavailable
 from valor_cli.models.scheduler.stop import Stop
 from valor_cli.models.session import AbsentEmbedder
 from valor_cli.models.settings import EmbedderSettings, LanguageModelSettings
@@ -26,14 +26,11 @@ from valor_cli.models.text_models import TextModels
 SETTINGS = EmbedderSettings()
 
 
-class LoopedEmbedder:
+class LoopedEmbedder(Embedder):
     """One that may be asked in the loop that it was opened in alone; it counts both."""
 
     name = "looped"
-    remote = False
     identity = ModelIdentity("looped")
-    keeps = None
-    longest = None
 
     def __init__(self) -> None:
         self.loop: asyncio.AbstractEventLoop | None = None
@@ -46,9 +43,6 @@ class LoopedEmbedder:
         self.loop = here
         self.asked += texts
         return np.array([[float(len(text)), 1.0] for text in texts])
-
-    def cut(self, texts: Sequence[str]) -> int:
-        return 0
 
     async def close(self) -> None:
         self.loop = None

@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, Protocol
 
 
@@ -106,7 +107,7 @@ class Reply:
 
 
 class Judge(Protocol):
-    """A model that answers requests.
+    """A model that answers requests. Backends inherit what is usual of all else than `answer`.
 
     Attributes:
         name: As results call it.
@@ -118,11 +119,11 @@ class Judge(Protocol):
     """
 
     name: str
-    identity: Mapping[str, Any]
-    remote: bool
-    in_order: bool
-    keeps: bool
-    price: Price | None
+    identity: Mapping[str, Any] = MappingProxyType({})
+    remote: bool = False
+    in_order: bool = False
+    keeps: bool = False
+    price: Price | None = None
 
     async def answer(self, request: Request) -> Reply:
         """Make one attempt.
@@ -136,6 +137,7 @@ class Judge(Protocol):
 
     async def close(self) -> None:
         """Release resources."""
+        return
 
 
 class RateLimited(Exception):  # noqa: N818  # what it says of the judge

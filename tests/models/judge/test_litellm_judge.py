@@ -36,6 +36,7 @@ from tests.models.server import (
     seeded,
     stalled,
 )
+from tests.oracles.model_server import limits
 from valor_cli.errors import ConfigError, MissingExtraError, ValorError
 from valor_cli.models.judge.litellm_judge import LitellmJudge
 from valor_cli.models.litellm import client as litellm_client
@@ -48,7 +49,7 @@ from valor_cli.models.requests import (
     TransientError,
     conversation,
 )
-from valor_cli.models.scheduler.calls import Calls, Limits, Stop
+from valor_cli.models.scheduler.calls import Calls, Stop
 from valor_cli.models.settings import EmbedderSettings, JudgeSettings
 
 # litellm ignores it from its import on, which pytest forgets after the test that imports it.
@@ -500,7 +501,7 @@ def test_many_requests_to_a_server_that_fails_often() -> None:
 
     async def main(server: FaultServer) -> list[Any]:
         judge = LitellmJudge(settings(server))
-        calls = Calls(judge, Limits(concurrency=16, timeout_s=60.0, max_retries=9), Stop())
+        calls = Calls(judge, limits(concurrency=16, timeout_s=60.0, max_retries=9), Stop())
         found = await asyncio.gather(
             *(calls.ask(question(f"prompt {at}", SCHEMA)) for at in range(60))
         )

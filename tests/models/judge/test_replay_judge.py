@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.models.scheduler.test_calls import YES, ends
-from tests.oracles.model_server import FakeJudge, question
+from tests.oracles.model_server import FakeJudge, limits, question
 from valor_cli.errors import DataError
 from valor_cli.models.judge.replay_judge import ReplayJudge
 from valor_cli.models.requests import (
@@ -23,7 +23,7 @@ from valor_cli.models.requests import (
     TransientError,
     conversation,
 )
-from valor_cli.models.scheduler.calls import Calls, Limits, Stop
+from valor_cli.models.scheduler.calls import Calls, Stop
 from valor_cli.models.scheduler.cassette import CassetteWriter
 from valor_cli.models.settings import JudgeSettings
 
@@ -121,7 +121,7 @@ def test_of_several_judges_the_one_named_replies(tmp_path: Path) -> None:
 
 def played(path: Path, *asked: Request) -> list[object]:
     replay = judge(path)
-    calls = Calls(replay, Limits(), Stop())
+    calls = Calls(replay, limits(), Stop())
     ended = ends(*map(calls.ask, asked))
     assert replay.check() is None
     told = [str(one) if isinstance(one, NoAnswer) else one.reply.text for one in ended]
@@ -141,7 +141,7 @@ def test_failures_and_tries_are_those_of_the_recording(tmp_path: Path) -> None:
     first = [question("a"), question("b"), question("c", "m", "x")]
     then = [question("c", "m", "y"), question("a", "m", "y")]
     with CassetteWriter(str(path), "fake") as writer:
-        made = Calls(FakeJudge(tell), Limits(), Stop(), recorder=writer)
+        made = Calls(FakeJudge(tell), limits(), Stop(), recorder=writer)
         ended = [*ends(*map(made.ask, first)), *ends(*map(made.ask, then))]
     told = [str(one) if isinstance(one, NoAnswer) else one.reply.text for one in ended]
     assert told == ["fake: too long", "yes", "fake: too long", "yes", "fake: too long"]
@@ -153,5 +153,5 @@ def test_failures_and_tries_are_those_of_the_recording(tmp_path: Path) -> None:
     assert {who: (one.calls, one.failed) for who, one in usage.items()} == counted
     # Under another name, and asked by someone else, what failed for all who asked fails again.
     other = judge(path, name="other")
-    [failure] = ends(Calls(other, Limits(), Stop()).ask(question("a", "m", "z")))
+    [failure] = ends(Calls(other, limits(), Stop()).ask(question("a", "m", "z")))
     assert str(failure) == "other: too long"

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.oracles.model_server import FakeJudge, Kept, question
+from tests.oracles.model_server import FakeJudge, Kept, limits, question
 from tests.oracles.virtual_time import run_at_once
 from valor_cli.errors import JudgeError, Problem, ValorError
 from valor_cli.models.requests import (
@@ -22,19 +22,19 @@ from valor_cli.models.requests import (
     Stopped,
     TransientError,
 )
-from valor_cli.models.scheduler.calls import CachedReply, Calls, Limits, Stop, Usage, cache_key
+from valor_cli.models.scheduler.calls import CachedReply, Calls, Stop, Usage, cache_key
 from valor_cli.models.scheduler.retries import Backoff
 
 YES = Reply("yes", tokens_in=10, tokens_out=2, cost_usd=0.5)
 
 
 def calls_of(judge: FakeJudge, stop: Stop | None = None, **more: Any) -> Calls:
-    limits = {
+    given = {
         name: more.pop(name)
         for name in ("concurrency", "timeout_s", "max_retries", "budget_usd", "max_tokens")
         if name in more
     }
-    return Calls(judge, Limits(**limits), stop or Stop(), **more)
+    return Calls(judge, limits(**given), stop or Stop(), **more)
 
 
 def ends(*asks: Coroutine[Any, Any, CachedReply]) -> list[Any]:
@@ -520,7 +520,7 @@ def test_a_try_that_was_given_up_counts_in_full() -> None:
     assert isinstance(told, Stopped)
     # Two tries at 0.001 may have been charged; a third does not fit.
     assert len(judge.asked) == 2
-    assert calls.spent_usd == pytest.approx(0.002)
+    assert calls._budget.spent + calls._budget.unsure == pytest.approx(0.002)
 
 
 def test_a_failed_try_counts_for_its_prompt_a_refused_one_for_nothing() -> None:
@@ -532,7 +532,7 @@ def test_a_failed_try_counts_for_its_prompt_a_refused_one_for_nothing() -> None:
     ends(calls.ask(request))
     prompt = calls_of(FakeJudge(price=price), budget_usd=1e9)._budget.highest(request).prompt_usd
     assert prompt > 0
-    assert calls.spent_usd == pytest.approx(prompt + 0.5)
+    assert calls._budget.spent + calls._budget.unsure == pytest.approx(prompt + 0.5)
 
 
 # --- usage ----------------------------------------------------------------------------------

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from tests.oracles.model_server import ModelServer, question
+from tests.oracles.model_server import ModelServer, limits, question
 from tests.oracles.virtual_time import run_at_once
 from valor_cli.models.requests import Reply, Request
-from valor_cli.models.scheduler.calls import CachedReply, Calls, Limits, Stop
+from valor_cli.models.scheduler.calls import CachedReply, Calls, Stop
 
 N = 1000
 
@@ -26,7 +26,7 @@ LARGE = slow(24)
 
 def ask_all(server: ModelServer, concurrency: int, timeout_s: float = 60.0) -> float:
     """Ask, as a session does, and see that each is answered once; seconds that took."""
-    calls = Calls(server, Limits(concurrency, timeout_s), Stop())
+    calls = Calls(server, limits(concurrency=concurrency, timeout_s=timeout_s), Stop())
 
     async def main() -> tuple[list[Any], float]:
         todo, answered = iter(range(N)), []

@@ -31,7 +31,6 @@ class Vectors:
 
     Attributes:
         embedder: Who makes them.
-        asked: How many texts it was asked for.
         cut: How many texts are longer than it sees.
     """
 
@@ -51,7 +50,6 @@ class Vectors:
             kept: Vectors of earlier runs.
         """
         self.embedder = embedder
-        self.asked = 0
         self.cut = 0
         self._stop = stop
         self._on_progress = on_progress
@@ -149,7 +147,6 @@ class Vectors:
         vectors = await self.embedder.embed(texts)
         if not np.isfinite(vectors).all():
             raise NoAnswer(f"{self.embedder.name} made a vector that is not of finite numbers")
-        self.asked += len(texts)
         if self._kept is not None:
             self._kept.keep(texts, vectors)
         self._add(texts, vectors)

@@ -19,6 +19,7 @@ from valor_cli.models.json_lines import (
     objects,
 )
 from valor_cli.models.requests import (
+    Judge,
     PermanentError,
     Price,
     RateLimited,
@@ -54,15 +55,10 @@ class _Line(Struct, frozen=True):
     error: str | None = None
 
 
-class ScriptedJudge:
+class ScriptedJudge(Judge):
     """A judge whose replies are read from a file, in call order; for tests and teaching."""
 
-    name: str
-    identity: Mapping[str, Any]
-    remote: bool = False
-    in_order: bool = True
-    keeps: bool = False
-    price: Price | None
+    in_order = True
 
     def __init__(self, settings: JudgeSettings) -> None:
         """Read the replies.
@@ -102,9 +98,6 @@ class ScriptedJudge:
         if not unused:
             return None
         return f"{self._path}: {unused} of {len(self._lines)} replies were not used"
-
-    async def close(self) -> None:
-        """Do nothing: no resources are held."""
 
 
 def _read(path: str, price: Price | None) -> list[_Line]:
