@@ -82,8 +82,8 @@ async def through_valor(
 ) -> tuple[float, float]:
     """Seconds and CPU seconds of asking through valor's loop."""
     from valor_cli.models.judge.litellm_judge import LitellmJudge
-    from valor_cli.models.requests import Request, conversation
-    from valor_cli.models.scheduler.calls import Calls, Stop
+    from valor_cli.models.requests import Request, Stop, conversation
+    from valor_cli.models.scheduler.calls import Calls
     from valor_cli.models.settings import JudgeSettings
     from valor_cli.models.store import Store
 

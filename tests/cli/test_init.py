@@ -35,8 +35,7 @@ from tests.models.server import Asked, FaultServer, Turn, said
 from tests.program import invoke
 from valor_cli import catalogue
 from valor_cli.models.embedders.onnx_embedder import OnnxEmbedder
-from valor_cli.models.requests import Request, conversation
-from valor_cli.models.scheduler.stop import Stop
+from valor_cli.models.requests import Request, Stop, conversation
 from valor_cli.models.settings import EmbedderSettings
 
 SAMPLE = ROOT / "sample_data"

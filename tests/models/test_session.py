@@ -21,10 +21,9 @@ from valor_cli.models.embedders.vector_store import FILE
 from valor_cli.models.embedders.vectors import STAGE
 from valor_cli.models.panel import ASKING, Member
 from valor_cli.models.protocols import Embedder, ModelIdentity, Unavailable, sha256_of
-from valor_cli.models.requests import Judge, Purpose, Reply, Request, Stopped, conversation
+from valor_cli.models.requests import Judge, Purpose, Reply, Request, Stop, Stopped, conversation
 from valor_cli.models.scheduler import event_loop
 from valor_cli.models.scheduler.event_loop import Interrupts
-from valor_cli.models.scheduler.stop import Stop
 from valor_cli.models.session import Session, Settings
 from valor_cli.models.settings import EmbedderSettings, JudgeSettings
 

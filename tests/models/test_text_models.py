@@ -17,10 +17,10 @@ from valor_cli.models import backends, text_models
 from valor_cli.models.embedders.vectors import Vectors
 from valor_cli.models.files import hugging_face
 from valor_cli.models.protocols import Embedder, ModelIdentity, Unavailable
-from valor_cli.models.scheduler.stop import Stop
+from valor_cli.models.requests import Stop
 from valor_cli.models.session import AbsentEmbedder
 from valor_cli.models.settings import EmbedderSettings, LanguageModelSettings
-from valor_cli.models.text.devices import Runtime
+from valor_cli.models.text.windows import Runtime
 from valor_cli.models.text_models import TextModels
 
 SETTINGS = EmbedderSettings()

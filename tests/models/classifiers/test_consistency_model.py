@@ -15,8 +15,8 @@ from tests.oracles import tiny_classifiers as tiny
 from valor_cli.errors import ConfigError
 from valor_cli.models.classifiers.consistency_model import ConsistencyModel
 from valor_cli.models.protocols import Pair, Unavailable
-from valor_cli.models.scheduler.stop import Stop
-from valor_cli.models.text.devices import Runtime
+from valor_cli.models.requests import Stop
+from valor_cli.models.text.windows import Runtime
 
 pytestmark = pytest.mark.models
 

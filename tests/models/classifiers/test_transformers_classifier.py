@@ -15,9 +15,8 @@ from tests.oracles import tiny_classifiers as tiny
 from valor_cli.errors import ConfigError
 from valor_cli.models.classifiers.transformers_classifier import TransformersClassifier
 from valor_cli.models.protocols import Pair
-from valor_cli.models.requests import Stopped
-from valor_cli.models.scheduler.stop import Stop
-from valor_cli.models.text.devices import Runtime
+from valor_cli.models.requests import Stop, Stopped
+from valor_cli.models.text.windows import Runtime
 
 pytestmark = pytest.mark.models
 

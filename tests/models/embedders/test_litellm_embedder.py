@@ -33,11 +33,11 @@ from valor_cli.errors import ConfigError, JudgeError
 from valor_cli.models.embedders.litellm_embedder import LitellmEmbedder
 from valor_cli.models.embedders.vector_store import VectorStore
 from valor_cli.models.embedders.vectors import Vectors
-from valor_cli.models.requests import NoAnswer, Stopped
-from valor_cli.models.scheduler.stop import Stop
+from valor_cli.models.requests import NoAnswer, Stop, Stopped
+from valor_cli.models.scheduler.event_loop import Halting
 from valor_cli.models.settings import EmbedderSettings
-from valor_cli.models.text.devices import Runtime
-from valor_cli.models.text_models import Halting, TextModels
+from valor_cli.models.text.windows import Runtime
+from valor_cli.models.text_models import TextModels
 
 
 def embedder(server: FaultServer, stop: Stop | None = None, **more: Any) -> LitellmEmbedder:

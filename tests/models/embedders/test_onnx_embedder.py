@@ -26,10 +26,9 @@ from valor_cli.models.files.packaged import (
     minilm_file,
 )
 from valor_cli.models.protocols import ENCODING
-from valor_cli.models.requests import Stopped
-from valor_cli.models.scheduler.stop import Stop
+from valor_cli.models.requests import Stop, Stopped
 from valor_cli.models.settings import EmbedderSettings
-from valor_cli.models.text.devices import Runtime
+from valor_cli.models.text.windows import Runtime
 
 SENTENCES = (
     (Path(__file__).parents[3] / "README.md")

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from tests.oracles import tiny_classifiers as tiny
 from valor_cli.errors import ConfigError
 from valor_cli.models.embedders.sentence_transformers_embedder import SentenceTransformersEmbedder
-from valor_cli.models.requests import Stopped
-from valor_cli.models.scheduler.stop import Stop
+from valor_cli.models.requests import Stop, Stopped
 from valor_cli.models.settings import EmbedderSettings
 
 pytestmark = pytest.mark.models

@@ -17,9 +17,8 @@ from valor_cli.models.embedders.transformers_token_encoder import (
     TransformersTokenEncoder,
 )
 from valor_cli.models.protocols import TokenStates
-from valor_cli.models.requests import Stopped
-from valor_cli.models.scheduler.stop import Stop
-from valor_cli.models.text.devices import Runtime
+from valor_cli.models.requests import Stop, Stopped
+from valor_cli.models.text.windows import Runtime
 
 pytestmark = pytest.mark.models
 

@@ -18,8 +18,7 @@ from valor_cli.models.embedders import vectors as module
 from valor_cli.models.embedders.vector_store import FILE, VectorStore
 from valor_cli.models.embedders.vectors import STAGE, Vectors
 from valor_cli.models.protocols import Embedder, ModelIdentity
-from valor_cli.models.requests import NoAnswer, Stopped
-from valor_cli.models.scheduler.stop import Stop
+from valor_cli.models.requests import NoAnswer, Stop, Stopped
 
 
 class CountingEmbedder(Embedder):

@@ -16,7 +16,7 @@ from tests.oracles import tiny_models
 from valor_cli.errors import ConfigError
 from valor_cli.models.files.hugging_face import Located, loaded, located, tokenizer_of, transformers
 from valor_cli.models.protocols import Unavailable, sha256_of
-from valor_cli.models.text.devices import device_of
+from valor_cli.models.text.windows import device_of
 
 pytestmark = pytest.mark.models
 

@@ -15,7 +15,7 @@ from valor_cli.errors import ConfigError
 from valor_cli.models.embedders.onnx_embedder import OnnxEmbedder
 from valor_cli.models.files.onnx_files import onnx_files
 from valor_cli.models.protocols import Unavailable, sha256_of_files
-from valor_cli.models.scheduler.stop import Stop
+from valor_cli.models.requests import Stop
 from valor_cli.models.settings import EmbedderSettings
 
 SUM = Node("ReduceSum", ("last_hidden_state", "axis"), ("sentence_embedding",), {"keepdims": 0})

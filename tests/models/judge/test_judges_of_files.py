@@ -24,12 +24,12 @@ from valor_cli.models.requests import (
     RateLimited,
     Reply,
     Request,
+    Stop,
     TransientError,
     conversation,
 )
 from valor_cli.models.scheduler.calls import Calls
 from valor_cli.models.scheduler.cassette import CassetteWriter
-from valor_cli.models.scheduler.stop import Stop
 from valor_cli.models.settings import EmbedderSettings, JudgeSettings, PriceSettings
 
 ASKED = Request((), purpose=Purpose("faithfulness", "gpt", "s3", "verdicts"))

@@ -46,10 +46,11 @@ from valor_cli.models.requests import (
     RateLimited,
     Reply,
     Request,
+    Stop,
     TransientError,
     conversation,
 )
-from valor_cli.models.scheduler.calls import Calls, Stop
+from valor_cli.models.scheduler.calls import Calls
 from valor_cli.models.settings import EmbedderSettings, JudgeSettings
 
 # litellm ignores it from its import on, which pytest forgets after the test that imports it.

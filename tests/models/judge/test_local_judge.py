@@ -13,8 +13,8 @@ import pytest
 from tests.oracles.model_server import limits
 from valor_cli.errors import ConfigError
 from valor_cli.models.judge.local_judge import LocalJudge
-from valor_cli.models.requests import Price, Request, conversation
-from valor_cli.models.scheduler.calls import Calls, Stop
+from valor_cli.models.requests import Price, Request, Stop, conversation
+from valor_cli.models.scheduler.calls import Calls
 from valor_cli.models.settings import JudgeSettings
 
 SCHEMA = {

@@ -15,10 +15,9 @@ from valor_cli.errors import ConfigError
 from valor_cli.models.language_models import transformers_language_model as module
 from valor_cli.models.language_models.transformers_language_model import TransformersLanguageModel
 from valor_cli.models.protocols import Passage
-from valor_cli.models.requests import Stopped
-from valor_cli.models.scheduler.stop import Stop
+from valor_cli.models.requests import Stop, Stopped
 from valor_cli.models.settings import LanguageModelSettings
-from valor_cli.models.text.devices import Runtime
+from valor_cli.models.text.windows import Runtime
 
 pytestmark = pytest.mark.models
 

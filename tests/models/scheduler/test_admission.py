@@ -10,12 +10,11 @@ import pytest
 from tests.oracles.model_server import FakeJudge
 from tests.oracles.virtual_time import run_at_once
 from valor_cli.errors import ConfigError
-from valor_cli.models.requests import Price, Reply, Request, Stopped, conversation
+from valor_cli.models.requests import Price, Reply, Request, Stop, Stopped, conversation
 from valor_cli.models.scheduler.breaker import Breaker
 from valor_cli.models.scheduler.budget import Budget, Highest, budget_of, cost_of
 from valor_cli.models.scheduler.concurrency import Limiter, Slot
 from valor_cli.models.scheduler.request_queue import RequestQueue
-from valor_cli.models.scheduler.stop import Stop
 
 
 def replied(open_: int = 20) -> Breaker:

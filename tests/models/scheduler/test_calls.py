@@ -19,10 +19,11 @@ from valor_cli.models.requests import (
     RateLimited,
     Reply,
     Request,
+    Stop,
     Stopped,
     TransientError,
 )
-from valor_cli.models.scheduler.calls import CachedReply, Calls, Stop, Usage, cache_key
+from valor_cli.models.scheduler.calls import CachedReply, Calls, Usage, cache_key
 from valor_cli.models.scheduler.retries import Backoff
 
 YES = Reply("yes", tokens_in=10, tokens_out=2, cost_usd=0.5)

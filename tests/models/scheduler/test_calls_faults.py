@@ -19,10 +19,11 @@ from valor_cli.models.requests import (
     RateLimited,
     Reply,
     Request,
+    Stop,
     Stopped,
     TransientError,
 )
-from valor_cli.models.scheduler.calls import CachedReply, Calls, Stop, cache_key
+from valor_cli.models.scheduler.calls import CachedReply, Calls, cache_key
 
 # A token of a prompt costs a dollar, and one of a reply; 20 at most.
 PRICE = Price(1e6, 1e6)

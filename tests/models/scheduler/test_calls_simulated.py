@@ -9,8 +9,8 @@ import pytest
 
 from tests.oracles.model_server import ModelServer, limits, question
 from tests.oracles.virtual_time import run_at_once
-from valor_cli.models.requests import Reply, Request
-from valor_cli.models.scheduler.calls import CachedReply, Calls, Stop
+from valor_cli.models.requests import Reply, Request, Stop
+from valor_cli.models.scheduler.calls import CachedReply, Calls
 
 N = 1000
 

@@ -12,9 +12,8 @@ from typing import Any
 
 import pytest
 
-from valor_cli.models.scheduler.event_loop import run_async
-from valor_cli.models.scheduler.stop import Stop
-from valor_cli.models.text_models import Halting
+from valor_cli.models.requests import Stop
+from valor_cli.models.scheduler.event_loop import Halting, run_async
 
 
 def test_beside_a_running_loop_it_has_a_thread_of_its_own() -> None:

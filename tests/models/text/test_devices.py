@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from valor_cli.errors import ConfigError
-from valor_cli.models.requests import Stopped
-from valor_cli.models.scheduler.stop import Stop
-from valor_cli.models.text.devices import device_of, in_batches, tokens_at_once
+from valor_cli.models.requests import Stop, Stopped
+from valor_cli.models.text.windows import device_of, in_batches, tokens_at_once
 
 pytestmark = pytest.mark.models
 

@@ -23,12 +23,12 @@ from valor_cli.models.requests import (
     Purpose,
     Reply,
     Request,
+    Stop,
     Stopped,
     TransientError,
 )
 from valor_cli.models.scheduler import event_loop
 from valor_cli.models.scheduler.calls import Calls
-from valor_cli.models.scheduler.stop import Stop
 from valor_cli.models.settings import EmbedderSettings, JudgeSettings
 from valor_cli.results import EMBEDDINGS
 

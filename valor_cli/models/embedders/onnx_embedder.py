@@ -11,9 +11,9 @@ from valor_cli.errors import ConfigError, Problem
 from valor_cli.models.embedders.onnx_model import Floats, OnnxModel
 from valor_cli.models.files.onnx_files import OnnxFiles, onnx_files
 from valor_cli.models.protocols import ENCODING, Embedder, ModelIdentity, TokenStates
-from valor_cli.models.scheduler.stop import Stop
+from valor_cli.models.requests import Stop
 from valor_cli.models.settings import EmbedderSettings
-from valor_cli.models.text.devices import Runtime
+from valor_cli.models.text.windows import Runtime
 
 _IN_GRAPH = "in the graph"
 

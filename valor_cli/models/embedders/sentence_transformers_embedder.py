@@ -18,11 +18,10 @@ from valor_cli.kernels.vectors.batching import batches
 from valor_cli.models.files.hugging_face import folder_of, transformers, unloadable
 from valor_cli.models.files.model_folder import readable, refuse_pickles
 from valor_cli.models.protocols import Embedder, ModelIdentity, sha256_of_files
-from valor_cli.models.scheduler.stop import Stop
+from valor_cli.models.requests import Stop
 from valor_cli.models.settings import Device, EmbedderSettings
-from valor_cli.models.text.devices import device_of, in_batches, tokens_at_once
 from valor_cli.models.text.tokens import positions_of
-from valor_cli.models.text.windows import bytes_per_token
+from valor_cli.models.text.windows import bytes_per_token, device_of, in_batches, tokens_at_once
 
 Vectors = NDArray[np.float32]
 

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from valor_cli.errors import Problem, ValorError
 from valor_cli.models.protocols import Embedder
-from valor_cli.models.requests import NoAnswer, Stopped
-from valor_cli.models.scheduler.stop import ProgressCallback, Stop
+from valor_cli.models.requests import NoAnswer, ProgressCallback, Stop, Stopped
 
 if TYPE_CHECKING:
     from valor_cli.models.embedders.vector_store import VectorStore

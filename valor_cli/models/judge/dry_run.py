@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from valor_cli.models.litellm.endpoints import price_of
 from valor_cli.models.protocols import Embedder, ModelIdentity
-from valor_cli.models.requests import Judge, Price, Reply, Request
-from valor_cli.models.scheduler.calls import Calls, Stop
+from valor_cli.models.requests import Judge, Price, Reply, Request, Stop
+from valor_cli.models.scheduler.calls import Calls
 from valor_cli.models.settings import EmbedderSettings, JudgeSettings, judge_backend
 
 BYTES_PER_TOKEN = 4.0

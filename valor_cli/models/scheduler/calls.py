@@ -11,16 +11,13 @@ from typing import TYPE_CHECKING, Protocol
 from msgspec import Struct
 
 from valor_cli.errors import ValorError
-from valor_cli.models.requests import Judge, NoAnswer, Reply, Request, Stopped
+from valor_cli.models.requests import Judge, NoAnswer, Reply, Request, Stop, Stopped
 from valor_cli.models.scheduler.budget import budget_of, cost_of
 from valor_cli.models.scheduler.retries import Retries
-from valor_cli.models.scheduler.stop import Stop
 
 if TYPE_CHECKING:
     from valor_cli.models.scheduler.cassette import CassetteWriter
     from valor_cli.models.settings import JudgeSettings
-
-__all__ = ["CachedReply", "Calls", "Stop", "Store", "Usage", "cache_key"]
 
 
 class CachedReply(Struct, frozen=True):

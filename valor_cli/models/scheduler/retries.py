@@ -18,13 +18,13 @@ from valor_cli.models.requests import (
     RateLimited,
     Reply,
     Request,
+    Stop,
     TransientError,
 )
 from valor_cli.models.scheduler.breaker import Breaker
 from valor_cli.models.scheduler.budget import Budget, Highest, cost_of
 from valor_cli.models.scheduler.concurrency import Limiter, Slot
 from valor_cli.models.scheduler.request_queue import RequestQueue
-from valor_cli.models.scheduler.stop import Stop
 
 if TYPE_CHECKING:
     from valor_cli.models.settings import JudgeSettings
