@@ -1,4 +1,4 @@
-"""Windows over texts that are longer than a model sees: of classifiers, and of language models."""
+"""Windows over texts that are longer than a model sees, and batches as far as memory goes."""
 
 from __future__ import annotations
 
@@ -8,9 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from valor_cli.errors import ConfigError
 from valor_cli.models.language_models import transformers_language_model as scoring
 from valor_cli.models.language_models.transformers_language_model import Window
-from valor_cli.models.text.windows import window_shares, windows
+from valor_cli.models.requests import Stop, Stopped
+from valor_cli.models.text.windows import (
+    device_of,
+    in_batches,
+    tokens_at_once,
+    window_shares,
+    windows,
+)
 
 
 @pytest.mark.parametrize(
@@ -123,3 +131,62 @@ def test_every_token_is_scored_once_with_something_before_it(
     for one in found:
         assert 0 <= one.begin < one.scored < one.end <= one.begin + context
         assert one.begin == 0 or one.scored - one.begin >= context - step
+
+
+@pytest.mark.models
+def test_a_device_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
+
+    assert device_of("auto").type == "cpu"
+    with pytest.raises(ConfigError, match="there is no cuda here; there is cpu"):
+        device_of("cuda")
+
+
+@pytest.mark.models
+def test_batches_have_some_tokens_however_little_memory_there_is() -> None:
+    assert tokens_at_once(device_of("cpu"), 1 << 40) == 512
+    assert tokens_at_once(device_of("cpu"), 1 << 10) == 1 << 20
+
+
+@pytest.mark.models
+def test_a_batch_is_halved_until_memory_holds_it() -> None:
+    def run(group: list[int]) -> int:
+        if len(group) > 2:
+            raise RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory")
+        return sum(group)
+
+    found = list(in_batches([[1, 2, 3, 4, 5], [6]], run, Stop()))
+
+    assert found == [([1, 2], 3), ([3], 3), ([4, 5], 9), ([6], 6)]
+
+
+@pytest.mark.models
+@pytest.mark.parametrize(
+    ("error", "kind", "told"),
+    [
+        (MemoryError(), ConfigError, "not enough for a single text"),
+        (RuntimeError("shapes differ"), RuntimeError, "shapes differ"),
+    ],
+)
+def test_what_memory_never_holds_and_other_faults(
+    error: Exception, kind: type[Exception], told: str
+) -> None:
+    def run(group: list[int]) -> int:
+        raise error
+
+    with pytest.raises(kind, match=told):
+        list(in_batches([[1, 2]], run, Stop()))
+
+
+@pytest.mark.models
+def test_between_batches_the_run_may_end() -> None:
+    stop = Stop()
+    batches = in_batches([[1], [2]], lambda group: group, stop)
+    assert next(batches) == ([1], [1])
+
+    stop.now("interrupted", "interrupted")
+    with pytest.raises(Stopped, match="interrupted"):
+        next(batches)
