@@ -249,6 +249,21 @@ def test_a_level_that_holds_makes_it_grow_at_the_usual_pace_again() -> None:
     assert line.limiter.limit >= 6
 
 
+def test_a_lower_level_that_is_refused_is_tried_again_soon() -> None:
+    line = shrunk()
+    for _ in range(6):
+        while line.limiter.limit == 4:
+            line.succeed()
+        line.fill()
+        line.refuse()
+    line.serves = 2
+    line.succeed(20)
+    assert line.limiter.limit <= 3
+    line.serves = 4
+    line.succeed(30)
+    assert line.limiter.limit == 4
+
+
 # --- pauses ---------------------------------------------------------------------------------
 
 
