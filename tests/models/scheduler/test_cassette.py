@@ -215,6 +215,7 @@ def test_every_bad_line_is_told(tmp_path: Path) -> None:
     assert caught.value.total == len(bad)
     told = [str(problem) for problem in caught.value.problems]
     assert len(told) == 20
+    assert f"… and {len(bad) - 20} more problems" in str(caught.value)
     for number, ((_, message), line) in enumerate(zip(bad, told, strict=False), 2):
         assert line.startswith(f"{path}:{number}: ")
         assert message in line
