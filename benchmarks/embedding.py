@@ -116,7 +116,7 @@ def _bare() -> Callable[[list[str]], Vectors]:
 
 def _embedder() -> Callable[[list[str]], Vectors]:
     from valor_cli.models.embedders.onnx_embedder import OnnxEmbedder
-    from valor_cli.models.scheduler.stop import Stop
+    from valor_cli.models.requests import Stop
     from valor_cli.models.settings import EmbedderSettings
 
     embedder = OnnxEmbedder(EmbedderSettings(), Stop())
@@ -126,7 +126,7 @@ def _embedder() -> Callable[[list[str]], Vectors]:
 def _run() -> Callable[[list[str]], Vectors]:
     from valor_cli.models.embedders.onnx_embedder import OnnxEmbedder
     from valor_cli.models.embedders.vectors import Vectors as OfRun
-    from valor_cli.models.scheduler.stop import Stop
+    from valor_cli.models.requests import Stop
     from valor_cli.models.settings import EmbedderSettings
 
     embedder = OnnxEmbedder(EmbedderSettings(), Stop())

@@ -82,15 +82,18 @@ async def through_valor(
 ) -> tuple[float, float]:
     """Seconds and CPU seconds of asking through valor's loop."""
     from valor_cli.models.judge.litellm_judge import LitellmJudge
-    from valor_cli.models.requests import Request, conversation
-    from valor_cli.models.scheduler.calls import Calls, Limits, Stop
+    from valor_cli.models.requests import Request, Stop, conversation
+    from valor_cli.models.scheduler.calls import Calls
     from valor_cli.models.settings import JudgeSettings
     from valor_cli.models.store import Store
 
     def request(at: int) -> Request:
         return Request(conversation(("system", "Be strict."), ("user", f"{at}. {WORDS}")), SCHEMA)
 
-    judge = LitellmJudge(JudgeSettings(model="judge", api_base=url, concurrency=concurrency))
+    settings = JudgeSettings(
+        model="judge", api_base=url, concurrency=concurrency, timeout_s=timeout_s
+    )
+    judge = LitellmJudge(settings)
     todo = iter(range(calls))
 
     async def worker() -> None:
@@ -100,7 +103,7 @@ async def through_valor(
     with Store() as store:
         asker = Calls(
             judge,
-            Limits(concurrency, timeout_s),
+            settings,
             Stop(),
             store=store.run("bench", resume=False, reuse=True),
         )

@@ -22,9 +22,9 @@ import numpy as np
 from valor_cli.kernels.vectors.batching import batches
 from valor_cli.models.language_models.transformers_language_model import TransformersLanguageModel
 from valor_cli.models.protocols import Passage
-from valor_cli.models.scheduler.stop import Stop
+from valor_cli.models.requests import Stop
 from valor_cli.models.settings import LanguageModelSettings
-from valor_cli.models.text.devices import Runtime
+from valor_cli.models.text.windows import Runtime
 
 VOCABULARY = (
     "the a store milk capital France Paris river summary text says rain north today house because "

@@ -24,6 +24,9 @@ from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Any, Literal, NamedTuple, Self
 
+KEY = "sk-proj-7Gq2pW9zLr4TnXv1BcYd8KfM"
+"""What tests take for the key of an endpoint: in the environment as JUDGE_KEY."""
+
 _REASONS = {200: "OK", 400: "Bad Request", 401: "Unauthorized", 429: "Too Many Requests"}
 
 

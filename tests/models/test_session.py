@@ -17,27 +17,23 @@ import pytest
 from valor_cli.errors import ConfigError, DataError, ValorError
 from valor_cli.models import session as sessions
 from valor_cli.models.backends import open_judge
-from valor_cli.models.embedders.vector_store import FILE, VectorStore
+from valor_cli.models.embedders.vector_store import FILE
 from valor_cli.models.embedders.vectors import STAGE
 from valor_cli.models.panel import ASKING, Member
-from valor_cli.models.protocols import ModelIdentity, Unavailable, sha256_of
-from valor_cli.models.requests import Price, Purpose, Reply, Request, Stopped, conversation
+from valor_cli.models.protocols import Embedder, ModelIdentity, Unavailable, sha256_of
+from valor_cli.models.requests import Judge, Purpose, Reply, Request, Stop, Stopped, conversation
 from valor_cli.models.scheduler import event_loop
 from valor_cli.models.scheduler.event_loop import Interrupts
-from valor_cli.models.scheduler.stop import Stop
 from valor_cli.models.session import Session, Settings
 from valor_cli.models.settings import EmbedderSettings, JudgeSettings
 
 Piece = Callable[[], Awaitable[None]]
 
 
-class SlowJudge:
+class SlowJudge(Judge):
     """A judge that answers when it is let; it counts what is under way."""
 
-    remote = False
-    in_order = False
     keeps = True
-    price: Price | None = None
 
     def __init__(self, settings: JudgeSettings) -> None:
         self.name = settings.called
@@ -125,12 +121,11 @@ def test_all_work_is_done_at_the_concurrency_allowed() -> None:
     )
     # Nobody counted tokens.
     assert (usage.tokens_in, usage.cost_usd) == (None, None)
-
-
-def test_no_work_is_no_fault() -> None:
     with session() as run:
         run.run([(0, iter(()))])
         assert slow_of(run.jurors[0]).closed
+        with pytest.raises(ConfigError, match="embedder: none is configured"):
+            asyncio.run(run.jurors[0].embed(["a"]))
     assert run.usage == []
 
 
@@ -201,10 +196,11 @@ def test_an_error_of_one_piece_ends_all() -> None:
     assert (judge.now, judge.closed) == (0, True)
 
 
-def interrupting(number: signal.Signals) -> Piece:
+def interrupting(*numbers: signal.Signals) -> Piece:
     async def piece() -> None:
-        os.kill(os.getpid(), number)
-        await asyncio.sleep(0.01)
+        for number in numbers:
+            os.kill(os.getpid(), number)
+            await asyncio.sleep(0.01)
 
     return piece
 
@@ -234,40 +230,24 @@ def test_a_signal_ends_the_asking_and_not_the_program(number: signal.Signals, ki
     assert not [one for one in run.stop.callbacks if isinstance(one.__self__, Interrupts)]  # type: ignore[attr-defined]
 
 
-def test_a_second_signal_drops_what_is_under_way() -> None:
+@pytest.mark.parametrize(("signals", "grace_s"), [(2, 60.0), (1, 0.02)])
+def test_a_second_signal_or_the_end_of_the_grace_drops_what_is_under_way(
+    signals: int, grace_s: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(event_loop, "GRACE_S", grace_s)
     heard: list[str] = []
     with session() as run:
         judge = slow_of(run.jurors[0])
         judge.delay_s = 300.0
 
-        async def twice() -> None:
-            for _ in range(2):
-                os.kill(os.getpid(), signal.SIGINT)
-                await asyncio.sleep(0.01)
-
         def work() -> Iterator[Piece]:
             yield from pieces(run.jurors[0], 2, heard)
-            yield twice
+            yield interrupting(*[signal.SIGINT] * signals)
 
         run.run([(3, work())])
     assert run.stopped == ("interrupted", "interrupted")
     assert heard == []
     assert (judge.now, judge.closed) == (0, True)
-
-
-def test_requests_under_way_get_their_grace_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(event_loop, "GRACE_S", 0.02)
-    heard: list[str] = []
-    with session() as run:
-        slow_of(run.jurors[0]).delay_s = 300.0
-
-        def work() -> Iterator[Piece]:
-            yield from pieces(run.jurors[0], 2, heard)
-            yield interrupting(signal.SIGINT)
-
-        run.run([(3, work())])
-    assert run.stopped == ("interrupted", "interrupted")
-    assert heard == []
 
 
 def test_a_thread_that_gets_no_signals_can_ask_too() -> None:
@@ -311,11 +291,6 @@ def test_offline_refuses_before_anything_is_opened(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_without_an_embedder_there_are_no_vectors() -> None:
-    with session() as run, pytest.raises(ConfigError, match="embedder: none is configured"):
-        asyncio.run(run.jurors[0].embed(["a"]))
-
-
 def test_scripted_replies_come_one_at_a_time_and_the_unused_are_told(tmp_path: Path) -> None:
     path = tmp_path / "replies.jsonl"
     path.write_text("".join(f"{json.dumps({'reply': str(at)})}\n" for at in range(5)))
@@ -342,11 +317,10 @@ def test_scripted_replies_come_one_at_a_time_and_the_unused_are_told(tmp_path: P
     assert not (tmp_path / "cache").exists()
 
 
-class HereEmbedder:
+class HereEmbedder(Embedder):
     """An embedder of this machine; it counts what it is asked for."""
 
     name = "here"
-    remote = False
     identity = ModelIdentity("here", "5" * 64)
     longest = 3
 
@@ -360,9 +334,6 @@ class HereEmbedder:
 
     def cut(self, texts: Sequence[str]) -> int:
         return sum(len(text) > 3 for text in texts)
-
-    async def close(self) -> None:
-        pass
 
 
 @pytest.fixture
@@ -407,6 +378,11 @@ def test_vectors_are_known_to_the_next_run_and_to_all_who_ask(
             assert run.settings == {"embedder": "here (sha256 555555555555)"}
         assert run.warnings == []
     assert [one.asked for one in embedders] == [["bb", "a"], ["cc"], []]
+    for _ in range(2):
+        with Session(embedding(cache=False), "run") as run:
+            run.models.embed(["a", "long"])
+        assert run.warnings[0].startswith("1 text is longer than the 3 tokens that here sees")
+    assert [one.asked for one in embedders[3:]] == [["long", "a"]] * 2
 
 
 def test_judges_and_metrics_share_vectors(embedders: list[HereEmbedder]) -> None:
@@ -426,35 +402,7 @@ def test_judges_and_metrics_share_vectors(embedders: list[HereEmbedder]) -> None
     assert set(told) == {ASKING, STAGE}
 
 
-def test_without_a_cache_nothing_is_kept(embedders: list[HereEmbedder], tmp_path: Path) -> None:
-    for _ in range(2):
-        with Session(embedding(cache=False), "run") as run:
-            run.models.embed(["a"])
-    assert [one.asked for one in embedders] == [["a"], ["a"]]
-    assert not (tmp_path / "cache").exists()
-
-
-def test_texts_that_were_cut_are_told(embedders: list[HereEmbedder]) -> None:
-    with Session(embedding(), "run") as run:
-        run.models.embed(["a", "long", "longer"])
-    assert run.warnings == [
-        "2 texts are longer than the 3 tokens that here sees: their ends are not in their vectors"
-    ]
-
-
-def test_vectors_that_cannot_be_kept_are_told_once(embedders: list[HereEmbedder]) -> None:
-    with Session(embedding(), "run") as run:
-        assert run.vectors is not None
-        kept = run.vectors._kept
-        assert isinstance(kept, VectorStore)
-        kept._database.execute("PRAGMA query_only = ON")
-        for text in ("a", "b"):
-            run.models.embed([text])
-    assert len(run.warnings) == 1
-    assert "vectors are not kept for later runs: attempt to write" in run.warnings[0]
-
-
-def test_a_cache_that_cannot_be_used_is_told_before_the_run(
+def test_a_cache_or_an_embedder_that_cannot_be_used_is_told_before_the_run(
     embedders: list[HereEmbedder], tmp_path: Path
 ) -> None:
     (tmp_path / "cache").mkdir()
@@ -463,6 +411,9 @@ def test_a_cache_that_cannot_be_used_is_told_before_the_run(
         Session(embedding(), "run").__enter__()
     with Session(embedding(cache=False), "run") as run:
         run.models.embed(["a"])
+    far = embedding(backend="litellm", model="e")
+    with pytest.raises(ConfigError, match="embedder: here is not on this machine"):
+        Session(far, "run", offline=True).__enter__()
 
 
 def test_an_embedder_that_is_not_there_is_for_metrics_to_tell(
@@ -474,12 +425,4 @@ def test_an_embedder_that_is_not_there_is_for_metrics_to_tell(
             run.models.embed(["a"])
         assert run.models.embedder == ModelIdentity("absent")
         assert run.models_used == []
-    assert not (tmp_path / "cache").exists()
-
-
-def test_offline_refuses_an_embedder_that_is_far(
-    embedders: list[HereEmbedder], tmp_path: Path
-) -> None:
-    with pytest.raises(ConfigError, match="embedder: here is not on this machine"):
-        Session(embedding(backend="litellm", model="e"), "run", offline=True).__enter__()
     assert not (tmp_path / "cache").exists()

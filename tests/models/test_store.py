@@ -55,10 +55,12 @@ def store(path: Path, clock: Clock) -> Iterator[Store]:
         yield store
 
 
-def rows(path: Path, query: str) -> list[tuple[object, ...]]:
+def rows(path: Path, query: str, *values: object) -> list[tuple[object, ...]]:
+    """What a statement says of a file, or does to it."""
     database = sqlite3.connect(path)
     try:
-        return database.execute(query).fetchall()
+        with database:
+            return database.execute(query, values).fetchall()
     finally:
         database.close()
 
@@ -85,26 +87,18 @@ def test_a_reply_comes_back_as_it_was(store: Store, path: Path, reply: Reply) ->
 
 def test_what_is_written(store: Store, path: Path, clock: Clock) -> None:
     clock.now = 12.5
-    store.run("r", resume=False, reuse=True, judge="judge").keep("k", REQUEST, Reply("yes"))
+    # There are names that no database takes.
+    run = store.run("r", resume=False, reuse=True, judge="j\ud800")
+    run.keep("k", REQUEST, Reply("yes"))
     found = rows(path, "SELECT key, created, judge, metric, prompt, reply FROM replies")
-    assert found == [("k", 12.5, "judge", "faithfulness", "verdicts", '{"text": "yes"}')]
+    assert found == [("k", 12.5, r"j\ud800", "faithfulness", "verdicts", '{"text": "yes"}')]
+    # The files are the user's alone.
+    modes = {file.name: file.stat().st_mode & 0o777 for file in path.parent.iterdir()}
+    assert modes == {FILE: 0o600, f"{FILE}-wal": 0o600, f"{FILE}-shm": 0o600}
     # Neither the prompt's text nor the sample's name is anywhere in the files.
     for file in path.parent.iterdir():
         assert b"PROMPT-TEXT" not in file.read_bytes()
         assert b"SAMPLE-TEXT" not in file.read_bytes()
-
-
-def test_the_files_are_the_users_alone(store: Store, path: Path) -> None:
-    store.run("r", resume=False, reuse=True).keep("k", REQUEST, Reply("yes"))
-    modes = {file.name: file.stat().st_mode & 0o777 for file in path.parent.iterdir()}
-    assert modes == {FILE: 0o600, f"{FILE}-wal": 0o600, f"{FILE}-shm": 0o600}
-
-
-def test_names_that_no_database_takes(store: Store) -> None:
-    run = store.run("r", resume=False, reuse=True, judge="j\ud800")
-    run.keep("k", Request(purpose=Purpose("m\ud800\n"), messages=()), Reply("yes"))
-    assert run.find("k") == Reply("yes")
-    assert store.info().judges[0].judge == r"j\ud800"
 
 
 def test_the_newest_reply_answers(store: Store, clock: Clock) -> None:
@@ -154,6 +148,13 @@ def test_the_ledger(store: Store, path: Path, clock: Clock) -> None:
     clock.now = 10.0
     run = store.run("r", resume=True, reuse=True, judge="j")
     assert (run.known, run.spent_before) == (False, 0.0)
+    # Each judge has one of its own.
+    other = store.run("s", resume=False, reuse=False, judge="j")
+    store.run("s", resume=False, reuse=False, judge="k").keep("k", REQUEST, Reply("", cost_usd=1.0))
+    assert other.find("k") is None
+    assert store.run("s", resume=True, reuse=False, judge="j").spent_before == 0.0
+    assert store.run("s", resume=True, reuse=False, judge="k").spent_before == 1.0
+    rows(path, "DELETE FROM runs WHERE identity = 's'")
     run.keep("k", REQUEST, Reply("yes", cost_usd=0.25))
     run.keep("l", REQUEST, Reply("yes", cost_usd=0.5))
     run.keep("m", REQUEST, Reply("price unknown"))
@@ -182,28 +183,13 @@ def test_the_ledger(store: Store, path: Path, clock: Clock) -> None:
     assert ledger() == [("r", "j", 13.0, None, "running", 0.0, 0)]
 
 
-def test_each_judge_has_a_ledger_of_its_own(store: Store) -> None:
-    one = store.run("r", resume=False, reuse=False, judge="one")
-    other = store.run("r", resume=False, reuse=False, judge="other")
-    one.keep("k", REQUEST, Reply("yes", cost_usd=1.0))
-    assert other.find("k") is None
-    assert store.run("r", resume=True, reuse=False, judge="one").spent_before == 1.0
-    assert store.run("r", resume=True, reuse=False, judge="other").spent_before == 0.0
-
-
 def test_a_reply_and_its_cost_are_kept_both_or_neither(store: Store, path: Path) -> None:
     run = store.run("r", resume=False, reuse=True)
-    database = sqlite3.connect(path)
-    database.execute(
-        "CREATE TRIGGER full BEFORE UPDATE ON runs BEGIN SELECT raise(ABORT, 'full'); END"
-    )
-    database.commit()
+    rows(path, "CREATE TRIGGER full BEFORE UPDATE ON runs BEGIN SELECT raise(ABORT, 'full'); END")
     with pytest.raises(ValorError, match="full"):
         run.keep("k", REQUEST, Reply("yes", cost_usd=1.0))
     assert run.find("k") is None
-    database.execute("DROP TRIGGER full")
-    database.commit()
-    database.close()
+    rows(path, "DROP TRIGGER full")
     run.keep("k", REQUEST, Reply("yes", cost_usd=1.0))
     assert run.find("k") == Reply("yes", cost_usd=1.0)
 
@@ -268,41 +254,9 @@ def test_where_it_lies(
     assert store_path() == Path(place)
 
 
-def test_the_default_place_is_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("VALOR_CACHE_DIR", str(tmp_path / "a" / "b"))
-    with Store() as store:
-        assert store.path == tmp_path / "a" / "b" / FILE
-        assert store.path.exists()
-
-
-def foreign_database(path: Path) -> None:
-    database = sqlite3.connect(path)
-    database.execute("CREATE TABLE theirs (a)")
-    database.commit()
-    database.close()
-
-
 def later_version(path: Path) -> None:
     Store(path).close()
-    database = sqlite3.connect(path)
-    database.execute("PRAGMA user_version = 99")
-    database.close()
-
-
-def cut_in_half(path: Path) -> None:
-    with Store(path) as store:
-        run = store.run("r", resume=False, reuse=True)
-        for number in range(200):
-            run.keep(str(number), REQUEST, Reply("x" * 1000))
-    content = path.read_bytes()
-    path.write_bytes(content[: len(content) // 2])
-
-
-def look_through(path: Path) -> None:
-    with Store(path) as store:
-        run = store.run("r", resume=True, reuse=True)
-        for number in range(200):
-            run.find(str(number))
+    rows(path, "PRAGMA user_version = 99")
 
 
 @pytest.mark.parametrize(
@@ -310,7 +264,11 @@ def look_through(path: Path) -> None:
     [
         (lambda path: path.write_text("notes\n" * 500), "file is not a database", "move the file"),
         (lambda path: path.write_text("notes"), "file is not a database", "move the file"),
-        (foreign_database, "is the database of another program", "VALOR_CACHE_DIR"),
+        (
+            lambda path: rows(path, "CREATE TABLE theirs (a)"),
+            "is the database of another program",
+            "VALOR_CACHE_DIR",
+        ),
         (later_version, "is of form 99, this valor knows 1", "use that version"),
         (lambda path: path.mkdir(), "Is a directory", "VALOR_CACHE_DIR"),
     ],
@@ -330,11 +288,21 @@ def test_a_file_that_cannot_be_used_is_told_and_left_alone(
     assert (path.read_bytes() if path.is_file() else None) == before
 
 
+def keep_and_find(path: Path, count: int) -> None:
+    with Store(path) as store:
+        run = store.run("r", resume=True, reuse=True)
+        for number in range(count):
+            run.keep(str(number), REQUEST, Reply("x" * 1000))
+        for number in range(200):
+            run.find(str(number))
+
+
 def test_a_broken_file_is_told_when_it_shows(path: Path) -> None:
-    path.parent.mkdir()
-    cut_in_half(path)
+    keep_and_find(path, 200)
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) // 2])
     with pytest.raises(ValorError, match="malformed") as caught:
-        look_through(path)
+        keep_and_find(path, 0)
     assert "move the file away" in caught.value.hint
 
 
@@ -342,19 +310,9 @@ def test_a_reply_of_another_form_is_told(store: Store, path: Path) -> None:
     run = store.run("r", resume=False, reuse=True)
     run.keep("k", REQUEST, Reply("yes"))
     for text in ('{"words": "yes"}', "[]", '{"text"'):
-        database = sqlite3.connect(path)
-        database.execute("UPDATE replies SET reply = ?", (text,))
-        database.commit()
-        database.close()
+        rows(path, "UPDATE replies SET reply = ?", text)
         with pytest.raises(ValorError, match="holds a reply that cannot be read"):
             run.find("k")
-
-
-def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(ValorError, match="cannot be used: ") as caught:
-        Store(tmp_path / "file" / FILE)
-    assert "VALOR_CACHE_DIR" in caught.value.hint
 
 
 def test_an_empty_file_becomes_a_store(path: Path) -> None:
@@ -364,6 +322,10 @@ def test_an_empty_file_becomes_a_store(path: Path) -> None:
         assert store.info().replies == 0
     assert rows(path, "PRAGMA application_id") == [(APPLICATION,)]
     assert rows(path, "PRAGMA journal_mode") == [("wal",)]
+    # No folder can be made where a file is.
+    with pytest.raises(ValorError, match="cannot be used: ") as caught:
+        Store(path / FILE)
+    assert "VALOR_CACHE_DIR" in caught.value.hint
 
 
 def test_a_store_that_another_process_holds(store: Store, path: Path) -> None:

@@ -16,25 +16,21 @@ from valor_cli.errors import ConfigError, MissingExtraError, Problem
 from valor_cli.models import backends, text_models
 from valor_cli.models.embedders.vectors import Vectors
 from valor_cli.models.files import hugging_face
-from valor_cli.models.protocols import ModelIdentity, Unavailable
-from valor_cli.models.requests import Stopped
-from valor_cli.models.scheduler.stop import Stop
+from valor_cli.models.protocols import Embedder, ModelIdentity, Unavailable
+from valor_cli.models.requests import Stop
 from valor_cli.models.session import AbsentEmbedder
 from valor_cli.models.settings import EmbedderSettings, LanguageModelSettings
-from valor_cli.models.text.devices import Runtime
+from valor_cli.models.text.windows import Runtime
 from valor_cli.models.text_models import TextModels
 
 SETTINGS = EmbedderSettings()
 
 
-class LoopedEmbedder:
+class LoopedEmbedder(Embedder):
     """One that may be asked in the loop that it was opened in alone; it counts both."""
 
     name = "looped"
-    remote = False
     identity = ModelIdentity("looped")
-    keeps = None
-    longest = None
 
     def __init__(self) -> None:
         self.loop: asyncio.AbstractEventLoop | None = None
@@ -48,22 +44,15 @@ class LoopedEmbedder:
         self.asked += texts
         return np.array([[float(len(text)), 1.0] for text in texts])
 
-    def cut(self, texts: Sequence[str]) -> int:
-        return 0
-
     async def close(self) -> None:
         self.loop = None
         self.closed += 1
 
 
-def no_progress(stage: str, done: int, total: int) -> None:
-    pass
-
-
 def opened(embedder: Any = None, stop: Stop | None = None) -> TextModels:
     stop = stop or Stop()
-    vectors = None if embedder is None else Vectors(embedder, stop, no_progress)
-    return TextModels(SETTINGS, None, Runtime("cpu", stop, no_progress), vectors)
+    vectors = None if embedder is None else Vectors(embedder, stop, lambda *_: None)
+    return TextModels(SETTINGS, None, Runtime("cpu", stop, lambda *_: None), vectors)
 
 
 def test_vectors_are_had_in_a_loop_of_their_own_each_time() -> None:
@@ -133,6 +122,9 @@ def test_what_is_not_there_is_looked_for_once(loads: list[tuple[Any, ...]]) -> N
     assert len({id(one) for one in told}) == 3
     assert loads == [("absent", None)]
     assert models.used == []
+    assert list(models.missing) == ["absent is not on this machine"]
+    with pytest.raises(ConfigError, match="cannot be loaded"):
+        models.token_encoder("broken", None)
 
 
 def test_prompts_whose_beginnings_were_not_seen_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,7 +134,7 @@ def test_prompts_whose_beginnings_were_not_seen_are_told(monkeypatch: pytest.Mon
         lambda *_: small,
     )
     models = TextModels(
-        SETTINGS, LanguageModelSettings(model="small"), Runtime("cpu", Stop(), no_progress)
+        SETTINGS, LanguageModelSettings(model="small"), Runtime("cpu", Stop(), lambda *_: None)
     )
     assert models.language_model() is small
     assert models.troubles == ()
@@ -153,32 +145,6 @@ def test_prompts_whose_beginnings_were_not_seen_are_told(monkeypatch: pytest.Mon
             "they begin"
         ),
     )
-
-
-def test_what_cannot_be_loaded_ends_the_run(loads: list[tuple[Any, ...]]) -> None:
-    with pytest.raises(ConfigError, match="cannot be loaded"):
-        opened().token_encoder("broken", None)
-
-
-def test_a_signal_while_vectors_are_made_stops_before_the_next_part(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("valor_cli.models.embedders.vectors.AT_ONCE", 2)
-
-    class Interrupted(LoopedEmbedder):
-        async def embed(self, texts: Sequence[str]) -> Any:
-            os.kill(os.getpid(), signal.SIGINT)
-            return await super().embed(texts)
-
-    embedder = Interrupted()
-    stop = Stop()
-    models = opened(embedder, stop)
-    before = signal.getsignal(signal.SIGINT)
-    with models.halting(), pytest.raises(Stopped, match="interrupted"):
-        models.embed(["a", "b", "c"])
-    assert embedder.asked == ["a", "b"]
-    assert (stop.kind, embedder.closed) == ("interrupted", 1)
-    assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_a_second_signal_ends_the_program_and_closes_what_is_open() -> None:
@@ -194,15 +160,6 @@ def test_a_second_signal_ends_the_program_and_closes_what_is_open() -> None:
     with pytest.raises(KeyboardInterrupt), models.halting():
         models.embed(["a"])
     assert (embedder.asked, embedder.closed) == ([], 1)
-
-
-def test_what_is_not_there_is_remembered_for_the_report(loads: list[tuple[Any, ...]]) -> None:
-    models = opened()
-    for _ in range(2):
-        with pytest.raises(Unavailable):
-            models.token_encoder("absent", None)
-    models.token_encoder("other", None)
-    assert list(models.missing) == ["absent is not on this machine"]
 
 
 def test_looking_loads_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -221,10 +178,9 @@ def test_looking_loads_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_lays_vectors_out_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text_models, "extra_folder", absent_package)
+    def absent(package: str, name: str, what: str) -> None:
+        raise MissingExtraError(Problem(what, f"{package} of {name}"))
+
+    monkeypatch.setattr(text_models, "extra_folder", absent)
     with pytest.raises(MissingExtraError, match=r"completeness: umap"):
         opened().look_for_reduction("completeness")
-
-
-def absent_package(package: str, name: str, what: str) -> None:
-    raise MissingExtraError(Problem(what, f"{package} of {name}"))

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from valor_cli.models.requests import (
+    Judge,
     NoAnswer,
     Price,
     Purpose,
@@ -23,6 +24,7 @@ from valor_cli.models.requests import (
     TransientError,
     conversation,
 )
+from valor_cli.models.settings import JudgeSettings
 
 
 def question(name: object, metric: str = "m", model: str = "") -> Request:
@@ -30,8 +32,13 @@ def question(name: object, metric: str = "m", model: str = "") -> Request:
     return Request(conversation(("user", f"question {name}")), purpose=Purpose(metric, model))
 
 
+def limits(**said: Any) -> JudgeSettings:
+    """How a judge is asked."""
+    return JudgeSettings(model="fake", **said)
+
+
 @dataclass
-class FakeJudge:
+class FakeJudge(Judge):
     """A judge that does for each try what `tell` says, given the request and the try's number.
 
     Attributes:
@@ -73,9 +80,6 @@ class FakeJudge:
             raise told
         return told
 
-    async def close(self) -> None:
-        pass
-
 
 class Kept:
     """A store, and a recorder, in memory."""
@@ -99,7 +103,7 @@ class Kept:
 
 
 @dataclass
-class ModelServer:
+class ModelServer(Judge):
     """A judge behind a server that serves so many at a time and so many a second.
 
     Attributes:
@@ -115,7 +119,7 @@ class ModelServer:
         stalled: The part that is never answered, and holds its place until who asked hangs up.
         cut: The part whose connection breaks after a quarter of the time.
         down: Since when and until when every request fails at once; None: never.
-        name … price: As of any judge.
+        name, keeps: As of any judge.
     """
 
     at_a_time: int = 1000
@@ -131,11 +135,7 @@ class ModelServer:
     down: tuple[float, float] | None = None
     seed: int = 0
     name: str = "server"
-    identity: Mapping[str, Any] = field(default_factory=lambda: {"model": "server"})
-    remote: bool = True
-    in_order: bool = False
     keeps: bool = True
-    price: Price | None = None
 
     def __post_init__(self) -> None:
         self.chance = random.Random(self.seed)
@@ -178,9 +178,6 @@ class ModelServer:
         self.answered[request.key] += 1
         self.ends.append(loop.time())
         return Reply("yes", tokens_in=5, tokens_out=1)
-
-    async def close(self) -> None:
-        pass
 
     def _fate(self) -> tuple[float, TransientError | None]:
         """How long a request is worked on, and what it ends with if not with a reply."""

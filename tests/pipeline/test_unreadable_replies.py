@@ -18,8 +18,7 @@ from valor_cli.metric import Metric
 from valor_cli.models import session
 from valor_cli.models.backends import open_embedder
 from valor_cli.models.protocols import Embedder
-from valor_cli.models.requests import Reply, Request
-from valor_cli.models.scheduler.stop import Stop
+from valor_cli.models.requests import Reply, Request, Stop
 from valor_cli.models.settings import EmbedderSettings
 from valor_cli.models.store import Store
 from valor_cli.models.store_file import FILE

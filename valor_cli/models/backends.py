@@ -7,10 +7,9 @@ from typing import Any
 
 from valor_cli.errors import ConfigError, Problem
 from valor_cli.models.protocols import Embedder, TokenEncoder
-from valor_cli.models.requests import Judge
-from valor_cli.models.scheduler.stop import Stop
+from valor_cli.models.requests import Judge, Stop
 from valor_cli.models.settings import Device, EmbedderSettings, JudgeSettings, judge_backend
-from valor_cli.models.text.devices import Runtime
+from valor_cli.models.text.windows import Runtime
 
 _EMBEDDERS = {
     "onnx": ("onnx_embedder:OnnxEmbedder", "stop"),

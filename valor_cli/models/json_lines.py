@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from valor_cli.errors import LISTED, DataError, Problem, did_you_mean
+from valor_cli.models.requests import Reply
 
 
 @dataclass(slots=True)
@@ -73,6 +74,21 @@ COUNT_OR_NULL = Form(
 NUMBER_OR_NULL = Form(
     "a number, at least 0, or null", lambda value: value is None or _is_number(value)
 )
+
+
+OUTCOME = {
+    "refused": CLAIM,
+    "cut": CLAIM,
+    "tokens_in": COUNT_OR_NULL,
+    "tokens_out": COUNT_OR_NULL,
+}
+"""What a line may say of a reply besides its text."""
+
+
+def reply_of(said: Mapping[str, Any], **more: Any) -> Reply:
+    """The reply of a line, whose keys are those of `Reply` except for `reply`, its text."""
+    told = {name: said[name] for name in (*OUTCOME, "cost_usd", "tries", "scores") if name in said}
+    return Reply(**{"text": said.get("reply", ""), **told, **more})
 
 
 def fault_of(found: Mapping[str, Any], forms: Mapping[str, Form]) -> str | None:

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from valor_cli.errors import ConfigError, Problem
 from valor_cli.models.embedders.vectors import Vectors
 from valor_cli.models.judge.prompts import Prompt, Prompts
-from valor_cli.models.requests import Request
+from valor_cli.models.requests import ProgressCallback, Request, Stop
 from valor_cli.models.scheduler.calls import CachedReply, Calls
 from valor_cli.models.scheduler.event_loop import Interrupts, run_async
-from valor_cli.models.scheduler.stop import ProgressCallback, Stop
 from valor_cli.models.settings import JudgeSettings
 from valor_cli.results import UsageResult
 

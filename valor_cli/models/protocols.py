@@ -73,28 +73,22 @@ def sha256_of_files(paths: Iterable[Path]) -> str:
 
 
 class Embedder(Protocol):
-    """A model that embeds texts.
+    """A model that embeds texts. Backends inherit what is usual of all else than `embed`.
 
     Attributes:
         name: As results call it.
-        remote: Whether asking it leaves this machine.
         identity: Which model it is.
+        remote: Whether asking it leaves this machine.
+        keeps: The cache key of its vectors, which tells apart the bytes of models and all else that
+            changes vectors (pooling, prompt …); None if caching is not worthwhile.
+        longest: Maximum number of tokens; None if unlimited or unknown.
     """
 
     name: str
-    remote: bool
     identity: ModelIdentity
-
-    @property
-    def keeps(self) -> str | None:
-        """The cache key of its vectors; None if caching is not worthwhile.
-
-        It tells apart the bytes of models and all else that changes vectors (pooling, prompt …).
-        """
-
-    @property
-    def longest(self) -> int | None:
-        """Maximum number of tokens; None if unlimited or unknown."""
+    remote: bool = False
+    keeps: str | None = None
+    longest: int | None = None
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.floating[Any]]:
         """(texts, dimensions) vectors, independent of the other texts.
@@ -105,10 +99,12 @@ class Embedder(Protocol):
         """
 
     def cut(self, texts: Sequence[str]) -> int:
-        """Number of texts that are truncated."""
+        """Number of texts that are truncated, as far as is known."""
+        return 0
 
     async def close(self) -> None:
         """Release resources; it can be used again afterwards."""
+        return
 
 
 ENCODING = "encoding tokens"

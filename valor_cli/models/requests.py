@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, Protocol
 
 
@@ -106,7 +107,7 @@ class Reply:
 
 
 class Judge(Protocol):
-    """A model that answers requests.
+    """A model that answers requests. Backends inherit what is usual of all else than `answer`.
 
     Attributes:
         name: As results call it.
@@ -118,11 +119,11 @@ class Judge(Protocol):
     """
 
     name: str
-    identity: Mapping[str, Any]
-    remote: bool
-    in_order: bool
-    keeps: bool
-    price: Price | None
+    identity: Mapping[str, Any] = MappingProxyType({})
+    remote: bool = False
+    in_order: bool = False
+    keeps: bool = False
+    price: Price | None = None
 
     async def answer(self, request: Request) -> Reply:
         """Make one attempt.
@@ -136,6 +137,7 @@ class Judge(Protocol):
 
     async def close(self) -> None:
         """Release resources."""
+        return
 
 
 class RateLimited(Exception):  # noqa: N818  # what it says of the judge
@@ -174,6 +176,32 @@ class NoAnswer(Exception):  # noqa: N818
     def __init__(self, message: str, tries: int = 1) -> None:
         super().__init__(message)
         self.tries = tries
+
+
+ProgressCallback = Callable[[str, int, int], None]
+"""Called with a stage, how much of it is done, and how much there is."""
+
+
+@dataclass(slots=True)
+class Stop:
+    """Why requests are stopped; None if they are not. Shared by all judges of a run.
+
+    Attributes:
+        reason: In words: "the budget of 2.00 US dollars is reached", "interrupted".
+        kind: "budget", "interrupted", "terminated", "failed"; empty while all goes on.
+        callbacks: Called when it happens.
+    """
+
+    reason: str | None = None
+    kind: str = ""
+    callbacks: list[Callable[[], None]] = field(default_factory=list)
+
+    def now(self, kind: str, reason: str) -> None:
+        """Stop; only the first reason is kept."""
+        if self.reason is None:
+            self.kind, self.reason = kind, reason
+            for tell in self.callbacks:
+                tell()
 
 
 class Stopped(Exception):  # noqa: N818

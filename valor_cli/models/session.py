@@ -18,11 +18,10 @@ from valor_cli.models.judge.dry_run import SimulatedEmbedder, simulated_calls
 from valor_cli.models.judge.prompts import Prompts
 from valor_cli.models.panel import Member, Work, ask_panel, usage_of
 from valor_cli.models.protocols import Embedder, Unavailable
-from valor_cli.models.requests import Judge
+from valor_cli.models.requests import Judge, ProgressCallback, Stop
 from valor_cli.models.scheduler.budget import budget_of
-from valor_cli.models.scheduler.calls import Calls, Limits
+from valor_cli.models.scheduler.calls import Calls
 from valor_cli.models.scheduler.cassette import CassetteWriter
-from valor_cli.models.scheduler.stop import ProgressCallback, Stop
 from valor_cli.models.settings import (
     Combine,
     Device,
@@ -31,7 +30,7 @@ from valor_cli.models.settings import (
     LanguageModelSettings,
 )
 from valor_cli.models.store import RunStore, Store
-from valor_cli.models.text.devices import Runtime
+from valor_cli.models.text.windows import Runtime
 from valor_cli.models.text_models import TextModels
 from valor_cli.results import PromptUsed, Scalar, UsageResult
 
@@ -182,13 +181,7 @@ class Session:
         kept = self._kept(settings, judge) if judge.keeps else None
         calls = Calls(
             judge,
-            Limits(
-                settings.concurrency,
-                settings.timeout_s,
-                settings.max_retries,
-                settings.budget_usd,
-                settings.max_tokens,
-            ),
+            settings,
             self.stop,
             store=kept,
             recorder=recorder,

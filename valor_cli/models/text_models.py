@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from types import FrameType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +11,9 @@ from numpy.typing import NDArray
 from valor_cli.extras import extra_folder
 from valor_cli.models.embedders.vectors import Vectors
 from valor_cli.models.protocols import Classifier, ModelIdentity, TokenEncoder, Unavailable
-from valor_cli.models.scheduler.event_loop import run_async
-from valor_cli.models.scheduler.stop import Stop
+from valor_cli.models.scheduler.event_loop import Halting, run_async
 from valor_cli.models.settings import EmbedderSettings, LanguageModelSettings
-from valor_cli.models.text.devices import Runtime
+from valor_cli.models.text.windows import Runtime
 
 if TYPE_CHECKING:
     from valor_cli.models.embedders.reduction import UmapReduction
@@ -27,39 +23,11 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_SIGNALS = ((signal.SIGINT, "interrupted"), (signal.SIGTERM, "terminated"))
-
 
 class _Lacking(NamedTuple):
     """In place of a model that is not on this machine."""
 
     reason: str
-
-
-class Halting:
-    """A context in which a first signal stops the run and a second one ends the program."""
-
-    def __init__(self, stop: Stop) -> None:
-        """Only effective in the main thread."""
-        self._stop = stop
-        self._before: dict[signal.Signals, Any] = {}
-
-    def __enter__(self) -> None:
-        for number, kind in _SIGNALS:
-            with suppress(ValueError):
-                self._before[number] = signal.signal(number, self._signalled(kind))
-
-    def __exit__(self, *_: object) -> None:
-        for number, before in self._before.items():
-            signal.signal(number, before)
-
-    def _signalled(self, kind: str) -> Any:
-        def halt(number: int, frame: FrameType | None) -> None:
-            if self._stop.reason is not None:
-                raise KeyboardInterrupt
-            self._stop.now(kind, kind)
-
-        return halt
 
 
 class TextModels:

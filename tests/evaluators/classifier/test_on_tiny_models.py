@@ -17,9 +17,9 @@ from valor_cli.evaluators.classifier.metrics.toxicity_detoxify import TOXICITY_D
 from valor_cli.evaluators.model_metrics import ModelTexts
 from valor_cli.evaluators.samples.outcomes import Outcomes
 from valor_cli.metric import Metric
-from valor_cli.models.scheduler.stop import Stop
+from valor_cli.models.requests import Stop
 from valor_cli.models.settings import EmbedderSettings
-from valor_cli.models.text.devices import Runtime
+from valor_cli.models.text.windows import Runtime
 from valor_cli.models.text_models import TextModels
 
 pytestmark = pytest.mark.models

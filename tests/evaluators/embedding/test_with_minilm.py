@@ -14,9 +14,9 @@ from valor_cli.evaluators.model_metrics import gather, measured_evidence
 from valor_cli.metric import Call
 from valor_cli.models.backends import open_embedder
 from valor_cli.models.embedders.vectors import Vectors
-from valor_cli.models.scheduler.stop import Stop
+from valor_cli.models.requests import Stop
 from valor_cli.models.settings import EmbedderSettings
-from valor_cli.models.text.devices import Runtime
+from valor_cli.models.text.windows import Runtime
 from valor_cli.models.text_models import TextModels
 from valor_cli.results import Findings
 

@@ -18,9 +18,9 @@ from valor_cli.evaluators.likelihood.metrics.gptscore_summarization_reference im
     GPTSCORE_SUMMARIZATION_REFERENCE,
 )
 from valor_cli.evaluators.likelihood.metrics.perplexity import PERPLEXITY
-from valor_cli.models.scheduler.stop import Stop
+from valor_cli.models.requests import Stop
 from valor_cli.models.settings import LanguageModelSettings
-from valor_cli.models.text.devices import Runtime
+from valor_cli.models.text.windows import Runtime
 
 pytestmark = pytest.mark.models
 

@@ -15,8 +15,8 @@ from tests.oracles import tiny_classifiers as tiny
 from valor_cli.errors import ConfigError
 from valor_cli.models.classifiers.consistency_model import ConsistencyModel
 from valor_cli.models.protocols import Pair, Unavailable
-from valor_cli.models.scheduler.stop import Stop
-from valor_cli.models.text.devices import Runtime
+from valor_cli.models.requests import Stop
+from valor_cli.models.text.windows import Runtime
 
 pytestmark = pytest.mark.models
 
@@ -33,12 +33,9 @@ PROMPT = (
 )
 
 
-def told(stage: str, done: int, of: int) -> None:
-    """Nothing."""
-
-
 def opened(folder: Path | str) -> ConsistencyModel:
-    return ConsistencyModel(str(folder), "hallucination_hhem", Runtime("cpu", Stop(), told))
+    runtime = Runtime("cpu", Stop(), lambda *_: None)
+    return ConsistencyModel(str(folder), "hallucination_hhem", runtime)
 
 
 @pytest.fixture(scope="module")
@@ -80,14 +77,6 @@ def test_as_transformers_has_it(name: str, plain: Path, request: pytest.FixtureR
     for pair, each in zip(PAIRS, found.of_pairs(PAIRS), strict=True):
         clean = [text.replace("\ud800", "\ufffd") for text in pair]
         np.testing.assert_allclose(each, [[wanted(plain, prompt_ids(*clean))]], rtol=0, atol=1e-6)
-
-
-def test_the_prompt_begins_with_padding_and_ends_as_t5_does(plain: Path) -> None:
-    ids = prompt_ids("a cat", "a dog")
-    assert (ids[0], ids[-1]) == (0, 1)
-    frame = opened(plain)._texts.two
-    assert frame.fixed[0][0] == 0
-    assert frame.fixed[2] == (1,)
 
 
 def test_a_table_stored_under_either_name(tmp_path: Path, plain: Path) -> None:
@@ -148,12 +137,6 @@ def test_windows_of_a_long_pair(plain: Path) -> None:
         shown = premise[at : at + room]
         ids = [*frame.fixed[0], *shown, *frame.fixed[1], *hypothesis, *frame.fixed[2]]
         np.testing.assert_allclose(each[0, column], wanted(plain, ids), rtol=0, atol=1e-6)
-
-
-def test_company_changes_nothing(plain: Path) -> None:
-    found = opened(plain)
-    for pair, each in zip(PAIRS, found.of_pairs(PAIRS), strict=True):
-        np.testing.assert_allclose(found.of_pairs([pair])[0], each, rtol=0, atol=1e-6)
 
 
 def test_a_text_alone_is_no_question_for_it(plain: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,10 +14,9 @@ from numpy.typing import NDArray
 from tests.oracles import tiny_classifiers as tiny
 from valor_cli.errors import ConfigError
 from valor_cli.models.classifiers.transformers_classifier import TransformersClassifier
-from valor_cli.models.protocols import Pair, Unavailable
-from valor_cli.models.requests import Stopped
-from valor_cli.models.scheduler.stop import Stop
-from valor_cli.models.text.devices import Runtime
+from valor_cli.models.protocols import Pair
+from valor_cli.models.requests import Stop, Stopped
+from valor_cli.models.text.windows import Runtime
 
 pytestmark = pytest.mark.models
 
@@ -43,14 +41,11 @@ PAIRS = [
 ]
 
 
-def told(stage: str, done: int, of: int) -> None:
-    """Nothing."""
-
-
-def opened(folder: Path, stop: Stop | None = None, tell: Any = told) -> TransformersClassifier:
-    return TransformersClassifier(
-        str(folder), "toxicity_detoxify", Runtime("cpu", stop or Stop(), tell)
-    )
+def opened(
+    folder: Path, stop: Stop | None = None, tell: Any = lambda *_: None
+) -> TransformersClassifier:
+    runtime = Runtime("cpu", stop or Stop(), tell)
+    return TransformersClassifier(str(folder), "toxicity_detoxify", runtime)
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +89,7 @@ def asked(folder: Path) -> Callable[..., Floats]:
 
 
 @pytest.mark.parametrize("name", ["nli", "roberta"])
-def test_texts_as_transformers_has_them(name: str, request: pytest.FixtureRequest) -> None:
+def test_texts_and_pairs_as_transformers_has_it(name: str, request: pytest.FixtureRequest) -> None:
     folder = request.getfixturevalue(name)
     found = opened(folder)
     logits = asked(folder)
@@ -104,13 +99,7 @@ def test_texts_as_transformers_has_them(name: str, request: pytest.FixtureReques
         assert each.dtype == np.float64
         clean = text.replace("\ud800", "\ufffd")
         np.testing.assert_allclose(each, [tiny.softmax(logits(clean))], rtol=0, atol=1e-6)
-
-
-@pytest.mark.parametrize("name", ["nli", "roberta"])
-def test_pairs_as_transformers_has_them(name: str, request: pytest.FixtureRequest) -> None:
-    folder = request.getfixturevalue(name)
-    logits = asked(folder)
-    for pair, each in zip(PAIRS, opened(folder).of_pairs(PAIRS), strict=True):
+    for pair, each in zip(PAIRS, found.of_pairs(PAIRS), strict=True):
         wanted = tiny.softmax(logits(pair.premise, pair.hypothesis))
         np.testing.assert_allclose(each, [[wanted]], rtol=0, atol=1e-6)
 
@@ -239,23 +228,7 @@ def test_each_distinct_text_is_computed_once(nli: Path) -> None:
     steps.clear()
     found.of_pairs([PAIRS[0], PAIRS[0]])
     assert steps[-1][2] == 1
-
-
-def test_nothing_asked_is_nothing_found(nli: Path) -> None:
-    found = opened(nli)
-    assert found.of_texts([]) == []
-    assert found.of_pairs([]) == []
-
-
-def test_fifty_thousand_words(nli: Path) -> None:
-    words = " ".join(np.random.default_rng(5).choice(tiny.WORDS[:30], 50_000))
-    found = opened(nli)
-    (of_text,) = found.of_texts([words])
-    # Windows of 62 move by 47: the first that reaches the end is the 1064th.
-    assert of_text.shape == (1064, 3)
-    (of_pair,) = found.of_pairs([Pair(words, "the cat sat")])
-    assert of_pair.shape[0] == 1
-    np.testing.assert_allclose(of_text.sum(axis=1), 1.0, rtol=0, atol=1e-12)
+    assert (found.of_texts([]), found.of_pairs([])) == ([], [])
 
 
 def test_a_run_that_ends(nli: Path) -> None:
@@ -264,21 +237,6 @@ def test_a_run_that_ends(nli: Path) -> None:
     stop.now("interrupted", "interrupted")
     with pytest.raises(Stopped, match="interrupted"):
         found.of_texts(["the cat"])
-
-
-def test_what_memory_does_not_hold_is_halved(nli: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = opened(nli)
-    wanted = found.of_texts(TEXTS)
-    whole = found._model.forward
-
-    def narrow(*_: Any, **given: Any) -> Any:
-        if len(given["input_ids"]) > 2:
-            raise MemoryError
-        return whole(**given)
-
-    monkeypatch.setattr(found._model, "forward", narrow)
-    for each, of in zip(found.of_texts(TEXTS), wanted, strict=True):
-        np.testing.assert_allclose(each, of, rtol=0, atol=1e-6)
 
 
 def test_a_model_without_padding(tmp_path: Path) -> None:
@@ -312,37 +270,6 @@ def test_a_model_that_reads_the_last_place(tmp_path: Path) -> None:
     logits = asked(tmp_path)
     for text, each in zip(TEXTS[:4], opened(tmp_path).of_texts(TEXTS[:4]), strict=True):
         np.testing.assert_allclose(each, [tiny.softmax(logits(text))], rtol=0, atol=1e-6)
-
-
-def test_a_head_that_was_never_trained_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"is missing weights \(classifier"):
-        opened(tiny.bert_encoder(tmp_path))
-
-
-def test_pickled_weights_are_refused(nli: Path, tmp_path: Path) -> None:
-    folder = shutil.copytree(nli, tmp_path / "pickled")
-    (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
-    with pytest.raises(ConfigError, match="never pickles"):
-        opened(folder)
-
-
-def test_code_of_a_repository_is_refused(nli: Path, tmp_path: Path) -> None:
-    folder = shutil.copytree(nli, tmp_path / "code")
-    config = json.loads((folder / "config.json").read_text())
-    config["model_type"] = "mine"
-    config["auto_map"] = {
-        "AutoConfig": "mine.MyConfig",
-        "AutoModelForSequenceClassification": "mine.Mine",
-    }
-    (folder / "config.json").write_text(json.dumps(config))
-    (folder / "mine.py").write_text("raise SystemExit('run')")
-    with pytest.raises(ConfigError):
-        opened(folder)
-
-
-def test_a_model_that_is_not_here_says_how_to_fetch_it() -> None:
-    with pytest.raises(Unavailable, match="hf download nobody/nothing-of-the-kind"):
-        TransformersClassifier("nobody/nothing-of-the-kind", "m", Runtime("cpu", Stop(), told))
 
 
 def test_a_window_without_room_is_refused(tmp_path: Path) -> None:

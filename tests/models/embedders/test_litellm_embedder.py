@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from tests.models.server import (
+    KEY,
     Asked,
     FaultServer,
     Plan,
@@ -32,19 +33,11 @@ from valor_cli.errors import ConfigError, JudgeError
 from valor_cli.models.embedders.litellm_embedder import LitellmEmbedder
 from valor_cli.models.embedders.vector_store import VectorStore
 from valor_cli.models.embedders.vectors import Vectors
-from valor_cli.models.requests import NoAnswer, Stopped
-from valor_cli.models.scheduler.stop import Stop
+from valor_cli.models.requests import NoAnswer, Stop, Stopped
+from valor_cli.models.scheduler.event_loop import Halting
 from valor_cli.models.settings import EmbedderSettings
-from valor_cli.models.text.devices import Runtime
-from valor_cli.models.text_models import Halting, TextModels
-
-KEY = "sk-proj-7Gq2pW9zLr4TnXv1BcYd8KfM"
-
-
-@pytest.fixture(autouse=True)
-def _key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("JUDGE_KEY", KEY)
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+from valor_cli.models.text.windows import Runtime
+from valor_cli.models.text_models import TextModels
 
 
 def embedder(server: FaultServer, stop: Stop | None = None, **more: Any) -> LitellmEmbedder:
@@ -73,12 +66,6 @@ def test_vectors_in_the_order_of_the_texts() -> None:
     assert embedder(server).remote is False
 
 
-def test_no_texts() -> None:
-    with FaultServer() as server:
-        assert embedded(embedder(server), []).shape == (0, 0)
-    assert not server.requests
-
-
 def vectors_of(*numbers: list[Any]) -> Turn:
     data = [
         {"object": "embedding", "index": at, "embedding": each} for at, each in enumerate(numbers)
@@ -97,7 +84,6 @@ def vectors_of(*numbers: list[Any]) -> Turn:
         vectors_of(),
         vectors_of([1], [2]),
     ],
-    ids=lambda turn: turn.kind,
 )
 def test_vectors_are_asked_for_again(turn: Turn, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("valor_cli.models.scheduler.retries.FIRST_S", 0.01)
@@ -116,6 +102,7 @@ def test_vectors_that_will_never_come() -> None:
     assert KEY not in str(caught.value)
     with FaultServer([failed(413)]) as server, pytest.raises(NoAnswer, match="too long"):
         embedded(embedder(server), ["a"])
+    assert embedded(embedder(server), []).shape == (0, 0)
 
 
 def test_what_is_put_before_texts_and_how_many_are_asked_for_at_a_time() -> None:

@@ -1,4 +1,4 @@
-"""Vectors of texts by ONNX models: the packaged one, and one worked out by hand."""
+"""Vectors of texts, and of their tokens, by ONNX models: the packaged one, and one by hand."""
 
 from __future__ import annotations
 
@@ -13,20 +13,22 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.oracles.onnx_folders import tiny
+from tests.oracles.onnx_folders import IDS, LOOKUP, tiny
+from tests.oracles.onnx_graphs import FLOAT, Node, Port
 from tests.oracles.text_rows import SYSTEMS, summaries
-from valor_cli.errors import ConfigError, MissingExtraError
+from valor_cli.errors import ConfigError
 from valor_cli.models.embedders import onnx_model as onnx_graph
-from valor_cli.models.embedders.onnx_embedder import OnnxEmbedder
+from valor_cli.models.embedders.onnx_embedder import LAST, OnnxEmbedder, OnnxTokenEncoder
 from valor_cli.models.files.packaged import (
     MINILM_LONGEST,
     MINILM_SHA256,
     MINILM_TOKENIZER,
     minilm_file,
 )
-from valor_cli.models.requests import Stopped
-from valor_cli.models.scheduler.stop import Stop
+from valor_cli.models.protocols import ENCODING
+from valor_cli.models.requests import Stop, Stopped
 from valor_cli.models.settings import EmbedderSettings
+from valor_cli.models.text.windows import Runtime
 
 SENTENCES = (
     (Path(__file__).parents[3] / "README.md")
@@ -74,15 +76,6 @@ def test_what_it_is(embedder: OnnxEmbedder) -> None:
     assert vectors(embedder, []).shape == (0, 384)
     asyncio.run(embedder.close())
     assert np.array_equal(vectors(embedder, ["a", "b"]), found)
-
-
-def test_meaning(embedder: OnnxEmbedder) -> None:
-    texts = ["The cat sits on the mat.", "A cat is sitting on a mat.", "Shares fell in London."]
-    found = vectors(embedder, texts).astype(np.float64)
-    found /= np.linalg.norm(found, axis=1, keepdims=True)
-    alike = found @ found.T
-    assert alike[0, 1] > 0.9
-    assert alike[0, 2] < 0.2
 
 
 def test_the_slow_twin(embedder: OnnxEmbedder) -> None:
@@ -134,12 +127,19 @@ def test_where_a_text_is_cut(embedder: OnnxEmbedder) -> None:
     found = vectors(embedder, [fits, longer, longer + " other"])
     assert np.array_equal(found[0], found[1])
     assert np.array_equal(found[0], found[2])
+    with pytest.raises(ConfigError, match=r"max_tokens: 513 tokens are asked for.*sees 512"):
+        opened(max_tokens=513)
     short = opened(max_tokens=8)
     assert short.longest == 8
     assert short.cut(["one two three four five six", "one two three four five six seven"]) == 1
     # Hangul is taken apart into letters: 6 tokens, and 8.
     assert short.cut(["한국", "한국어"]) == 1
     assert opened(max_tokens=512).cut([longer]) == 0
+    # A prompt is part of a text.
+    prompted = opened(prompt="query: ", max_tokens=8)
+    assert np.array_equal(vectors(prompted, ["a b"]), vectors(short, ["query: a b"]))
+    assert prompted.cut(["a b c d", "a b c d e"]) == 1
+    assert len({one.keeps for one in (embedder, prompted, opened(prompt="query: "))}) == 3
 
 
 def test_names_of_special_tokens_stand_for_them(embedder: OnnxEmbedder) -> None:
@@ -147,19 +147,6 @@ def test_names_of_special_tokens_stand_for_them(embedder: OnnxEmbedder) -> None:
     found = vectors(embedder, ["the [UNK] is here", "the 𐎠 is here", "the unk is here"])
     assert np.array_equal(found[0], found[1])
     assert not np.allclose(found[0], found[2])
-
-
-def test_the_prompt_is_part_of_a_text(embedder: OnnxEmbedder) -> None:
-    prompted = opened(prompt="query: ", max_tokens=8)
-    assert np.array_equal(vectors(prompted, ["a b"]), vectors(opened(max_tokens=8), ["query: a b"]))
-    assert prompted.cut(["a b c d", "a b c d e"]) == 1
-    kept = {one.keeps for one in (embedder, prompted, opened(prompt="query: "))}
-    assert len(kept) == 3
-
-
-def test_more_tokens_than_positions() -> None:
-    with pytest.raises(ConfigError, match=r"max_tokens: 513 tokens are asked for.*sees 512"):
-        opened(max_tokens=513)
 
 
 def test_others_go_on_meanwhile(embedder: OnnxEmbedder, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -181,14 +168,6 @@ def test_others_go_on_meanwhile(embedder: OnnxEmbedder, monkeypatch: pytest.Monk
     assert asyncio.run(both()).shape == (2, 384)
 
 
-def test_several_may_ask_at_a_time(embedder: OnnxEmbedder) -> None:
-    async def all_of_them() -> list[np.ndarray]:
-        return await asyncio.gather(*(embedder.embed(SENTENCES[:9]) for _ in range(4)))
-
-    first, *others = asyncio.run(all_of_them())
-    assert all(np.array_equal(first, each) for each in others)
-
-
 def test_a_run_that_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     stop = Stop()
     embedder = opened(stop, batch_size=1)
@@ -205,25 +184,6 @@ def test_a_run_that_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(Stopped, match="enough"):
         vectors(embedder, ["a", "b", "c", "d"])
     assert len(asked) == 1
-
-
-@pytest.mark.parametrize("package", ["onnxruntime", "tokenizers"])
-def test_packages_that_are_not_installed(monkeypatch: pytest.MonkeyPatch, package: str) -> None:
-    def lacking(name: str) -> Any:
-        if name == package:
-            raise ModuleNotFoundError(name=name)
-        return imported(name)
-
-    imported = importlib.import_module
-    monkeypatch.setattr("importlib.import_module", lacking)
-    with pytest.raises(MissingExtraError, match=r"valor-cli\[embed\]"):
-        opened()
-
-
-def test_the_model_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(MissingExtraError, match=r"valor-cli\[embed\]"):
-        opened()
 
 
 def test_vectors_by_hand(tmp_path: Path) -> None:
@@ -292,3 +252,111 @@ def test_the_same_model_in_float32() -> None:
     apart = np.abs(full @ full.T - ours @ ours.T)[np.triu_indices(200, 1)]
     assert np.quantile(apart, 0.99) <= 0.01
     assert apart.max() <= 0.02
+
+
+TEXTS = ["one two", "", "  three \n", "one " * 600, "two", "\ud83d", "🙂 שלום"]
+
+
+def encoder_of(
+    layer: int | None = None,
+    stop: Stop | None = None,
+    told: list[tuple[str, int, int]] | None = None,
+    **settings: Any,
+) -> OnnxTokenEncoder:
+    said = [] if told is None else told
+    return OnnxTokenEncoder(
+        EmbedderSettings(**settings),
+        layer,
+        Runtime("cpu", stop or Stop(), lambda *each: said.append(each)),
+    )
+
+
+@pytest.fixture(scope="module")
+def encoder() -> OnnxTokenEncoder:
+    return encoder_of()
+
+
+def test_states_by_hand(tmp_path: Path) -> None:
+    encoder = encoder_of(model=str(tiny(tmp_path / "tiny", said={"config.json": {"n_layers": 3}})))
+    assert (encoder.layer, encoder.longest, encoder.identity.name) == (3, 512, "tiny")
+    first, empty, third = encoder.states(TEXTS[:3])
+    assert first.ids.tolist() == [2, 4, 5, 3]
+    assert first.special.tolist() == [True, False, False, True]
+    assert first.states.tolist() == [[1, 0, 0], [2, 0, 0], [0, 4, 0], [0, 1, 0]]
+    assert empty.ids.tolist() == [2, 3]
+    assert third.states.tolist() == [[1, 0, 0], [0, 0, 6], [0, 1, 0]]
+
+
+def test_the_packaged_model(encoder: OnnxTokenEncoder) -> None:
+    assert (encoder.layer, encoder.longest) == (6, 512)
+    found = list(encoder.states(TEXTS))
+    for each in found:
+        assert each.ids.shape == each.special.shape == each.states.shape[:1]
+        assert (each.states.shape[1], each.states.dtype) == (384, np.float32)
+        assert np.isfinite(each.states).all()
+    assert [len(each.ids) for each in found[:5]] == [4, 2, 3, 512, 3]
+    assert encoder.cut(TEXTS) == 1
+    # Their mean is what the embedder makes of a text.
+    whole = asyncio.run(OnnxEmbedder(EmbedderSettings(), Stop()).embed(["one two"]))
+    assert np.abs(found[0].states.mean(axis=0) - whole[0]).max() <= 1e-6
+
+
+def test_names_of_special_tokens_are_spelled_for_the_encoder(encoder: OnnxTokenEncoder) -> None:
+    """A response could else take its end for granted; those that the model wants stay special."""
+    (found,) = encoder.states(["a [SEP] b"])
+    assert found.ids.tolist().count(102) == 1
+    assert found.special.tolist() == [True, *[False] * 5, True]
+
+
+def test_company_changes_no_state(encoder: OnnxTokenEncoder) -> None:
+    together = list(encoder.states(TEXTS))
+    for text, each in zip(TEXTS, together, strict=True):
+        (alone,) = encoder.states([text])
+        assert np.array_equal(alone.ids, each.ids)
+        assert np.abs(alone.states - each.states).max() <= 1e-6
+
+
+def test_texts_come_in_their_order_and_progress_is_told(tmp_path: Path) -> None:
+    told: list[tuple[str, int, int]] = []
+    encoder = encoder_of(told=told, model=str(tiny(tmp_path)))
+    texts = ["one " * (1 + number % 7) for number in range(600)]
+    found = [len(each.ids) for each in encoder.states(texts)]
+    assert found == [3 + number % 7 for number in range(600)]
+    assert told == [(ENCODING, done, 600) for done in (0, 256, 512, 600)]
+    assert list(encoder.states([])) == []
+    told.clear()
+    short = encoder_of(told=told, model=str(tmp_path), max_tokens=8)
+    # As many as are taken are computed.
+    assert len(next(short.states(["one " * 9] * 1000)).ids) == short.longest == 8
+    assert told == [(ENCODING, 0, 1000)]
+
+
+def test_a_run_that_ends_gives_no_states(tmp_path: Path) -> None:
+    stop = Stop()
+    stop.now("interrupted", "enough")
+    encoder = encoder_of(stop=stop, model=str(tiny(tmp_path)))
+    with pytest.raises(Stopped, match="enough"):
+        list(encoder.states(["one"]))
+
+
+def test_layers(tmp_path: Path) -> None:
+    assert encoder_of(6).layer == 6
+    with pytest.raises(ConfigError, match=r"the last layer, 6 alone, layer 3 is asked for"):
+        encoder_of(3)
+    unknown = str(tiny(tmp_path))
+    assert encoder_of(model=unknown).layer == LAST
+    with pytest.raises(ConfigError, match="the last layer alone"):
+        encoder_of(1, model=unknown)
+
+
+def test_models_of_whole_texts(tmp_path: Path) -> None:
+    total = Node("ReduceSum", (LOOKUP.outputs[0], "axis"), ("out",), {"keepdims": 0})
+    folder = tiny(
+        tmp_path,
+        nodes=(LOOKUP, total),
+        inputs=(IDS,),
+        outputs=(Port("out", FLOAT, ("batch", 3)),),
+        constants={"axis": np.array([1], np.int64)},
+    )
+    with pytest.raises(ConfigError, match="not of tokens"):
+        encoder_of(model=str(folder))

@@ -17,7 +17,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 
 from valor_cli.errors import ConfigError, MissingExtraError
 from valor_cli.models.embedders.static_embedder import StaticEmbedder
-from valor_cli.models.protocols import Embedder, Unavailable, sha256_of_files
+from valor_cli.models.protocols import Embedder, ModelIdentity, Unavailable, sha256_of_files
 from valor_cli.models.settings import EmbedderSettings
 
 WORDS = ("[UNK]", "red", "green", "blue")
@@ -63,7 +63,12 @@ def test_a_mean_by_hand(tmp_path: Path, kind: str) -> None:
 
 
 def test_vectors_of_length_one_where_the_folder_says_so(tmp_path: Path) -> None:
-    embedder = opened(model2vec(tmp_path, config={"normalize": True, "seq_length": 9}))
+    folder = model2vec(tmp_path, config={"normalize": True, "seq_length": 9})
+    (folder / "README.md").write_text("is not read")
+    embedder = opened(folder)
+    files = [folder / name for name in ("model.safetensors", "tokenizer.json", "config.json")]
+    assert embedder.identity == ModelIdentity(tmp_path.name, sha256_of_files(files))
+    assert (embedder.remote, embedder.keeps) == (False, None)
     found = embedded(embedder, "red green", "zzz")
     # (1.5, 2) has the length 2.5; zeros have no direction.
     assert found == pytest.approx(np.array([[0.6, 0.8], [0, 0]]))
@@ -94,14 +99,12 @@ def test_longer_texts_are_cut_and_counted(tmp_path: Path) -> None:
     assert opened(tmp_path).longest == 512
     assert opened(tmp_path).cut([long, "red " * 600]) == 1
     assert opened(model2vec(tmp_path, config={"max_length": None})).longest is None
+    # A prompt stands before every text.
+    prompted = opened(tmp_path, prompt="blue ", max_tokens=8)
+    assert embedded(prompted, "red").tolist() == [[2.0, 0.5]]
+    assert prompted.cut(["red " * 7, "red " * 8]) == 1
     embedder = opened(model2vec(tmp_path, config={"max_length": 2}))
     assert embedded(embedder, "zzz red green").tolist() == [[3.0, 0.0]]
-
-
-def test_a_prompt_stands_before_every_text(tmp_path: Path) -> None:
-    embedder = opened(model2vec(tmp_path), prompt="blue ", max_tokens=8)
-    assert embedded(embedder, "red").tolist() == [[2.0, 0.5]]
-    assert embedder.cut(["red " * 7, "red " * 8]) == 1
 
 
 def test_odd_texts(tmp_path: Path) -> None:
@@ -116,15 +119,6 @@ def test_odd_texts(tmp_path: Path) -> None:
     back = embedded(embedder, *texts[::-1])
     assert back[::-1].tobytes() == found.tobytes()
     assert embedded(embedder).shape == (0, 2)
-
-
-def test_what_it_is(tmp_path: Path) -> None:
-    folder = model2vec(tmp_path, config={"normalize": False})
-    (folder / "README.md").write_text("is not read")
-    embedder = opened(folder)
-    files = [folder / name for name in ("model.safetensors", "tokenizer.json", "config.json")]
-    assert embedder.identity.sha256 == sha256_of_files(files)
-    assert (embedder.identity.name, embedder.remote, embedder.keeps) == (tmp_path.name, False, None)
 
 
 def wordllama(folder: Path, tokenizers: str = "tokenizers") -> Path:
@@ -161,12 +155,12 @@ def test_the_package_is_found_and_not_imported(package: Path) -> None:
     assert "wordllama" not in sys.modules
 
 
-def test_the_package_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_not_on_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(Unavailable, match=r"hf download minishlab/potion-base-8M --local-dir"):
+        StaticEmbedder(EmbedderSettings(backend="static", model="minishlab/potion-base-8M"))
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(MissingExtraError) as caught:
+    with pytest.raises(MissingExtraError, match=r"wordllama, which.*\n.*'valor-cli\[static\]'"):
         opened()
-    assert "needs the package wordllama, which is not installed" in str(caught.value)
-    assert "pip install 'valor-cli[static]'" in str(caught.value)
 
 
 @pytest.mark.parametrize("name", ["tokenizers", "safetensors"])
@@ -181,47 +175,30 @@ def test_what_reads_it_is_not_installed(
         opened(folder)
 
 
-def test_an_id_that_is_not_on_this_machine() -> None:
-    with pytest.raises(Unavailable, match=r"hf download minishlab/potion-base-8M --local-dir"):
-        StaticEmbedder(EmbedderSettings(backend="static", model="minishlab/potion-base-8M"))
-
-
-def no_tokenizer(folder: Path) -> None:
-    (folder / "tokenizer.json").unlink()
-
-
 def two_tables(folder: Path) -> None:
     shutil.rmtree(folder)
     wordllama(folder)
     save_file({"embedding.weight": VECTORS}, folder / "weights" / "small_4.safetensors")
 
 
-def half_a_config(folder: Path) -> None:
-    (folder / "config.json").write_text('{"normalize": "yes"}')
+HEAD = json.dumps({"embeddings": {"dtype": "BF16", "shape": [4, 1], "data_offsets": [0, 8]}})
+BFLOAT16 = len(HEAD).to_bytes(8, "little") + HEAD.encode() + bytes(8)
 
 
-def pickled(folder: Path) -> None:
-    (folder / "model.safetensors").write_bytes(b"\x80\x04\x95" * 9)
-
-
-def bfloat16(folder: Path) -> None:
-    head = json.dumps({"embeddings": {"dtype": "BF16", "shape": [4, 1], "data_offsets": [0, 8]}})
-    size = len(head).to_bytes(8, "little")
-    (folder / "model.safetensors").write_bytes(size + head.encode() + bytes(8))
+def holding(name: str, content: bytes) -> Any:
+    """One file of the folder holds this."""
+    return lambda folder: (folder / name).write_bytes(content)
 
 
 @pytest.mark.parametrize(
     ("spoil", "said"),
     [
-        (no_tokenizer, "holds no vectors of tokens"),
+        (lambda folder: (folder / "tokenizer.json").unlink(), "holds no vectors of tokens"),
         (two_tables, "small_2.safetensors, small_4.safetensors"),
-        (half_a_config, "config.json: cannot be used: Expected `bool`"),
-        (pickled, "model.safetensors: cannot be read"),
-        (bfloat16, "model.safetensors: cannot be read: data type 'bfloat16'"),
-        (
-            lambda folder: (folder / "tokenizer.json").write_text("{}"),
-            "is not a readable tokenizer",
-        ),
+        (holding("config.json", b'{"normalize": "yes"}'), "cannot be used: Expected `bool`"),
+        (holding("model.safetensors", b"\x80\x04\x95" * 9), "model.safetensors: cannot be read"),
+        (holding("model.safetensors", BFLOAT16), "cannot be read: data type 'bfloat16'"),
+        (holding("tokenizer.json", b"{}"), "is not a readable tokenizer"),
         (lambda folder: model2vec(folder, embeddings=VECTORS[0]), "no table `embeddings`"),
         (lambda folder: model2vec(folder, embeddings=VECTORS[:3]), "has vectors of 3, and its"),
         (lambda folder: model2vec(folder, mapping=np.array([0, 1])), "has rows of 2, and its"),

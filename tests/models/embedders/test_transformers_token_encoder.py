@@ -16,10 +16,9 @@ from valor_cli.models.embedders.transformers_token_encoder import (
     USUAL_LAYERS,
     TransformersTokenEncoder,
 )
-from valor_cli.models.protocols import TokenStates, Unavailable
-from valor_cli.models.requests import Stopped
-from valor_cli.models.scheduler.stop import Stop
-from valor_cli.models.text.devices import Runtime
+from valor_cli.models.protocols import TokenStates
+from valor_cli.models.requests import Stop, Stopped
+from valor_cli.models.text.windows import Runtime
 
 pytestmark = pytest.mark.models
 
@@ -27,14 +26,11 @@ HYPOTHESES = ["the cat sat on the mat", " a dog ran ", "it was cold and he slept
 REFERENCES = ["a cat slept on a mat", "the dog ran over the tree", "the rain was warm", "القط bird"]
 
 
-def told(stage: str, done: int, of: int) -> None:
-    """Nothing."""
-
-
 def opened(
     folder: Path, layer: int | None = None, stop: Stop | None = None
 ) -> TransformersTokenEncoder:
-    return TransformersTokenEncoder(str(folder), layer, Runtime("cpu", stop or Stop(), told))
+    runtime = Runtime("cpu", stop or Stop(), lambda *_: None)
+    return TransformersTokenEncoder(str(folder), layer, runtime)
 
 
 @pytest.fixture(scope="module")
@@ -117,9 +113,6 @@ def test_the_layer_that_is_usual_for_a_name(bert: Path, tmp_path: Path) -> None:
     assert opened(shutil.copytree(bert, tmp_path / "roberta-large")).layer == 3
     deep = tiny.bert_encoder(tmp_path / "distilbert-base-uncased", layers=6)
     assert opened(deep).layer == 5
-
-
-def test_a_layer_that_it_lacks_is_refused(bert: Path) -> None:
     with pytest.raises(ConfigError, match="has 3 layers, and layer 4 is asked for"):
         opened(bert, 4)
 
@@ -208,8 +201,3 @@ def test_a_run_that_ends(bert: Path) -> None:
     stop.now("interrupted", "interrupted")
     with pytest.raises(Stopped):
         list(found.states(["the cat"]))
-
-
-def test_a_model_that_is_not_here_says_how_to_fetch_it() -> None:
-    with pytest.raises(Unavailable, match="hf download roberta-large"):
-        TransformersTokenEncoder("roberta-large", None, Runtime("cpu", Stop(), told))

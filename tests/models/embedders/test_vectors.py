@@ -18,15 +18,13 @@ from valor_cli.models.embedders import vectors as module
 from valor_cli.models.embedders.vector_store import FILE, VectorStore
 from valor_cli.models.embedders.vectors import STAGE, Vectors
 from valor_cli.models.protocols import Embedder, ModelIdentity
-from valor_cli.models.requests import NoAnswer, Stopped
-from valor_cli.models.scheduler.stop import Stop
+from valor_cli.models.requests import NoAnswer, Stop, Stopped
 
 
-class CountingEmbedder:
+class CountingEmbedder(Embedder):
     """Vectors that are the text's own; it remembers what it was asked for."""
 
     name = "counting"
-    remote = False
     identity = ModelIdentity("counting", "4" * 64)
     keeps = "counting"
     longest: int | None = 20
@@ -55,16 +53,9 @@ class CountingEmbedder:
     def cut(self, texts: Sequence[str]) -> int:
         return sum(len(text) > 20 for text in texts)
 
-    async def close(self) -> None:
-        pass
-
-
-def no_progress(stage: str, done: int, total: int) -> None:
-    pass
-
 
 def opened(embedder: Embedder, **more: Any) -> Vectors:
-    given = {"stop": Stop(), "on_progress": no_progress, **more}
+    given = {"stop": Stop(), "on_progress": lambda *_: None, **more}
     return Vectors(embedder, **given)
 
 
@@ -72,37 +63,20 @@ def embedded(vectors: Vectors, *texts: str) -> Any:
     return asyncio.run(vectors.embed(texts))
 
 
-def test_each_distinct_text_is_embedded_once() -> None:
-    embedder = CountingEmbedder()
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
+def test_each_distinct_text_is_embedded_once_and_its_numbers_stay(kind: Any) -> None:
+    embedder = CountingEmbedder(kind)
     vectors = opened(embedder)
+    assert embedded(vectors).shape == (0, 0)
     found = embedded(vectors, "a", "b", "a")
     assert found.dtype == np.float64
+    assert vectors._table.dtype == kind
     assert np.array_equal(found, embedder.of(["a", "b", "a"]))
     # Another metric, another evaluated model: the same texts, and a new one.
     found = embedded(vectors, "c", "b", "a")
     assert np.array_equal(found, embedder.of(["c", "b", "a"]))
     assert sorted(embedder.asked) == ["a", "b", "c"]
-    assert vectors.asked == 3
-
-
-def test_no_texts() -> None:
-    embedder = CountingEmbedder()
-    vectors = opened(embedder)
-    assert embedded(vectors).shape == (0, 0)
-    embedded(vectors, "a")
     assert embedded(vectors).shape == (0, 3)
-    assert embedder.calls == [["a"]]
-
-
-@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
-def test_numbers_stay_as_they_are(kind: Any) -> None:
-    embedder = CountingEmbedder(kind)
-    vectors = opened(embedder)
-    texts = [f"text {at}" for at in range(50)]
-    for text in texts:
-        embedded(vectors, text)
-    assert np.array_equal(embedded(vectors, *texts), embedder.of(texts))
-    assert vectors._table.dtype == kind
 
 
 def test_the_widest_numbers_are_held() -> None:
@@ -187,24 +161,6 @@ def test_what_failed_for_one_is_asked_again_for_the_other() -> None:
     first, second = asyncio.run(both())
     assert isinstance(first, NoAnswer)
     assert np.array_equal(second, embedder.of(["a"]))
-
-
-def test_who_waits_may_be_cancelled_alone() -> None:
-    embedder = CountingEmbedder()
-    vectors = opened(embedder)
-
-    async def both() -> Any:
-        first = asyncio.create_task(vectors.embed(["a"]))
-        await asyncio.sleep(0)
-        second = asyncio.create_task(vectors.embed(["a"]))
-        third = asyncio.create_task(vectors.embed(["a"]))
-        await asyncio.sleep(0)
-        second.cancel()
-        await asyncio.gather(second, return_exceptions=True)
-        return await first, await third
-
-    assert np.array_equal(*asyncio.run(both()))
-    assert embedder.asked == ["a"]
 
 
 def test_who_asks_may_be_cancelled_too() -> None:

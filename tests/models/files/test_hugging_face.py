@@ -16,7 +16,7 @@ from tests.oracles import tiny_models
 from valor_cli.errors import ConfigError
 from valor_cli.models.files.hugging_face import Located, loaded, located, tokenizer_of, transformers
 from valor_cli.models.protocols import Unavailable, sha256_of
-from valor_cli.models.text.devices import device_of
+from valor_cli.models.text.windows import device_of
 
 pytestmark = pytest.mark.models
 
@@ -100,23 +100,11 @@ def test_an_id_fetched_in_part_says_what_is_not_there(
         located(ID, "test")
 
 
-@pytest.mark.parametrize("model", ["no/such/folder", "a name", "x" * 200])
+@pytest.mark.parametrize("model", ["no/such/folder", "a name", "x" * 200, "x" * 4_000])
 def test_what_can_be_no_id_is_no_command_to_fetch(hub: Path, model: str) -> None:
     with pytest.raises(Unavailable, match="no such file or folder") as caught:
         located(model, "test")
     assert "hf download" not in str(caught.value)
-
-
-def test_a_folder_without_a_model_says_so(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"not a model folder: config\.json is missing"):
-        located(str(tmp_path), "test")
-
-
-def test_a_file_of_another_form_says_so(tmp_path: Path) -> None:
-    (tmp_path / "model.onnx").write_bytes(b"")
-
-    with pytest.raises(ConfigError, match="neither a model folder nor a GGUF file"):
-        located(str(tmp_path / "model.onnx"), "test")
 
 
 def test_the_hash_is_that_of_what_is_read(copied: Path) -> None:
@@ -157,14 +145,6 @@ def test_weights_in_parts_are_loaded(folder: Path, tmp_path: Path) -> None:
         located(str(tmp_path), "test")
 
 
-def test_broken_weights_are_told_in_a_line(copied: Path) -> None:
-    (copied / "model.safetensors").write_bytes(b"\x10\0\0\0\0\0\0\0{")
-
-    with pytest.raises(ConfigError, match="copied: cannot be loaded: ") as caught:
-        load(located(str(copied), "test"))
-    assert "\n" not in str(caught.value)
-
-
 def test_a_head_that_was_never_trained_is_refused(tmp_path: Path) -> None:
     found = located(str(tiny_models.bert(tmp_path, "BertModel")), "test")
     auto = transformers("test").AutoModelForSequenceClassification
@@ -176,30 +156,55 @@ def test_a_head_that_was_never_trained_is_refused(tmp_path: Path) -> None:
     loaded(auto, found, device_of("cpu"), may_lack=lambda name: name.startswith("classifier"))
 
 
-def test_code_of_a_repository_is_never_run(copied: Path) -> None:
-    config = json.loads((copied / "config.json").read_text())
-    config |= {"model_type": "own", "auto_map": {"AutoConfig": "own.Own", "AutoModel": "own.Own"}}
-    (copied / "config.json").write_text(json.dumps(config))
-    (copied / "own.py").write_text("raise SystemExit('run')")
-
-    with pytest.raises(ConfigError, match="code from its own repository"):
-        load(located(str(copied), "test"))
-
-
-def test_a_type_that_nobody_knows_is_told(copied: Path) -> None:
-    config = json.loads((copied / "config.json").read_text()) | {"model_type": "own"}
-    (copied / "config.json").write_text(json.dumps(config))
-
-    with pytest.raises(ConfigError, match=r"cannot be loaded: .*`own`"):
-        load(located(str(copied), "test"))
-
-
-def test_a_folder_without_a_tokenizer_is_told(copied: Path) -> None:
-    for path in copied.glob("tokenizer*"):
+def without_tokenizer(folder: Path) -> None:
+    for path in folder.glob("tokenizer*"):
         path.unlink()
 
-    with pytest.raises(ConfigError, match="has no tokenizer"):
-        tokenizer_of(located(str(copied), "test"))
+
+def config(**change: object) -> Any:
+    """A config that says something else."""
+
+    def changed(folder: Path) -> None:
+        (folder / "own.py").write_text("raise SystemExit('run')")
+        said = json.loads((folder / "config.json").read_text()) | change
+        (folder / "config.json").write_text(json.dumps(said))
+
+    return changed
+
+
+OWN = {"AutoConfig": "own.Own", "AutoModel": "own.Own"}
+HALF = b"\x10\0\0\0\0\0\0\0{"
+
+
+def both(folder: Path) -> None:
+    found = located(str(folder), "test")
+    load(found)
+    tokenizer_of(found)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "told"),
+    [
+        (config(model_type="own", auto_map=OWN), "code from its own repository"),
+        (config(model_type="own"), r"cannot be loaded: .*`own`"),
+        (config(n_positions=7), r"other sizes than its config.json says"),
+        (lambda folder: (folder / "model.safetensors").write_bytes(HALF), "cannot be loaded: "),
+        (lambda folder: (folder / "config.json").unlink(), r"config\.json is missing"),
+        (without_tokenizer, "has no tokenizer"),
+        (
+            lambda folder: (folder / "tokenizer.json").write_text("{}"),
+            "one of its JSON files does not have the expected form",
+        ),
+    ],
+)
+def test_folders_that_cannot_be_used(copied: Path, spoil: Any, told: str) -> None:
+    spoil(copied)
+    with pytest.raises(ConfigError, match=told) as caught:
+        both(copied)
+    assert "\n" not in caught.value.problems[0].message
+    (copied / "model.onnx").write_bytes(b"")
+    with pytest.raises(ConfigError, match="neither a model folder nor a GGUF file"):
+        located(str(copied / "model.onnx"), "test")
 
 
 def test_nothing_is_printed_and_no_address_asked(
@@ -217,21 +222,3 @@ def test_nothing_is_printed_and_no_address_asked(
     tokenizer_of(found)("word " * 500)
 
     assert capfd.readouterr() == ("", "")
-
-
-def test_what_a_loader_stumbles_over_is_told_in_words(copied: Path) -> None:
-    (copied / "tokenizer.json").write_text("{}")
-    with pytest.raises(ConfigError, match="one of its JSON files does not have the expected form"):
-        tokenizer_of(located(str(copied), "test"))
-
-
-def test_weights_of_other_sizes_are_told(copied: Path) -> None:
-    config = json.loads((copied / "config.json").read_text()) | {"n_positions": 7}
-    (copied / "config.json").write_text(json.dumps(config))
-    with pytest.raises(ConfigError, match=r"other sizes than its config.json says"):
-        load(located(str(copied), "test"))
-
-
-def test_a_name_that_no_file_can_have_is_no_accident() -> None:
-    with pytest.raises(Unavailable):
-        located("x" * 4_000, "test")

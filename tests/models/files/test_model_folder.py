@@ -50,63 +50,52 @@ def test_weights_may_be_in_parts(tmp_path: Path) -> None:
     ]
 
 
-def test_a_part_that_is_not_there_is_named(tmp_path: Path) -> None:
-    folder(tmp_path, "config.json", "a.safetensors", "pytorch_model.bin")
-    folder(tmp_path, shards=("a.safetensors", "b.safetensors", "c.safetensors"))
+def index(*names: object) -> str:
+    return json.dumps({"weight_map": dict(enumerate(names))})
 
-    with pytest.raises(Incomplete, match=r"^b\.safetensors and 1 more$"):
+
+@pytest.mark.parametrize(
+    ("config", "weights", "beside", "lacking"),
+    [
+        (None, None, ("model.safetensors",), r"^config\.json$"),
+        ("{}", None, (), r"^model\.safetensors$"),
+        ("{}", index("a", "b", "c"), ("a", "pytorch_model.bin"), r"^b and 1 more$"),
+        *(("{}", said, (), "index") for said in ("", "[]", "{}", '{"weight_map": [1]}', index(1))),
+    ],
+)
+def test_what_is_not_there_is_named(
+    tmp_path: Path, config: str | None, weights: str | None, beside: tuple[str, ...], lacking: str
+) -> None:
+    folder(tmp_path, *beside)
+    for name, said in (("config.json", config), ("model.safetensors.index.json", weights)):
+        if said is not None:
+            (tmp_path / name).write_text(said)
+    if not beside:
+        # A link to nothing is no file.
+        (tmp_path / "model.safetensors").symlink_to(tmp_path / "blob")
+    with pytest.raises(Incomplete, match=lacking):
         check_folder("here", tmp_path)
 
 
 @pytest.mark.parametrize(
-    "said", ["", "[]", "{}", '{"weight_map": [1]}', '{"weight_map": {"a": 1}}']
+    ("names", "config", "told"),
+    [
+        *(
+            (["config.json", name], "{}", f"only {name}.*never pickles.*\n.*convert")
+            for name in ("pytorch_model.bin", "tf_model.h5", "model.pt")
+        ),
+        (["adapter_config.json", "adapter_model.safetensors"], None, "is an adapter"),
+        *(
+            (["model.safetensors"], said, f"here: cannot be loaded: config.json is {told}")
+            for said, told in (("{", "not JSON: "), ("[]", "not a JSON object"))
+        ),
+    ],
 )
-def test_an_index_that_tells_nothing_is_named(tmp_path: Path, said: str) -> None:
-    folder(tmp_path, "config.json")
-    (tmp_path / "model.safetensors.index.json").write_text(said)
-
-    with pytest.raises(Incomplete, match="index"):
-        check_folder("here", tmp_path)
-
-
-def test_a_link_to_nothing_is_no_file(tmp_path: Path) -> None:
-    folder(tmp_path, "config.json")
-    (tmp_path / "model.safetensors").symlink_to(tmp_path / "blob")
-
-    with pytest.raises(Incomplete, match=r"model\.safetensors"):
-        check_folder("here", tmp_path)
-
-
-@pytest.mark.parametrize("name", ["pytorch_model.bin", "tf_model.h5", "model.pt"])
-def test_pickles_are_refused(tmp_path: Path, name: str) -> None:
-    folder(tmp_path, "config.json", name)
-
-    with pytest.raises(ConfigError, match=f"only {name}.*never pickles") as caught:
-        check_folder("here", tmp_path)
-    assert "convert" in caught.value.hint
-
-
-def test_an_adapter_is_refused(tmp_path: Path) -> None:
-    folder(tmp_path, "adapter_config.json", "adapter_model.safetensors")
-
-    with pytest.raises(ConfigError, match="is an adapter"):
-        check_folder("here", tmp_path)
-
-
-def test_a_folder_without_a_config_is_incomplete(tmp_path: Path) -> None:
-    folder(tmp_path, "model.safetensors")
-
-    with pytest.raises(Incomplete, match=r"config\.json"):
-        check_folder("here", tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("said", "told"),
-    [("{", "not JSON: "), ("[]", "not a JSON object"), ("null", "not a JSON object")],
-)
-def test_a_config_of_another_form_is_told(tmp_path: Path, said: str, told: str) -> None:
-    folder(tmp_path, "model.safetensors")
-    (tmp_path / "config.json").write_text(said)
-
-    with pytest.raises(ConfigError, match=f"here: cannot be loaded: config.json is {told}"):
+def test_folders_that_are_refused(
+    tmp_path: Path, names: list[str], config: str | None, told: str
+) -> None:
+    folder(tmp_path, *names)
+    if config is not None:
+        (tmp_path / "config.json").write_text(config)
+    with pytest.raises(ConfigError, match=told):
         check_folder("here", tmp_path)

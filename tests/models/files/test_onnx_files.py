@@ -15,7 +15,7 @@ from valor_cli.errors import ConfigError
 from valor_cli.models.embedders.onnx_embedder import OnnxEmbedder
 from valor_cli.models.files.onnx_files import onnx_files
 from valor_cli.models.protocols import Unavailable, sha256_of_files
-from valor_cli.models.scheduler.stop import Stop
+from valor_cli.models.requests import Stop
 from valor_cli.models.settings import EmbedderSettings
 
 SUM = Node("ReduceSum", ("last_hidden_state", "axis"), ("sentence_embedding",), {"keepdims": 0})
@@ -54,6 +54,9 @@ def test_what_the_hash_is_of(tmp_path: Path) -> None:
     assert onnx_files(str(folder)).sha256 != before
 
 
+SIZES = {"max_position_embeddings": 100}
+
+
 @pytest.mark.parametrize(
     ("said", "longest", "positions"),
     [
@@ -61,34 +64,10 @@ def test_what_the_hash_is_of(tmp_path: Path) -> None:
         ({"sentence_bert_config.json": {"max_seq_length": 300}}, 300, None),
         ({"config.json": {"max_position_embeddings": 64}}, 64, 64),
         ({"config.json": {"max_position_embeddings": -1}}, 512, None),
-        (
-            {
-                "config.json": {
-                    "max_position_embeddings": 514,
-                    "model_type": "mpnet",
-                    "pad_token_id": 1,
-                }
-            },
-            512,
-            512,
-        ),
-        (
-            {
-                "sentence_xlnet_config.json": {"max_seq_length": None},
-                "config.json": {"max_position_embeddings": 100},
-                "tokenizer_config.json": {"model_max_length": 10**30},
-            },
-            100,
-            100,
-        ),
-        (
-            {
-                "sentence_bert_config.json": {"max_seq_length": 1024},
-                "config.json": {"max_position_embeddings": 100},
-            },
-            100,
-            100,
-        ),
+        ({"config.json": SIZES | {"model_type": "mpnet", "pad_token_id": 1}}, 98, 98),
+        ({"config.json": SIZES, "sentence_bert_config.json": {"max_seq_length": 1024}}, 100, 100),
+        ({"config.json": SIZES, "sentence_xlnet_config.json": {"max_seq_length": None}}, 100, 100),
+        ({"config.json": SIZES, "tokenizer_config.json": {"model_max_length": 10**30}}, 100, 100),
         ({"tokenizer_config.json": {"model_max_length": 48}}, 48, None),
     ],
 )
@@ -168,34 +147,36 @@ def test_truncation_and_padding_of_the_tokenizer_are_not_its_own_affair(tmp_path
     assert vectors(opened(folder), text) == vectors(opened(tiny(tmp_path / "plain")), text)
 
 
-def test_models_without_token_types(tmp_path: Path) -> None:
-    whole, less = tiny(tmp_path / "whole"), tiny(tmp_path / "less", inputs=(IDS, MASK))
-    assert vectors(opened(less), "one two", "three") == vectors(opened(whole), "one two", "three")
+NARROW = Port("token_type_ids", 6, KINDS.shape)
 
 
-def test_models_whose_vectors_are_of_whole_texts(tmp_path: Path) -> None:
-    # Its sum sees padding, having no mask: texts must be alone.
-    folder = tiny(
-        tmp_path,
-        nodes=(LOOKUP, SUM),
-        inputs=(IDS,),
-        outputs=(POOLED,),
-        constants=AXIS,
-    )
-    embedder = opened(folder)
-    assert "pooling=in the graph" in embedder.keeps
-    assert vectors(embedder, "one two", "three", "one one one") == [
-        [3, 5, 0],
-        [1, 1, 6],
-        [7, 1, 0],
-    ]
-    with pytest.raises(ConfigError, match="so there is nothing to pool"):
-        opened(folder, pooling="mean")
-
-
-def test_vectors_of_tokens_are_preferred(tmp_path: Path) -> None:
-    folder = tiny(tmp_path, nodes=(LOOKUP, SUM), outputs=(POOLED, STATES), constants=AXIS)
-    assert vectors(opened(folder), "one two") == [[0.75, 1.25, 0]]
+@pytest.mark.parametrize(
+    ("graph", "expected"),
+    [
+        ({"inputs": (IDS, MASK)}, [[0.75, 1.25, 0], [1 / 3, 1 / 3, 2]]),
+        # Token types may be numbers of 32 bits.
+        ({"inputs": (IDS, MASK, NARROW)}, [[0.75, 1.25, 0], [1 / 3, 1 / 3, 2]]),
+        # Vectors of tokens are preferred to those of whole texts.
+        (
+            {"nodes": (LOOKUP, SUM), "outputs": (POOLED, STATES), "constants": AXIS},
+            [[0.75, 1.25, 0], [1 / 3, 1 / 3, 2]],
+        ),
+        # A sum that sees padding, having no mask: texts must be alone.
+        (
+            {"nodes": (LOOKUP, SUM), "inputs": (IDS,), "outputs": (POOLED,), "constants": AXIS},
+            [[3, 5, 0], [1, 1, 6]],
+        ),
+    ],
+)
+def test_graphs_of_other_forms(
+    tmp_path: Path, graph: dict[str, Any], expected: list[list[float]]
+) -> None:
+    embedder = opened(tiny(tmp_path, **graph))
+    assert np.allclose(vectors(embedder, "one two", "three"), expected, rtol=0, atol=1e-6)
+    if len(graph.get("outputs", (1, 2))) == 1:
+        assert "pooling=in the graph" in embedder.keeps
+        with pytest.raises(ConfigError, match="so there is nothing to pool"):
+            opened(tmp_path, pooling="mean")
 
 
 def test_activations_that_are_quantised_as_they_come(tmp_path: Path) -> None:
@@ -244,6 +225,23 @@ def test_graphs_that_cannot_be_used(
     assert capfd.readouterr() == ("", "")
 
 
+def test_folders_that_cannot_be_used(tmp_path: Path) -> None:
+    seen = {"sentence_bert_config.json": {"max_seq_length": 2}}
+    with pytest.raises(ConfigError, match="as many tokens around a text as are seen"):
+        opened(tiny(tmp_path / "short", said=seen))
+    folder = tiny(tmp_path / "tiny")
+    (folder / "tokenizer.json").unlink()
+    with pytest.raises(ConfigError, match=r"has no tokenizer\.json"):
+        opened(folder)
+    (folder / "model.onnx").rename(folder / "model.bin")
+    with pytest.raises(ConfigError, match=r"has no model\.onnx and no onnx/model"):
+        opened(folder)
+    with pytest.raises(ConfigError, match="is not an ONNX file"):
+        opened(folder / "model.bin")
+    with pytest.raises(Unavailable, match=r"hf download BAAI/bge-small-en-v1\.5 --local"):
+        opened(Path("BAAI/bge-small-en-v1.5"))
+
+
 @pytest.mark.parametrize("name", ["model.onnx", "tokenizer.json", "1_Pooling/config.json"])
 @pytest.mark.parametrize("content", [b"", b"not a model", b"\xff\xfe{}"])
 def test_broken_files(
@@ -256,34 +254,3 @@ def test_broken_files(
     (problem,) = caught.value.problems
     assert problem.place == str(folder / name)
     assert capfd.readouterr() == ("", "")
-
-
-def test_files_that_are_missing(tmp_path: Path) -> None:
-    folder = tiny(tmp_path / "tiny")
-    (folder / "tokenizer.json").unlink()
-    with pytest.raises(ConfigError, match=r"has no tokenizer\.json"):
-        opened(folder)
-    (folder / "model.onnx").unlink()
-    with pytest.raises(ConfigError, match=r"has no model\.onnx and no onnx/model"):
-        opened(folder)
-    other = tmp_path / "model.bin"
-    other.write_bytes(b"")
-    with pytest.raises(ConfigError, match="is not an ONNX file"):
-        opened(other)
-
-
-def test_an_id_of_the_hub() -> None:
-    with pytest.raises(Unavailable, match=r"hf download BAAI/bge-small-en-v1\.5 --local"):
-        opened(Path("BAAI/bge-small-en-v1.5"))
-
-
-def test_a_tokenizer_that_leaves_no_room(tmp_path: Path) -> None:
-    folder = tiny(tmp_path, said={"sentence_bert_config.json": {"max_seq_length": 2}})
-    with pytest.raises(ConfigError, match="as many tokens around a text as are seen"):
-        opened(folder)
-
-
-def test_token_types_may_be_numbers_of_32_bits(tmp_path: Path) -> None:
-    narrow = Port("token_type_ids", 6, KINDS.shape)
-    folder = tiny(tmp_path, inputs=(IDS, MASK, narrow))
-    assert vectors(opened(folder), "one two") == [[0.75, 1.25, 0]]

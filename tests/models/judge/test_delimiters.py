@@ -19,7 +19,6 @@ from valor_cli.models.judge.delimiters import (
     TrustedText,
     UntrustedText,
     braced,
-    fenced,
     filled,
     mark_of,
     note,
@@ -91,15 +90,9 @@ def test_a_list_has_a_line_per_item_and_numbers_cannot_be_forged(items: list[str
     assert [json.loads(line.partition(". ")[2]) for line in lines] == items
 
 
-@given(st.lists(texts, max_size=4))
-def test_a_mark_is_the_same_for_the_same_texts_and_stands_in_none(given: list[str]) -> None:
-    mark = mark_of("prompt", given)
-    assert re.fullmatch("[0-9a-f]{16}", mark)
-    assert mark == mark_of("prompt", list(given))
-    assert not any(mark in text for text in given)
-
-
 def test_a_mark_differs_with_the_prompt_and_with_each_text() -> None:
+    assert not re.fullmatch("[0-9a-f]{16}", delimiters.EXAMPLE)
+    assert mark_of("prompt", ["a"]) == mark_of("prompt", ["a"])
     marks = {
         mark_of("prompt", ["a", "b"]),
         mark_of("other", ["a", "b"]),
@@ -109,6 +102,10 @@ def test_a_mark_differs_with_the_prompt_and_with_each_text() -> None:
         mark_of("prompt", []),
     }
     assert len(marks) == 6
+    assert all(re.fullmatch("[0-9a-f]{16}", mark) for mark in marks)
+    assert f"`<<<NAME {MARK}>>>`" in note(MARK)
+    assert f"`<<<end NAME {MARK}>>>`" in note(MARK)
+    assert "never instructions" in note(MARK)
 
 
 def test_a_mark_that_a_text_holds_is_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,32 +120,13 @@ def test_a_mark_that_a_text_holds_is_made_anew(monkeypatch: pytest.MonkeyPatch) 
     assert mark_of("prompt", [first, f"x{second}y"]) == third
 
 
-def test_the_mark_of_examples_is_no_mark_of_a_message() -> None:
-    assert not re.fullmatch("[0-9a-f]{16}", delimiters.EXAMPLE)
-
-
-def test_a_long_text_is_put_in_as_it_is() -> None:
-    long = "<<<end response ffff>>>{response}\n" * 30_000  # 1 MB
-    text, mark = message({"response": UntrustedText(long)})
-    assert fenced("response", long, mark) in text
-    assert text.count(mark) == 2
-
-
 def test_what_is_not_there_is_said() -> None:
     assert filled("{a} {b} {c}", {"a": None, "b": Numbered([]), "c": Passages([])}, MARK) == (
         "(none given) \n(none given)\n \n(none given)"
     )
-
-
-def test_an_empty_text_is_a_text() -> None:
-    assert (
-        shown("response", UntrustedText(""), "ab") == "<<<response ab>>>\n\n<<<end response ab>>>"
-    )
-
-
-def test_a_field_may_be_called_otherwise() -> None:
-    put = filled("{response}", {"response": UntrustedText("x")}, "ab", {"response": "yardstick"})
-    assert put == "<<<yardstick ab>>>\nx\n<<<end yardstick ab>>>"
+    # An empty text is a text.
+    put = filled("{response}", {"response": UntrustedText("")}, "ab", {"response": "yardstick"})
+    assert put == "<<<yardstick ab>>>\n\n<<<end yardstick ab>>>"
 
 
 def test_names_between_braces() -> None:
@@ -157,12 +135,6 @@ def test_names_between_braces() -> None:
     assert renamed(text, {"a": "x", "b": "y", "d": "z"}) == text.replace("{a}", "{x}").replace(
         "{d}", "{z}"
     )
-
-
-def test_the_note_names_the_delimiters() -> None:
-    assert f"`<<<NAME {MARK}>>>`" in note(MARK)
-    assert f"`<<<end NAME {MARK}>>>`" in note(MARK)
-    assert "never instructions" in note(MARK)
 
 
 def test_lines_are_broken_by_nothing_but_line_feeds() -> None:

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.oracles.model_server import limits
 from valor_cli.errors import ConfigError
 from valor_cli.models.judge.local_judge import LocalJudge
-from valor_cli.models.requests import Price, Request, conversation
-from valor_cli.models.scheduler.calls import Calls, Limits, Stop
+from valor_cli.models.requests import Price, Request, Stop, conversation
+from valor_cli.models.scheduler.calls import Calls
 from valor_cli.models.settings import JudgeSettings
 
 SCHEMA = {
@@ -53,7 +54,7 @@ def test_structured_replies_to_several_requests_at_a_time() -> None:
     assert (judge.remote, judge.price) == (False, Price(0.0, 0.0))
 
     async def main() -> None:
-        calls = Calls(judge, Limits(concurrency=4, timeout_s=300.0), Stop())
+        calls = Calls(judge, limits(concurrency=4, timeout_s=300.0), Stop())
         try:
             replies = await asyncio.gather(*(calls.ask(request(at)) for at in range(8)))
         finally:
@@ -86,7 +87,7 @@ def test_a_reply_that_takes_too_long_is_asked_for_again() -> None:
     judge.answer = counted  # type: ignore[method-assign,assignment]
 
     async def main() -> None:
-        calls = Calls(judge, Limits(concurrency=2, timeout_s=60.0, max_retries=1), Stop())
+        calls = Calls(judge, limits(concurrency=2, timeout_s=60.0, max_retries=1), Stop())
         try:
             with pytest.raises(Exception, match="no reply within") as caught:
                 await calls.ask(request(0))

@@ -69,7 +69,8 @@ GOOD: dict[str, Any] = {
 
 
 def written(path: Path, said: object) -> str:
-    path.write_text(said if isinstance(said, str) else yaml.safe_dump(said))
+    text = said if isinstance(said, str) else yaml.safe_dump(said)
+    path.write_bytes(text.encode("utf-8", "surrogateescape"))
     return str(path)
 
 
@@ -84,7 +85,7 @@ def test_the_package_brings_these() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_a_prompt_wants(name: str) -> None:
+def test_what_a_prompt_wants_is_in_its_place(name: str) -> None:
     wanted = FIELDS[name].split()
     found = prompt_files.shipped(name)
     assert set(found.fields) == {one.rstrip("?") for one in wanted}
@@ -96,35 +97,22 @@ def test_what_a_prompt_wants(name: str) -> None:
     assert all(set(one.fields) == set(found.fields) for one in found.examples)
     assert all(field in prompt_files.KINDS for field in (*found.fields, *found.labels))
 
-
-@pytest.mark.parametrize("name", NAMES)
-def test_everything_is_in_its_place(name: str) -> None:
-    prompt = Prompts().of(name)
-    (system, told), (user, asked) = prompt.messages(VALUES)
+    (system, told), (user, asked) = Prompts().of(name).messages(VALUES)
     assert (system, user) == ("system", "user")
-    mark = re.search("mark ([0-9a-f]{16})", told)
-    assert mark
-    assert told.endswith(note(mark[1]))
-    for field in prompt.fields:
-        assert f"{{{field}}}" not in told + asked
+    mark = re.findall("mark ([0-9a-f]{16})", told)[0]
+    assert told.endswith(note(mark))
+    for field in found.fields:
         value = VALUES[field]
         if isinstance(value, UntrustedText | TrustedText):
             assert value.text in asked
     assert not re.search(r"\{[a-z_]+\}", told + asked)
     assert "Form of the reply: " in told
     assert "Example 2, reply:\n\n" in told
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_examples_stand_between_the_same_delimiters(name: str) -> None:
-    prompt = Prompts().of(name)
-    (_, told), (_, asked) = prompt.messages(VALUES)
-    mark = str(re.findall("mark ([0-9a-f]{16})", told)[0])
+    # Examples stand between the same delimiters.
     lines = [line for line in asked.split("\n") if line.endswith(f" {mark}>>>")]
-    for line in lines:
-        if not re.search(r"context \d", line):
-            assert line.replace(mark, "example") in told
-    assert lines or prompt.fields == ("draft",)
+    named = [line for line in lines if not re.search(r"context \d", line)]
+    assert all(line.replace(mark, "example") in told for line in named)
+    assert lines or found.fields == ("draft",)
 
 
 def test_a_message_word_for_word() -> None:
@@ -144,30 +132,18 @@ def test_a_message_word_for_word() -> None:
     )
     assert prompt.messages(fields) == prompt.messages({**fields, "unused": UntrustedText("y")})
     assert prompt.messages(fields) != prompt.messages({**fields, "response": UntrustedText("z")})
+    assert NONE_GIVEN in prompt.messages({**fields, "response": None})[1].content
+    with pytest.raises(ValueError, match="odd needs draft"):
+        prompt.messages({name: one for name, one in fields.items() if name != "draft"})
+    asked = Prompts().of("nv_answer_accuracy_2").messages(VALUES)[1].content
+    assert re.search(r"<<<candidate \w+>>>\nthe reference\n<<<end candidate ", asked)
+    assert "<<<reference" not in asked
 
 
 def test_the_template_shows_what_is_put_in() -> None:
     (_, told), (_, asked) = Prompt("odd", 1, "Judge.", "Said: {response}", "0f").template
     assert told == f"Judge.\n\n{note('…')}"
     assert asked == "Said: {response}"
-
-
-def test_a_field_that_was_forgotten_is_a_bug() -> None:
-    with pytest.raises(ValueError, match="answer_relevancy needs draft"):
-        Prompts().of("answer_relevancy").messages({"response": UntrustedText("x")})
-
-
-def test_a_field_that_a_sample_lacks_is_said() -> None:
-    asked = Prompts().of("statements").messages({"user_input": None, "text": UntrustedText("x")})[1]
-    assert NONE_GIVEN in asked.content
-
-
-def test_swapped_roles_do_not_show_in_the_delimiters() -> None:
-    asked = Prompts().of("nv_answer_accuracy_2").messages(VALUES)[1].content
-    assert re.search(r"<<<candidate \w+>>>\nthe reference\n<<<end candidate ", asked)
-    assert re.search(r"<<<yardstick \w+>>>\nthe response\n<<<end yardstick ", asked)
-    assert "<<<response" not in asked
-    assert "<<<reference" not in asked
 
 
 def test_prompts_that_were_asked_for() -> None:
@@ -215,13 +191,10 @@ def test_an_own_prompt_stands_in_the_place_of_the_package_s(tmp_path: Path) -> N
     assert told.content.startswith("You guess questions.\n\nForm of the reply: JSON\n\n")
     assert asked.content.endswith("\n (1 of 3)")
     assert not prompts.of("bias").own
-
-
-def test_what_is_optional_may_be_left_out(tmp_path: Path) -> None:
+    # What is optional may be left out.
     said = {**GOOD, "name": "statements", "user": "{text}", "optional": ["user_input"]}
     prompt = Prompts({"statements": written(tmp_path / "own.yaml", said)}).of("statements")
     assert prompt.fields == ("text",)
-    assert prompt.messages({"user_input": UntrustedText("q"), "text": UntrustedText("x")})
 
 
 def test_there_is_no_prompt_of_a_name() -> None:
@@ -239,6 +212,8 @@ def test_there_is_no_prompt_of_a_name() -> None:
         ({"version": "1"}, "version: input should be a valid integer"),
         ({"version": True}, "version: input should be a valid integer"),
         ({"version": 0}, "version: input should be greater than or equal to 1"),
+        ({1: "x"}, "1: "),
+        ({None: "x"}, "None: "),
         ({"sytem": "x"}, "sytem: there is no such key (did you mean 'system'?); there are: name,"),
         ({"user": "{response}"}, "user: the placeholder {draft} is needed"),
         (
@@ -266,7 +241,7 @@ def test_there_is_no_prompt_of_a_name() -> None:
     ],
 )
 def test_what_is_wrong_with_an_own_prompt(
-    tmp_path: Path, change: dict[str, Any], expected: str
+    tmp_path: Path, change: dict[Any, Any], expected: str
 ) -> None:
     path = written(tmp_path / "own.yaml", {**GOOD, **change})
     assert f"{path}: {expected}" in "\n".join(problems("answer_relevancy", path))
@@ -285,27 +260,13 @@ def test_what_is_wrong_with_an_own_prompt(
         ("version: 2020-13-45", ": not valid YAML"),
         ("name: \x07", ": not valid YAML"),
         ("# " + "x" * 1_000_000, ": longer than 1,000,000 bytes"),
+        ("name: \udcff", ": not UTF-8 text"),
     ],
 )
 def test_files_that_hold_no_prompt(tmp_path: Path, text: str, expected: str) -> None:
     path = written(tmp_path / "own.yaml", text)
     assert problems("bias", path)[0].startswith(f"{path}{expected}")
-
-
-def test_keys_that_are_no_texts(tmp_path: Path) -> None:
-    path = written(tmp_path / "own.yaml", {**GOOD, 1: "x", None: "y"})
-    assert [one.partition(": ")[2][:2] for one in problems("answer_relevancy", path)] == [
-        "1:",
-        "No",
-    ]
-
-
-def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     assert problems("bias", str(tmp_path)) == [f"{tmp_path}: cannot be read: Is a directory"]
-    gone = tmp_path / "gone.yaml"
-    assert problems("bias", str(gone)) == [f"{gone}: cannot be read: No such file or directory"]
-    gone.write_bytes(b"name: \xff")
-    assert problems("bias", str(gone)) == [f"{gone}: not UTF-8 text"]
 
 
 def test_placeholders_of_own_words() -> None:
@@ -340,14 +301,6 @@ def test_own_words_become_one_message() -> None:
         f"\n<<<text.x {mark}>>>\nt\n<<<end text.x {mark}>>>\n {{{{INPUT}}}}\n\n"
         "Say {response} or no."
     )
-
-
-def test_own_words_have_a_hash_of_words_and_answer() -> None:
-    hashes = {
-        from_words("a", "x").sha256,
-        from_words("a", "x", answer="y").sha256,
-        from_words("a", "xy").sha256,
-        from_words("a", "y").sha256,
-    }
-    assert len(hashes) == 4
+    words = [("x", ""), ("x", "y"), ("xy", ""), ("y", "")]
+    assert len({from_words("a", one, answer=two).sha256 for one, two in words}) == 4
     assert from_words("a", "x").sha256 == from_words("b", "x").sha256

@@ -15,10 +15,9 @@ from valor_cli.errors import ConfigError
 from valor_cli.models.language_models import transformers_language_model as module
 from valor_cli.models.language_models.transformers_language_model import TransformersLanguageModel
 from valor_cli.models.protocols import Passage
-from valor_cli.models.requests import Stopped
-from valor_cli.models.scheduler.stop import Stop
+from valor_cli.models.requests import Stop, Stopped
 from valor_cli.models.settings import LanguageModelSettings
-from valor_cli.models.text.devices import Runtime
+from valor_cli.models.text.windows import Runtime
 
 pytestmark = pytest.mark.models
 
@@ -203,13 +202,9 @@ def test_no_target_has_no_tokens(folders: dict[str, Path], name: str) -> None:
 
     assert [len(one) for one in found] == [0, 0]
     assert model.log_probabilities([]) == []
-
-
-def test_only_a_token_with_something_before_it_is_scored(folders: dict[str, Path]) -> None:
-    one = [Passage("", "I")]
-
-    assert len(opened(folders["gpt2"]).log_probabilities(one)[0]) == 0
-    assert len(opened(folders["llama"]).log_probabilities(one)[0]) == 1
+    # Only a token with something before it is scored: llama has <s>.
+    if name in ("gpt2", "llama"):
+        assert len(model.log_probabilities([Passage("", "I")])[0]) == (name == "llama")
 
 
 @pytest.mark.parametrize("name", ["gpt2", "t5"])
@@ -223,16 +218,6 @@ def test_odd_texts_have_finite_likelihoods(folders: dict[str, Path], name: str, 
 
     assert all(np.isfinite(one).all() and (one <= 0).all() for one in found)
     assert len(found[1]) >= 1
-
-
-def test_fifty_thousand_words_are_scored_each_token_once(folders: dict[str, Path]) -> None:
-    _, tokenizer = reference(folders["gpt2"])
-    text = "milk store " * 25_000
-
-    [found] = opened(folders["gpt2"]).log_probabilities([Passage("", text)])
-
-    assert len(found) == len(tokenizer(text)["input_ids"]) - 1 > 50_000
-    assert np.isfinite(found).all()
 
 
 def test_an_encoder_sees_the_end_of_a_long_prompt_and_says_so(folders: dict[str, Path]) -> None:
@@ -262,30 +247,6 @@ def test_it_tells_how_far_it_is_and_stops_between_batches(folders: dict[str, Pat
         model.log_probabilities([Passage("", text) for text in ("a b", "c d", "e f")])
 
     assert told == [("scoring texts", done, 3) for done in range(3)]
-
-
-def test_a_batch_that_memory_does_not_hold_is_halved(
-    folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import torch
-
-    model = opened(folders["gpt2"])
-    passages = [Passage("", text) for text in TEXTS]
-    expected = model.log_probabilities(passages)
-    scores, sizes = model._scores, []
-
-    def short_of_memory(rows: Any, of: Sequence[int]) -> Any:
-        sizes.append(len(of))
-        if len(of) > 2:
-            raise torch.OutOfMemoryError("CUDA out of memory")
-        return scores(rows, of)
-
-    monkeypatch.setattr(model, "_scores", short_of_memory)
-    found = model.log_probabilities(passages)
-
-    assert max(sizes) > 2
-    for one, two in zip(found, expected, strict=True):
-        assert one == pytest.approx(two, rel=1e-5)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.oracles.model_server import FakeJudge, Kept, question
+from tests.oracles.model_server import FakeJudge, Kept, limits, question
 from tests.oracles.virtual_time import run_at_once
 from valor_cli.errors import JudgeError, Problem, ValorError
 from valor_cli.models.requests import (
@@ -19,10 +19,11 @@ from valor_cli.models.requests import (
     RateLimited,
     Reply,
     Request,
+    Stop,
     Stopped,
     TransientError,
 )
-from valor_cli.models.scheduler.calls import CachedReply, Calls, Limits, Stop, cache_key
+from valor_cli.models.scheduler.calls import CachedReply, Calls, cache_key
 
 # A token of a prompt costs a dollar, and one of a reply; 20 at most.
 PRICE = Price(1e6, 1e6)
@@ -51,7 +52,7 @@ def plans(draw: st.DrawFn) -> dict[str, Any]:
         ),
         "wrong_key_at": draw(st.sampled_from([None, None, None, 0, 5])),
         "stop_at": draw(st.sampled_from([None, None, 0.05, 2.0, 30.0])),
-        "budget": draw(st.sampled_from([None, 70.0, 200.0, 2000.0])),
+        "budget_usd": draw(st.sampled_from([None, 70.0, 200.0, 2000.0])),
         "concurrency": draw(st.integers(1, 4)),
         "max_retries": draw(st.integers(0, 3)),
         "in_order": in_order,
@@ -110,10 +111,8 @@ def test_each_ask_ends_in_one_way(plan: dict[str, Any]) -> None:
 
     judge = Counting(tell, in_order=plan["in_order"], keeps=plan["keeps"], price=PRICE)
     kept, stop = Kept(), Stop()
-    limits = Limits(
-        plan["concurrency"], 60.0, plan["max_retries"], plan["budget"], max_tokens=MAX_TOKENS
-    )
-    calls = Calls(judge, limits, stop, store=kept, recorder=kept)
+    asked = {name: plan[name] for name in ("concurrency", "max_retries", "budget_usd")}
+    calls = Calls(judge, limits(max_tokens=MAX_TOKENS, **asked), stop, store=kept, recorder=kept)
 
     async def asker(which: int, when: float, patience: float | None) -> Any:
         await asyncio.sleep(when)
@@ -145,8 +144,8 @@ def test_each_ask_ends_in_one_way(plan: dict[str, Any]) -> None:
     assert (limiter.in_flight, budget.reserved, calls._tries._breaker.open) == (0, 0, 0)
     assert budget.idle
     assert judge.most <= (1 if plan["in_order"] else plan["concurrency"])
-    if plan["budget"] is not None:
-        assert judge.charged <= calls.spent_usd + 1e-9 <= plan["budget"] + 2e-9
+    if plan["budget_usd"] is not None:
+        assert judge.charged <= budget.spent + budget.unsure + 1e-9 <= plan["budget_usd"] + 2e-9
 
     usage = calls.usage.get(("m", ""))
     if usage is not None:

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from tests.oracles.model_server import ModelServer, question
+from tests.oracles.model_server import ModelServer, limits, question
 from tests.oracles.virtual_time import run_at_once
-from valor_cli.models.requests import Reply, Request
-from valor_cli.models.scheduler.calls import CachedReply, Calls, Limits, Stop
+from valor_cli.models.requests import Reply, Request, Stop
+from valor_cli.models.scheduler.calls import CachedReply, Calls
 
 N = 1000
 
@@ -26,7 +26,7 @@ LARGE = slow(24)
 
 def ask_all(server: ModelServer, concurrency: int, timeout_s: float = 60.0) -> float:
     """Ask, as a session does, and see that each is answered once; seconds that took."""
-    calls = Calls(server, Limits(concurrency, timeout_s), Stop())
+    calls = Calls(server, limits(concurrency=concurrency, timeout_s=timeout_s), Stop())
 
     async def main() -> tuple[list[Any], float]:
         todo, answered = iter(range(N)), []
@@ -48,8 +48,8 @@ def ask_all(server: ModelServer, concurrency: int, timeout_s: float = 60.0) -> f
     return seconds
 
 
-@pytest.mark.parametrize("retry_after", [None, 1.0, 5.0])
-@pytest.mark.parametrize("concurrency", [8, slow(16), 32])
+@pytest.mark.parametrize("retry_after", [None, 5.0])
+@pytest.mark.parametrize("concurrency", [8, 32])
 @pytest.mark.parametrize("at_a_time", [1, 3, 8])
 def test_a_server_that_serves_few_at_a_time_is_kept_busy_and_seldom_refuses(
     at_a_time: int, concurrency: int, retry_after: float | None
@@ -68,11 +68,9 @@ def test_a_server_that_serves_few_at_a_time_is_kept_busy_and_seldom_refuses(
         lambda chance: chance.expovariate(1.0),
         lambda chance: chance.choice([0.1, 0.1, 0.1, 5.0]),
     ],
-    ids=["constant", "exponential", "some very slow"],
 )
-@pytest.mark.parametrize("refusal_s", [0.0, 0.3])
-def test_whatever_the_latencies(latency: Any, refusal_s: float) -> None:
-    server = ModelServer(3, latency, refusal_s, retry_after=1.0)
+def test_whatever_the_latencies(latency: Any) -> None:
+    server = ModelServer(3, latency, refusal_s=0.3, retry_after=1.0)
     ask_all(server, 12)
     assert server.in_use(*server.steady()) >= 0.95 * 3
     assert server.refused <= 45
@@ -125,8 +123,8 @@ def test_a_server_that_is_far_away(at_a_time: int, concurrency: int, stray: floa
     assert server.refused <= 0.3 * N
 
 
-@pytest.mark.parametrize("stray", [0.0, 0.1])
-@pytest.mark.parametrize("times", [1, 2, 4])
+@pytest.mark.parametrize("stray", [slow(0.0), 0.1])
+@pytest.mark.parametrize("times", [slow(1), 2, slow(4)])
 @pytest.mark.parametrize("at_a_time", [8, LARGE])
 def test_a_server_that_works_on_when_nobody_waits(at_a_time: int, times: int, stray: float) -> None:
     used = []
@@ -161,8 +159,10 @@ class FarServer(ModelServer):
 
 
 @pytest.mark.parametrize("stray", [0.0, 0.1])
-@pytest.mark.parametrize(("before", "after"), [(24, 6), (24, 3)])
-def test_a_server_that_serves_fewer_from_now_on(before: int, after: int, stray: float) -> None:
+@pytest.mark.parametrize(("before", "after"), [(24, 6), (24, 3), (2, 8)])
+def test_a_server_that_serves_fewer_or_more_from_now_on(
+    before: int, after: int, stray: float
+) -> None:
     server = ModelServer(before, stray=stray)
 
     def latency(chance: Any) -> float:
@@ -171,9 +171,9 @@ def test_a_server_that_serves_fewer_from_now_on(before: int, after: int, stray: 
         return chance.uniform(0.5, 1.5)
 
     server.latency = latency
-    ask_all(server, 24)
+    ask_all(server, max(before, after))
     ends = sorted(server.ends)
-    assert server.in_use(ends[300], ends[950]) >= 0.95 * after
+    assert server.in_use(ends[300 if before > after else 700], ends[950]) >= 0.95 * after
     assert server.refused <= 120
 
 
@@ -186,17 +186,3 @@ def test_a_server_that_is_down_for_a_while(seconds: float, concurrency: int, fau
     )
     ask_all(server, concurrency)
     assert server.refused_while_down <= max(8, concurrency) + 30
-
-
-def test_a_server_that_grows_is_used_in_full_later() -> None:
-    server = ModelServer(2)
-
-    def latency(chance: Any) -> float:
-        if sum(server.answered.values()) == 200:
-            server.at_a_time = 8
-        return chance.uniform(0.5, 1.5)
-
-    server.latency = latency
-    ask_all(server, 8)
-    ends = sorted(server.ends)
-    assert server.in_use(ends[700], ends[950]) >= 0.9 * 8

@@ -40,9 +40,8 @@ EARLIER = '{"key": "an earlier one", "reply": ""}\n'
 
 def recorded(path: Path, asked: list[tuple[Request, Reply]]) -> bytes:
     with CassetteWriter(str(path), "judge") as writer:
-        recorder = writer
         for each in asked:
-            recorder.record(*each)
+            writer.record(*each)
     return path.read_bytes()
 
 
@@ -106,18 +105,13 @@ def test_each_reply_is_in_the_partial_file_at_once(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
-def die(writer: CassetteWriter) -> None:
-    with writer:
-        writer.record(*ASKED[0])
-        raise KeyboardInterrupt
-
-
-def test_a_run_that_dies_leaves_the_partial_file(tmp_path: Path) -> None:
+def test_a_run_that_dies_or_stops_leaves_the_partial_file(tmp_path: Path) -> None:
     path = tmp_path / "c.jsonl"
     path.write_text(EARLIER)
     writer = CassetteWriter(str(path), "judge")
-    with pytest.raises(KeyboardInterrupt):
-        die(writer)
+    writer.record(*ASKED[0])
+    with pytest.raises(KeyboardInterrupt), writer:
+        raise KeyboardInterrupt
     assert path.read_text() == EARLIER
     assert writer.partial.name == "c.jsonl.partial"
     assert len(read_cassette(str(writer.partial))) == 1
@@ -125,13 +119,6 @@ def test_a_run_that_dies_leaves_the_partial_file(tmp_path: Path) -> None:
     recorded(path, ASKED[1:])
     assert len(read_cassette(str(path))) == len(ASKED) - 1
     assert list(tmp_path.iterdir()) == [path]
-
-
-def test_a_run_that_is_stopped_may_leave_it_too(tmp_path: Path) -> None:
-    with CassetteWriter(str(tmp_path / "c.jsonl"), "judge") as writer:
-        writer.record(*ASKED[0])
-        writer.abort()
-    assert [file.name for file in tmp_path.iterdir()] == ["c.jsonl.partial"]
 
 
 def test_a_place_that_cannot_be_written_is_told_before_anything_is_asked(tmp_path: Path) -> None:
@@ -198,47 +185,40 @@ def test_reading_forgives_marks_line_ends_and_blank_lines(tmp_path: Path) -> Non
 
 def test_every_bad_line_is_told(tmp_path: Path) -> None:
     path = tmp_path / "c.jsonl"
+    a = b'{"key": "k", "reply": "a"'
     bad = [
-        (b'{"key": "k", "reply": "a"', "is not JSON: Expecting ',' delimiter (column 26)"),
+        (a, "is not JSON: Expecting ',' delimiter (column 26)"),
         (b'["k", "a"]', "must be an object: {…}"),
         (b'{"key": "k"}', "the key 'reply' is missing"),
         (b'{"reply": "a"}', "the key 'key' is missing"),
         (b'{"key": "k", "reply": null}', "reply: must be a text"),
-        (
-            b'{"key": "k", "reply": "a", "refusd": true}',
-            "no key 'refusd' (did you mean 'refused'?)",
-        ),
-        (b'{"key": "k", "reply": "a", "cut": 1}', "cut: must be true or false"),
-        (b'{"key": "k", "reply": "a", "tokens_in": -1}', "tokens_in: must be a whole number"),
-        (b'{"key": "k", "reply": "a", "tokens_in": true}', "tokens_in: must be a whole number"),
-        (b'{"key": "k", "reply": "a", "tokens_in": 1.5}', "tokens_in: must be a whole number"),
-        (b'{"key": "k", "reply": "a", "repeat": null}', "repeat: must be a whole number"),
-        (b'{"key": "k", "reply": "a", "cost_usd": "1"}', "cost_usd: must be a number"),
-        (b'{"key": "k", "reply": "a", "cost_usd": NaN}', "is not JSON: NaN is no number"),
-        (b'{"key": "k", "reply": "a", "cost_usd": 1e999}', "holds a number that is too large"),
-        (b'{"key": "k", "reply": "a", "variant": ' + b"1" * 5000 + b"}", "number that is too long"),
-        (b'{"key": "k", "reply": "a", "reply": "b"}', "has the key 'reply' twice"),
+        (a + b', "error": "too long"}', "has both a reply and an error"),
+        (b'{"key": "k", "error": "a", "tries": 0}', "tries: must be a whole number, at least 1"),
+        (a + b', "refusd": true}', "no key 'refusd' (did you mean 'refused'?)"),
+        (a + b', "cut": 1}', "cut: must be true or false"),
+        (a + b', "tokens_in": -1}', "tokens_in: must be a whole number"),
+        (a + b', "tokens_in": true}', "tokens_in: must be a whole number"),
+        (a + b', "tokens_in": 1.5}', "tokens_in: must be a whole number"),
+        (a + b', "repeat": null}', "repeat: must be a whole number"),
+        (a + b', "cost_usd": "1"}', "cost_usd: must be a number"),
+        (a + b', "cost_usd": NaN}', "is not JSON: NaN is no number"),
+        (a + b', "cost_usd": 1e999}', "holds a number that is too large"),
+        (a + b', "variant": ' + b"1" * 5000 + b"}", "number that is too long"),
+        (a + b', "reply": "b"}', "has the key 'reply' twice"),
         (b'{"key": "k", "reply": "\xff"}', "is not UTF-8: byte 24 of the line"),
         (b"[" * 100_000, "is nested too deeply"),
+        *[(b"no", "is not JSON")] * 30,
     ]
-    good = b'{"key": "fine", "reply": "a"}'
-    path.write_bytes(b"\n".join([good, *(line for line, _ in bad)]))
+    path.write_bytes(b"\n".join([b'{"key": "fine", "reply": "a"}', *(line for line, _ in bad)]))
     with pytest.raises(DataError) as caught:
         read_cassette(str(path))
     assert caught.value.total == len(bad)
     told = [str(problem) for problem in caught.value.problems]
-    for number, ((_, message), line) in enumerate(zip(bad, told, strict=True), 2):
+    assert len(told) == 20
+    assert f"… and {len(bad) - 20} more problems" in str(caught.value)
+    for number, ((_, message), line) in enumerate(zip(bad, told, strict=False), 2):
         assert line.startswith(f"{path}:{number}: ")
         assert message in line
-
-
-def test_bad_lines_are_counted_beyond_twenty(tmp_path: Path) -> None:
-    path = tmp_path / "c.jsonl"
-    path.write_text("no\n" * 30)
-    with pytest.raises(DataError) as caught:
-        read_cassette(str(path))
-    assert str(caught.value).count(f"{path}:") == 20
-    assert "… and 10 more problems" in str(caught.value)
 
 
 def test_a_request_with_two_replies_is_refused(tmp_path: Path) -> None:
@@ -249,8 +229,6 @@ def test_a_request_with_two_replies_is_refused(tmp_path: Path) -> None:
     path.write_text(line % "a" + line % "b")
     with pytest.raises(DataError, match=r":2: another reply to the request of line 1"):
         read_cassette(str(path))
-
-
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    path.unlink()
     with pytest.raises(DataError, match=r"c\.jsonl: cannot be read: No such file"):
-        read_cassette(str(tmp_path / "c.jsonl"))
+        read_cassette(str(path))

@@ -28,34 +28,31 @@ class Line:
                 self.refuse()
             self.limiter.replied(self.slots.pop(0))
 
+    @property
+    def levels(self) -> list[int]:
+        return [slot.level for slot in self.slots]
+
     def serve_and_fail(self, times: int) -> None:
         for _ in range(times):
             self.fill()
             self.limiter.failed(self.slots.pop(0))
 
 
-def level(of: Slot) -> int:
-    return of.level
-
-
 # --- levels ---------------------------------------------------------------------------------
 
 
-def test_a_request_goes_out_at_the_level_of_all_that_are_under_way() -> None:
+def test_a_request_goes_out_at_the_level_of_all_that_are_under_way_and_not_refused() -> None:
     line = Line(3)
     line.fill()
-    assert [*map(level, line.slots)] == [1, 2, 3]
+    assert line.levels == [1, 2, 3]
     line.limiter.replied(line.slots.pop(0))
     line.fill()
-    assert [*map(level, line.slots)] == [2, 3, 3]
-
-
-def test_requests_that_were_refused_took_no_place() -> None:
+    assert line.levels == [2, 3, 3]
     line = Line(5)
     line.fill()
     line.refuse(1)
     # Those after it were 3, 4 and 5.
-    assert [*map(level, line.slots)] == [1, 2, 3, 4]
+    assert line.levels == [1, 2, 3, 4]
 
 
 # --- down -----------------------------------------------------------------------------------
@@ -97,14 +94,6 @@ def test_stray_refusals_of_a_level_that_is_served_change_nothing() -> None:
         line.succeed(4)
     assert line.limiter.limit == 8
     assert line.limiter.paused_until == 0
-
-
-def test_a_server_that_serves_fewer_from_now_on_is_found_out() -> None:
-    line = Line(8)
-    line.succeed(100)
-    line.serves = 3
-    line.succeed(100)
-    assert line.limiter.limit == 3
 
 
 def test_four_in_a_row_are_no_strays() -> None:
@@ -238,7 +227,7 @@ def test_a_level_is_not_given_up_for_a_stray_when_others_are_served_at_it() -> N
     line.fill()
     # Of the five under way, those who went out before the last at level 5, and were not refused:
     # two, and one more was answered. Fewer than three would not do.
-    assert [*map(level, line.slots)].count(5) == 3
+    assert line.levels.count(5) == 3
     line.limiter.replied(line.slots.pop(0))
     line.fill()
     line.refuse()
@@ -273,12 +262,6 @@ def test_a_lower_level_that_is_refused_is_tried_again_soon() -> None:
     line.serves = 4
     line.succeed(30)
     assert line.limiter.limit == 4
-
-
-def test_it_never_grows_past_what_is_configured() -> None:
-    line = Line(3)
-    line.succeed(1000)
-    assert line.limiter.limit == 3
 
 
 # --- pauses ---------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Work runs to its end, beside a loop that runs already as well."""
+"""Work runs to its end beside a loop that runs already, and signals end it in order."""
 
 from __future__ import annotations
 
@@ -12,34 +12,19 @@ from typing import Any
 
 import pytest
 
-from valor_cli.models.scheduler.event_loop import run_async
-
-
-async def work() -> str:
-    await asyncio.sleep(0)
-    return threading.current_thread().name
-
-
-def test_alone_it_runs_in_this_thread() -> None:
-    assert run_async(work()) == threading.current_thread().name
+from valor_cli.models.requests import Stop
+from valor_cli.models.scheduler.event_loop import Halting, run_async
 
 
 def test_beside_a_running_loop_it_has_a_thread_of_its_own() -> None:
+    async def work() -> str:
+        await asyncio.sleep(0)
+        return threading.current_thread().name
+
     async def cell() -> str:
         return run_async(work())
 
-    assert asyncio.run(cell()) != threading.current_thread().name
-
-
-def test_what_it_raises_is_raised() -> None:
-    async def broken() -> None:
-        raise LookupError("gone")
-
-    async def cell() -> None:
-        run_async(broken())
-
-    with pytest.raises(LookupError, match="gone"):
-        asyncio.run(cell())
+    assert run_async(work()) == threading.current_thread().name != asyncio.run(cell())
 
 
 @pytest.fixture
@@ -116,3 +101,61 @@ def test_an_exception_in_a_callback_ends_the_work() -> None:
 
     with pytest.raises(ValueError, match="non-hexadecimal"):
         run_async(waiting())
+
+
+# --- signals while models compute -----------------------------------------------------------
+
+SIGNALS = [(signal.SIGINT, "interrupted"), (signal.SIGTERM, "terminated")]
+
+
+def sent(number: signal.Signals) -> None:
+    os.kill(os.getpid(), number)
+
+
+@pytest.mark.parametrize(("number", "kind"), SIGNALS)
+def test_the_first_signal_stops_in_order(number: signal.Signals, kind: str) -> None:
+    before = {one: signal.getsignal(one) for one, _ in SIGNALS}
+    stop = Stop()
+    told: list[str] = []
+    stop.callbacks.append(lambda: told.append(stop.kind))
+    with pytest.raises(ValueError, match="within"), Halting(stop):
+        raise ValueError("within")
+    with Halting(stop):
+        sent(number)
+    assert (stop.kind, stop.reason, told) == (kind, kind, [kind])
+    assert {one: signal.getsignal(one) for one, _ in SIGNALS} == before
+
+
+@pytest.mark.parametrize("second", [signal.SIGINT, signal.SIGTERM])
+def test_the_second_ends_the_program(second: signal.Signals) -> None:
+    before = signal.getsignal(second)
+    stop = Stop()
+    with Halting(stop):
+        sent(signal.SIGINT)
+        with pytest.raises(KeyboardInterrupt):
+            sent(second)
+    assert stop.kind == "interrupted"
+    assert signal.getsignal(second) == before
+
+
+def test_a_run_that_stopped_for_another_reason_ends_at_once() -> None:
+    stop = Stop()
+    stop.now("budget", "the budget is reached")
+    with pytest.raises(KeyboardInterrupt), Halting(stop):
+        sent(signal.SIGINT)
+    assert stop.kind == "budget"
+
+
+def test_other_threads_get_no_signals_and_compute_all_the_same() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    done: list[bool] = []
+
+    def compute() -> None:
+        stop = Stop()
+        with Halting(stop):
+            done.append(signal.getsignal(signal.SIGINT) == before and stop.reason is None)
+
+    thread = threading.Thread(target=compute)
+    thread.start()
+    thread.join()
+    assert done == [True]

@@ -28,9 +28,8 @@ from valor_cli.models.files.hugging_face import (
 )
 from valor_cli.models.files.model_folder import files_read
 from valor_cli.models.protocols import ModelIdentity, Pair, Unavailable, sha256_of_files
-from valor_cli.models.text.devices import Runtime, device_of
 from valor_cli.models.text.tokens import Frame, TextTokens, check_window, read_tokenizer
-from valor_cli.models.text.windows import Batch, WindowedTexts
+from valor_cli.models.text.windows import Batch, Runtime, WindowedTexts, device_of
 
 Floats = NDArray[np.float64]
 

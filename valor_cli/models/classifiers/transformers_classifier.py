@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from valor_cli.errors import ConfigError, Problem
 from valor_cli.models.files.hugging_face import loaded, located, tokenizer_of, transformers
 from valor_cli.models.protocols import Pair
-from valor_cli.models.text.devices import Runtime, device_of
 from valor_cli.models.text.tokens import check_window, plain, window_of
-from valor_cli.models.text.windows import Batch, WindowedTexts
+from valor_cli.models.text.windows import Batch, Runtime, WindowedTexts, device_of
 
 Floats = NDArray[np.float64]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -15,20 +15,21 @@ from numpy.typing import NDArray
 from valor_cli.models.litellm import client as litellm_client
 from valor_cli.models.litellm.endpoints import Endpoint, price_of
 from valor_cli.models.litellm.faults import explained, fault
-from valor_cli.models.protocols import ModelIdentity
+from valor_cli.models.protocols import Embedder, ModelIdentity
 from valor_cli.models.requests import (
+    Judge,
     Message,
     NoAnswer,
     Purpose,
     Reply,
     Request,
+    Stop,
     Stopped,
     TransientError,
 )
 from valor_cli.models.scheduler import event_loop
-from valor_cli.models.scheduler.calls import Calls, Limits
-from valor_cli.models.scheduler.stop import Stop
-from valor_cli.models.settings import EmbedderSettings
+from valor_cli.models.scheduler.calls import Calls
+from valor_cli.models.settings import EmbedderSettings, JudgeSettings
 from valor_cli.results import EMBEDDINGS
 
 T = TypeVar("T")
@@ -38,7 +39,7 @@ _AT_A_TIME = 64
 _CONNECT_S = 10.0
 
 
-class LitellmEmbedder:
+class LitellmEmbedder(Embedder):
     """An embedder that calls litellm.
 
     Attributes:
@@ -68,18 +69,19 @@ class LitellmEmbedder:
             _CONNECT_S,
         )
         self._backend = _Backend(settings, endpoint)
-        limits = Limits(
+        limits = JudgeSettings(
+            model=endpoint.model,
             timeout_s=_CONNECT_S + settings.timeout_s,
             max_retries=settings.max_retries,
             budget_usd=settings.budget_usd,
-            max_tokens=0,
         )
+        # Vectors are no tokens.
+        limits = limits.model_copy(update={"max_tokens": 0})
         self.calls = Calls(self._backend, limits, stop, role="embedder")
         self.name = self._backend.name
         self.remote = self._backend.remote
         self.identity = ModelIdentity(self.name)
         self.keeps = _key(settings, endpoint)
-        self.longest = None
         self.at_a_time = settings.batch_size or _AT_A_TIME
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float64]:
@@ -132,10 +134,6 @@ class LitellmEmbedder:
                 vectors += called.reply.vectors
         return vectors
 
-    def cut(self, texts: Sequence[str]) -> int:
-        """Unknown: providers reject long texts, or truncate them silently."""
-        return 0
-
     async def close(self) -> None:
         """Close its connections, unless others of the run still use them."""
         await self._backend.close()
@@ -148,16 +146,11 @@ class _Batch(Reply):
     vectors: tuple[list[float], ...] = ()
 
 
-class _Backend:
-    """The endpoint, asked as a judge is: once a batch."""
-
-    in_order = False
-    # Single vectors are kept, not batches.
-    keeps = False
+class _Backend(Judge):
+    """The endpoint, asked as a judge is: once a batch. Single vectors are kept, not batches."""
 
     def __init__(self, settings: EmbedderSettings, endpoint: Endpoint) -> None:
         self.name = settings.called
-        self.identity: Mapping[str, Any] = {}
         self.remote = not endpoint.near
         self.price = price_of(settings)
         self._endpoint = endpoint

@@ -10,21 +10,19 @@ import numpy as np
 from valor_cli.errors import ConfigError, Problem
 from valor_cli.models.embedders.onnx_model import Floats, OnnxModel
 from valor_cli.models.files.onnx_files import OnnxFiles, onnx_files
-from valor_cli.models.protocols import ENCODING, ModelIdentity, TokenStates
-from valor_cli.models.scheduler.stop import Stop
+from valor_cli.models.protocols import ENCODING, Embedder, ModelIdentity, TokenStates
+from valor_cli.models.requests import Stop
 from valor_cli.models.settings import EmbedderSettings
-from valor_cli.models.text.devices import Runtime
+from valor_cli.models.text.windows import Runtime
 
 _IN_GRAPH = "in the graph"
 
 
-class OnnxEmbedder:
+class OnnxEmbedder(Embedder):
     """The packaged MiniLM, or the ONNX model of a folder.
 
     As sentence-transformers has it, "[UNK]" or "[SEP]" in a text is the token of that name.
     """
-
-    remote = False
 
     def __init__(self, settings: EmbedderSettings, stop: Stop) -> None:
         """Load it.
@@ -49,21 +47,13 @@ class OnnxEmbedder:
             batch_size=settings.batch_size,
         )
         self._pooling = _pooling(files, settings.pooling, tokens_out=self._model.tokens_out)
-        self._lower = files.lower
-
-    @property
-    def keeps(self) -> str:
-        """Hash of the model and of how texts become vectors."""
-        lower = " lower" if self._lower else ""
-        return (
-            f"onnx {self.identity.sha256} pooling={self._pooling} max_tokens={self.longest}"
+        # Its prompt and special tokens included.
+        self.longest = self._model.longest
+        lower = " lower" if files.lower else ""
+        self.keeps = (
+            f"onnx {files.sha256} pooling={self._pooling} max_tokens={self.longest}"
             f"{lower} prompt={self._prompt!r}"
         )
-
-    @property
-    def longest(self) -> int:
-        """Maximum number of tokens, its prompt and special tokens included."""
-        return self._model.longest
 
     async def embed(self, texts: Sequence[str]) -> Floats:
         """(texts, dimensions) a vector of each, not of unit length.
@@ -78,9 +68,6 @@ class OnnxEmbedder:
     def cut(self, texts: Sequence[str]) -> int:
         """Number of texts that are truncated."""
         return self._model.cut([self._prompt + text for text in texts])
-
-    async def close(self) -> None:
-        """Do nothing: no resources are held."""
 
     def _vectors(self, texts: list[str]) -> Floats:
         found = np.zeros((len(texts), self._model.dimensions), np.float32)

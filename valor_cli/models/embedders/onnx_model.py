@@ -20,8 +20,7 @@ from valor_cli.extras import extra
 from valor_cli.kernels.vectors.batching import batches
 from valor_cli.models.files.model_folder import first_line
 from valor_cli.models.files.onnx_files import OnnxFiles
-from valor_cli.models.requests import Stopped
-from valor_cli.models.scheduler.stop import Stop
+from valor_cli.models.requests import Stop, Stopped
 from valor_cli.models.text.tokens import parts_of, read_tokenizer
 
 TOKENS_AT_ONCE = 512

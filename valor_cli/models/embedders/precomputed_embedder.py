@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from valor_cli.errors import LISTED, DataError, Problem
 from valor_cli.models.json_lines import Faults, lines
-from valor_cli.models.protocols import ModelIdentity, sha256_of
+from valor_cli.models.protocols import Embedder, ModelIdentity, sha256_of
 from valor_cli.models.settings import EmbedderSettings
 
 _SHOWN = 60
@@ -26,12 +26,8 @@ class _Line(msgspec.Struct, forbid_unknown_fields=True):
 _DECODER = msgspec.json.Decoder(_Line)
 
 
-class PrecomputedEmbedder:
+class PrecomputedEmbedder(Embedder):
     """Precomputed vectors from a file."""
-
-    remote = False
-    keeps = None
-    longest = None
 
     def __init__(self, settings: EmbedderSettings) -> None:
         """Read the file.
@@ -64,13 +60,6 @@ class PrecomputedEmbedder:
         if not texts:
             return np.empty((0, 0))
         return np.array([self._vectors[text] for text in texts])
-
-    def cut(self, texts: Sequence[str]) -> int:
-        """No text is truncated."""
-        return 0
-
-    async def close(self) -> None:
-        """Do nothing: no resources are held."""
 
 
 def _shown(text: str) -> str:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from valor_cli.extras import extra
 from valor_cli.models.requests import Stopped
-from valor_cli.models.text.devices import Runtime
+from valor_cli.models.text.windows import Runtime
 
 STAGE = "laying out sentences"
 

@@ -17,12 +17,11 @@ from valor_cli.kernels.columns.surrogates import whole_characters
 from valor_cli.kernels.vectors.batching import batches
 from valor_cli.models.files.hugging_face import folder_of, transformers, unloadable
 from valor_cli.models.files.model_folder import readable, refuse_pickles
-from valor_cli.models.protocols import ModelIdentity, sha256_of_files
-from valor_cli.models.scheduler.stop import Stop
+from valor_cli.models.protocols import Embedder, ModelIdentity, sha256_of_files
+from valor_cli.models.requests import Stop
 from valor_cli.models.settings import Device, EmbedderSettings
-from valor_cli.models.text.devices import device_of, in_batches, tokens_at_once
 from valor_cli.models.text.tokens import positions_of
-from valor_cli.models.text.windows import bytes_per_token
+from valor_cli.models.text.windows import bytes_per_token, device_of, in_batches, tokens_at_once
 
 Vectors = NDArray[np.float32]
 
@@ -32,14 +31,12 @@ _READ = ("*.safetensors", "*.json", "*.txt", "*.model")
 _SANE = 1_000_000
 
 
-class SentenceTransformersEmbedder:
+class SentenceTransformersEmbedder(Embedder):
     """A model of `SentenceTransformer`, float32, with the pooling and the prompts of its folder.
 
     Its vectors have the length that the model gives them. A prompt in the settings replaces one
     that the model would put before texts of itself.
     """
-
-    remote = False
 
     def __init__(self, settings: EmbedderSettings, device: Device, stop: Stop) -> None:
         """Load it.
@@ -62,12 +59,9 @@ class SentenceTransformersEmbedder:
         self._stop = stop
         if settings.max_tokens is not None:
             _limit(self._model, model, settings.max_tokens)
-
-    @property
-    def longest(self) -> int | None:
-        """Maximum number of tokens, special ones included; None: all."""
+        # Special tokens included.
         most = self._model.max_seq_length
-        return int(most) if most is not None and most < _SANE else None
+        self.longest = int(most) if most is not None and most < _SANE else None
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """(texts, dimensions) the vector of each.
@@ -81,9 +75,6 @@ class SentenceTransformersEmbedder:
         """Number of texts that are truncated."""
         longest = self.longest
         return 0 if longest is None else sum(length > longest for length in self._lengths(texts))
-
-    async def close(self) -> None:
-        """Do nothing: no resources are held."""
 
     def _vectors(self, texts: Sequence[str]) -> Vectors:
         if not texts:

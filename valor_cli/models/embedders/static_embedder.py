@@ -22,19 +22,15 @@ from valor_cli.errors import ConfigError, Problem
 from valor_cli.extras import extra, extra_folder
 from valor_cli.kernels.columns.surrogates import whole_characters
 from valor_cli.models.files.model_folder import decoded, readable
-from valor_cli.models.protocols import ModelIdentity, Unavailable, sha256_of_files
+from valor_cli.models.protocols import Embedder, ModelIdentity, Unavailable, sha256_of_files
 from valor_cli.models.settings import WORDLLAMA, EmbedderSettings
 from valor_cli.models.text.tokens import parts_of, read_tokenizer
 
 Floats = NDArray[np.float32]
 
 
-class StaticEmbedder:
-    """Static token vectors from a table."""
-
-    remote = False
-    # Looking vectors up in the cache takes longer than making them.
-    keeps = None
+class StaticEmbedder(Embedder):
+    """Static token vectors from a table; to look them up in the cache would take longer."""
 
     def __init__(self, settings: EmbedderSettings) -> None:
         """Read the table.
@@ -88,9 +84,6 @@ class StaticEmbedder:
             text for text in texts if len(whole_characters(self._prompt + text).encode()) > longest
         ]
         return sum(len(tokens) > longest for tokens in self._tokens(long))
-
-    async def close(self) -> None:
-        """Do nothing: no resources are held."""
 
 
 _WHAT = "backend: static"

@@ -23,9 +23,15 @@ from valor_cli.models.files.hugging_face import (
     transformers,
 )
 from valor_cli.models.protocols import ENCODING, TokenStates
-from valor_cli.models.text.devices import Runtime, device_of, in_batches, tokens_at_once
 from valor_cli.models.text.tokens import Ids, check_window, plain, window_of
-from valor_cli.models.text.windows import bytes_per_token, padded
+from valor_cli.models.text.windows import (
+    Runtime,
+    bytes_per_token,
+    device_of,
+    in_batches,
+    padded,
+    tokens_at_once,
+)
 
 USUAL_LAYERS: Mapping[str, int] = {
     "albert-base-v2": 9,

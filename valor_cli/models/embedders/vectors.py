@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from valor_cli.errors import Problem, ValorError
 from valor_cli.models.protocols import Embedder
-from valor_cli.models.requests import NoAnswer, Stopped
-from valor_cli.models.scheduler.stop import ProgressCallback, Stop
+from valor_cli.models.requests import NoAnswer, ProgressCallback, Stop, Stopped
 
 if TYPE_CHECKING:
     from valor_cli.models.embedders.vector_store import VectorStore
@@ -31,7 +30,6 @@ class Vectors:
 
     Attributes:
         embedder: Who makes them.
-        asked: How many texts it was asked for.
         cut: How many texts are longer than it sees.
     """
 
@@ -51,7 +49,6 @@ class Vectors:
             kept: Vectors of earlier runs.
         """
         self.embedder = embedder
-        self.asked = 0
         self.cut = 0
         self._stop = stop
         self._on_progress = on_progress
@@ -149,7 +146,6 @@ class Vectors:
         vectors = await self.embedder.embed(texts)
         if not np.isfinite(vectors).all():
             raise NoAnswer(f"{self.embedder.name} made a vector that is not of finite numbers")
-        self.asked += len(texts)
         if self._kept is not None:
             self._kept.keep(texts, vectors)
         self._add(texts, vectors)

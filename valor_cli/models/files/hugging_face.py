@@ -115,9 +115,9 @@ def _located(model: str, what: str) -> Located:
     if model == SMOLLM2 and not os.path.exists(model):
         path = smollm2_file()
     elif os.path.isdir(model):
-        return _of_folder(model, path)
+        return _checked(model, path, fetched=False)
     elif not os.path.isfile(model):
-        return _of_hub(model, what)
+        return _checked(model, _fetched(model, what), fetched=True)
     if path.suffix.lower() != ".gguf":
         raise ConfigError(Problem(model, "is neither a model folder nor a GGUF file"))
     for package in _OF_GGUF:
@@ -125,20 +125,13 @@ def _located(model: str, what: str) -> Located:
     return Located(model, path.parent, path.name)
 
 
-def _of_hub(model: str, what: str) -> Located:
-    folder = _fetched(model, what)
+def _checked(model: str, folder: Path, *, fetched: bool) -> Located:
     try:
         check_folder(model, folder)
     except Incomplete as lack:
-        told = f"the model {model} is incomplete on this machine: {lack} is missing"
-        raise Unavailable(f"{told}; fetch it: hf download {model}") from None
-    return Located(model, folder)
-
-
-def _of_folder(model: str, folder: Path) -> Located:
-    try:
-        check_folder(model, folder)
-    except Incomplete as lack:
+        if fetched:
+            told = f"the model {model} is incomplete on this machine: {lack} is missing"
+            raise Unavailable(f"{told}; fetch it: hf download {model}") from None
         problem = Problem(model, f"is not a model folder: {lack} is missing")
         raise ConfigError(problem, hint=_AGAIN) from None
     return Located(model, folder)

@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.models.litellm.endpoints import price_of
-from valor_cli.models.protocols import ModelIdentity
-from valor_cli.models.requests import Price, Reply, Request
-from valor_cli.models.scheduler.calls import Calls, Limits, Stop
+from valor_cli.models.protocols import Embedder, ModelIdentity
+from valor_cli.models.requests import Judge, Price, Reply, Request, Stop
+from valor_cli.models.scheduler.calls import Calls
 from valor_cli.models.settings import EmbedderSettings, JudgeSettings, judge_backend
 
 BYTES_PER_TOKEN = 4.0
 """Of English under the tokenizers of today's models, about; what an estimate rests on."""
 
 
-class SimulatedJudge:
+class SimulatedJudge(Judge):
     """A judge that returns each request's simulated reply."""
 
-    remote = False
     in_order = True
 
     def __init__(self, settings: JudgeSettings, price: Price | None) -> None:
         self.name = settings.called
-        self.identity: Mapping[str, Any] = {}
         self.keeps = judge_backend(settings.backend).keeps
         self.price = price
 
@@ -43,16 +40,9 @@ class SimulatedJudge:
             model=self.name,
         )
 
-    async def close(self) -> None:
-        """Do nothing: no resources are held."""
 
-
-class SimulatedEmbedder:
+class SimulatedEmbedder(Embedder):
     """An embedder with the same vector for all texts."""
-
-    remote = False
-    keeps = None
-    longest = None
 
     def __init__(self, settings: EmbedderSettings) -> None:
         self.name = settings.called
@@ -61,13 +51,6 @@ class SimulatedEmbedder:
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """(texts, 1) ones."""
         return np.ones((len(texts), 1))
-
-    def cut(self, texts: Sequence[str]) -> int:
-        """No text is truncated."""
-        return 0
-
-    async def close(self) -> None:
-        """Do nothing: no resources are held."""
 
 
 def tokens(text: str) -> int:
@@ -99,4 +82,6 @@ def simulated_calls(settings: JudgeSettings, stop: Stop) -> Calls:
     free = judge_backend(settings.backend).free and settings.price is None
     price = Price(0.0, 0.0) if free else price_of(settings)
     judge = SimulatedJudge(settings, price)
-    return Calls(judge, Limits(concurrency=1), stop, store=SimulatedStore())
+    # No budget stops an estimate.
+    limits = settings.model_copy(update={"budget_usd": None})
+    return Calls(judge, limits, stop, store=SimulatedStore())

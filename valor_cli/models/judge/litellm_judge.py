@@ -10,7 +10,7 @@ from valor_cli.errors import ConfigError, Problem
 from valor_cli.models.litellm import client as litellm_client
 from valor_cli.models.litellm.endpoints import Endpoint, litellm_model_info, price_of
 from valor_cli.models.litellm.faults import Fault, explained, fault
-from valor_cli.models.requests import Price, Reply, Request, TransientError
+from valor_cli.models.requests import Judge, Price, Reply, Request, TransientError
 from valor_cli.models.settings import JudgeSettings
 
 Form = Literal["json_schema", "json_object", "none"]
@@ -35,13 +35,12 @@ _MOST_PROBABLE = 20
 _HEADERS = {"extra_headers", "headers", "default_headers"}
 
 
-class LitellmJudge:
+class LitellmJudge(Judge):
     """A judge that calls litellm.
 
     It is asked once a request: tries again are the business of `Calls`.
     """
 
-    in_order = False
     keeps = True
 
     def __init__(

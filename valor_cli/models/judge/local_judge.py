@@ -14,7 +14,7 @@ from valor_cli.errors import ConfigError, Problem
 from valor_cli.extras import extra
 from valor_cli.models.judge.litellm_judge import LitellmJudge
 from valor_cli.models.litellm import client as litellm_client
-from valor_cli.models.requests import Price, Reply, Request
+from valor_cli.models.requests import Judge, Price, Reply, Request
 from valor_cli.models.settings import JudgeSettings, PriceSettings
 
 WANTED = "backend: local"
@@ -25,11 +25,9 @@ _CONTEXT = 8192
 _ENDS = 1 << 20
 
 
-class LocalJudge:
+class LocalJudge(Judge):
     """llama.cpp's server inside this process, on loopback, started with the first request."""
 
-    remote = False
-    in_order = False
     keeps = True
     price: Price | None = Price(0.0, 0.0)
 

@@ -9,6 +9,7 @@ from typing import Any
 from valor_cli.entry_points import JUDGES, offered, one_line
 from valor_cli.errors import ConfigError, Problem, ValorError
 from valor_cli.models.requests import (
+    Judge,
     PermanentError,
     Price,
     RateLimited,
@@ -21,7 +22,7 @@ from valor_cli.models.settings import JudgeSettings
 _PLACE = "judge.backend"
 
 
-class OfferedJudge:
+class OfferedJudge(Judge):
     """The judge that the package's function makes of the settings.
 
     Its `answer` returns a `Reply` or a text. The other attributes of a `Judge` may be missing: then

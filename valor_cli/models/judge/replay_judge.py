@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
 from valor_cli.errors import DataError, Problem
-from valor_cli.models.requests import PermanentError, Price, Reply, Request
+from valor_cli.models.requests import Judge, PermanentError, Price, Reply, Request
 from valor_cli.models.scheduler.cassette import Recorded, read_cassette
 from valor_cli.models.settings import JudgeSettings
 
@@ -20,18 +19,13 @@ HINT = (
 )
 
 
-class ReplayJudge:
+class ReplayJudge(Judge):
     """A judge that replays a cassette, at no cost.
 
     Attributes:
         misses: Requests that the cassette lacks.
     """
 
-    name: str
-    identity: Mapping[str, Any]
-    remote: bool = False
-    in_order: bool = False
-    keeps: bool = False
     price: Price | None = Price(0.0, 0.0)
 
     def __init__(self, settings: JudgeSettings) -> None:
@@ -79,9 +73,6 @@ class ReplayJudge:
         if self.misses:
             raise DataError(sorted(self.misses, key=str), hint=HINT)
         return None
-
-    async def close(self) -> None:
-        """Do nothing: no resources are held."""
 
 
 def _lines(

@@ -10,15 +10,16 @@ from msgspec import Struct
 
 from valor_cli.errors import DataError, Problem
 from valor_cli.models.json_lines import (
-    CLAIM,
-    COUNT_OR_NULL,
+    OUTCOME,
     PROBABILITIES,
     Faults,
     Form,
     fault_of,
     objects,
+    reply_of,
 )
 from valor_cli.models.requests import (
+    Judge,
     PermanentError,
     Price,
     RateLimited,
@@ -36,10 +37,7 @@ FAILURES: Mapping[str, type[RateLimited | TransientError | PermanentError]] = {
 
 _FORMS = {
     "reply": Form("a text or an object", lambda value: isinstance(value, str | dict)),
-    "refused": CLAIM,
-    "cut": CLAIM,
-    "tokens_in": COUNT_OR_NULL,
-    "tokens_out": COUNT_OR_NULL,
+    **OUTCOME,
     "scores": PROBABILITIES,
     "error": Form(
         f"one of {', '.join(FAILURES)}", lambda value: isinstance(value, str) and value in FAILURES
@@ -54,15 +52,10 @@ class _Line(Struct, frozen=True):
     error: str | None = None
 
 
-class ScriptedJudge:
+class ScriptedJudge(Judge):
     """A judge whose replies are read from a file, in call order; for tests and teaching."""
 
-    name: str
-    identity: Mapping[str, Any]
-    remote: bool = False
-    in_order: bool = True
-    keeps: bool = False
-    price: Price | None
+    in_order = True
 
     def __init__(self, settings: JudgeSettings) -> None:
         """Read the replies.
@@ -103,9 +96,6 @@ class ScriptedJudge:
             return None
         return f"{self._path}: {unused} of {len(self._lines)} replies were not used"
 
-    async def close(self) -> None:
-        """Do nothing: no resources are held."""
-
 
 def _read(path: str, price: Price | None) -> list[_Line]:
     faults = Faults(path)
@@ -138,12 +128,4 @@ def _reply(said: Mapping[str, Any], price: Price | None) -> Reply:
     cost = 0.0 if price is None else None
     if price is not None and tokens_in is not None and tokens_out is not None:
         cost = price.of(tokens_in, tokens_out)
-    return Reply(
-        text,
-        refused=said.get("refused", False),
-        cut=said.get("cut", False),
-        tokens_in=tokens_in,
-        tokens_out=tokens_out,
-        cost_usd=cost,
-        scores=said.get("scores"),
-    )
+    return reply_of(said, text=text, cost_usd=cost)

@@ -26,7 +26,7 @@ from valor_cli.models.files.hugging_face import (
 from valor_cli.models.language_models.next_token import Ids, NextToken, Row
 from valor_cli.models.protocols import Architecture, Passage
 from valor_cli.models.settings import LanguageModelSettings
-from valor_cli.models.text.devices import Runtime, device_of, in_batches, tokens_at_once
+from valor_cli.models.text.windows import Runtime, device_of, in_batches, tokens_at_once
 
 WHAT = "language_model"
 STAGE = "scoring texts"

@@ -11,15 +11,13 @@ from typing import TYPE_CHECKING, Protocol
 from msgspec import Struct
 
 from valor_cli.errors import ValorError
-from valor_cli.models.requests import Judge, NoAnswer, Reply, Request, Stopped
+from valor_cli.models.requests import Judge, NoAnswer, Reply, Request, Stop, Stopped
 from valor_cli.models.scheduler.budget import budget_of, cost_of
-from valor_cli.models.scheduler.retries import Limits, Retries
-from valor_cli.models.scheduler.stop import Stop
+from valor_cli.models.scheduler.retries import Retries
 
 if TYPE_CHECKING:
     from valor_cli.models.scheduler.cassette import CassetteWriter
-
-__all__ = ["CachedReply", "Calls", "Limits", "Stop", "Store", "Usage", "cache_key"]
+    from valor_cli.models.settings import JudgeSettings
 
 
 class CachedReply(Struct, frozen=True):
@@ -114,32 +112,29 @@ class Calls:
     def __init__(
         self,
         judge: Judge,
-        limits: Limits,
+        limits: JudgeSettings,
         stop: Stop,
         *,
         store: Store | None = None,
         recorder: CassetteWriter | None = None,
         spent_before: float = 0.0,
-        seed: int = 0,
         role: str = "judge",
     ) -> None:
         """Create once per judge and run, for one event loop.
 
         Args:
             judge: Who is asked.
-            limits: How.
+            limits: How: as many at a time, as often, for as long and as much as they say.
             stop: Ends the asking, of all judges of the run.
             store: Where replies are kept, and looked up if the judge `keeps` them.
             recorder: Is shown every reply, and every failure.
             spent_before: US dollars of the budget that went before, in a run that is resumed.
-            seed: Of the jitter of the waits.
             role: What messages call who is asked.
 
         Raises:
             ConfigError: There is a budget, and the judge has no price.
         """
         self.judge = judge
-        self.limits = limits
         self.stop = stop
         self.usage: dict[tuple[str, str], Usage] = {}
         self._store = store if judge.keeps else None
@@ -147,7 +142,7 @@ class Calls:
         self._shares = judge.keeps and not judge.in_order
         self._recorder = recorder
         self._budget = budget_of(judge, limits.budget_usd, limits.max_tokens, spent_before, role)
-        self._tries = Retries(judge, limits, stop, self._budget, self._take_in, seed, role)
+        self._tries = Retries(judge, limits, stop, self._budget, self._take_in, role)
         self._awaited: dict[str, _Shared] = {}
         self._unreadable: dict[str, Reply] = {}
         self._raised = False
@@ -156,11 +151,6 @@ class Calls:
     def fatal(self) -> ValorError | None:
         """Why the judge will never answer; None if it may."""
         return self._tries.fatal
-
-    @property
-    def spent_usd(self) -> float:
-        """Cost counted against the budget, including possible charges for failed attempts."""
-        return self._budget.spent + self._budget.unsure
 
     async def ask(self, request: Request) -> CachedReply:
         """The reply to a request.

@@ -25,17 +25,17 @@ from msgspec.structs import replace
 from valor_cli.atomic_files import clear, put, temporary
 from valor_cli.errors import DataError, Problem
 from valor_cli.models.json_lines import (
-    CLAIM,
     COUNT,
-    COUNT_OR_NULL,
     NEEDED_TEXT,
     NUMBER_OR_NULL,
+    OUTCOME,
     PROBABILITIES,
     TEXT,
     Faults,
     Form,
     fault_of,
     objects,
+    reply_of,
 )
 from valor_cli.models.requests import NoAnswer, Purpose, Reply, Request
 
@@ -54,10 +54,7 @@ _FORMS = {
     "reply": TEXT,
     "error": TEXT,
     "tries": Form("a whole number, at least 1", lambda value: COUNT.fits(value) and bool(value)),
-    "refused": CLAIM,
-    "cut": CLAIM,
-    "tokens_in": COUNT_OR_NULL,
-    "tokens_out": COUNT_OR_NULL,
+    **OUTCOME,
     "cost_usd": NUMBER_OR_NULL,
     "scores": PROBABILITIES,
 }
@@ -245,15 +242,9 @@ def _begins_cassette(line: bytes) -> bool:
 
 
 def _said(reply: Reply) -> dict[str, Any]:
-    return {
-        "reply": reply.text,
-        "refused": reply.refused,
-        "cut": reply.cut,
-        "tokens_in": reply.tokens_in,
-        "tokens_out": reply.tokens_out,
-        "cost_usd": reply.cost_usd,
-        **({} if reply.scores is None else {"scores": reply.scores}),
-    }
+    said = {name: getattr(reply, name) for name in (*OUTCOME, "cost_usd")}
+    scores = {} if reply.scores is None else {"scores": reply.scores}
+    return {"reply": reply.text, **said, **scores}
 
 
 def _stop(path: str, error: OSError) -> NoReturn:
@@ -297,15 +288,6 @@ def _recorded(said: Mapping[str, Any]) -> Recorded:
         Purpose(*asked),
         said.get("variant", 0),
         said.get("repeat", 0),
-        Reply(
-            said.get("reply", ""),
-            refused=said.get("refused", False),
-            cut=said.get("cut", False),
-            tokens_in=said.get("tokens_in"),
-            tokens_out=said.get("tokens_out"),
-            cost_usd=said.get("cost_usd"),
-            tries=said.get("tries", 1),
-            scores=said.get("scores"),
-        ),
+        reply_of(said),
         said.get("error"),
     )

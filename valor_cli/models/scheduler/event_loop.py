@@ -12,12 +12,16 @@ import threading
 from collections.abc import Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from types import FrameType
 from typing import Any, TypeVar
 
-from valor_cli.models.scheduler.stop import Stop
+from valor_cli.models.requests import Stop
 
 GRACE_S = 5.0
 """How long requests under way may still take once the run is to stop."""
+
+
+_SIGNALS = ((signal.SIGINT, "interrupted"), (signal.SIGTERM, "terminated"))
 
 
 class Interrupts:
@@ -39,7 +43,7 @@ class Interrupts:
 
     def __enter__(self) -> None:
         loop = asyncio.get_running_loop()
-        for number, kind in ((signal.SIGINT, "interrupted"), (signal.SIGTERM, "terminated")):
+        for number, kind in _SIGNALS:
             before = signal.getsignal(number)
             # Only the main thread of a Unix process can do this; elsewhere Ctrl-C ends the program.
             with suppress(NotImplementedError, RuntimeError, ValueError):
@@ -66,6 +70,32 @@ class Interrupts:
     def _drop(self) -> None:
         for task in self._tasks:
             task.cancel()
+
+
+class Halting:
+    """A context in which a first signal stops the run and a second one ends the program."""
+
+    def __init__(self, stop: Stop) -> None:
+        """Only effective in the main thread."""
+        self._stop = stop
+        self._before: dict[signal.Signals, Any] = {}
+
+    def __enter__(self) -> None:
+        for number, kind in _SIGNALS:
+            with suppress(ValueError):
+                self._before[number] = signal.signal(number, self._signalled(kind))
+
+    def __exit__(self, *_: object) -> None:
+        for number, before in self._before.items():
+            signal.signal(number, before)
+
+    def _signalled(self, kind: str) -> Any:
+        def halt(number: int, frame: FrameType | None) -> None:
+            if self._stop.reason is not None:
+                raise KeyboardInterrupt
+            self._stop.now(kind, kind)
+
+        return halt
 
 
 T = TypeVar("T")

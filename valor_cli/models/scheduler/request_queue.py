@@ -11,11 +11,10 @@ import asyncio
 import heapq
 from typing import NamedTuple, TypeVar
 
-from valor_cli.models.requests import Stopped
+from valor_cli.models.requests import Stop, Stopped
 from valor_cli.models.scheduler.breaker import Breaker
 from valor_cli.models.scheduler.budget import Budget, Highest
 from valor_cli.models.scheduler.concurrency import Limiter, Slot
-from valor_cli.models.scheduler.stop import Stop
 
 T = TypeVar("T")
 

@@ -8,9 +8,7 @@ import math
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TypeAlias
-
-from msgspec import Struct
+from typing import TYPE_CHECKING, TypeAlias
 
 from valor_cli.errors import JudgeError, Problem, ValorError
 from valor_cli.models.requests import (
@@ -20,13 +18,16 @@ from valor_cli.models.requests import (
     RateLimited,
     Reply,
     Request,
+    Stop,
     TransientError,
 )
 from valor_cli.models.scheduler.breaker import Breaker
 from valor_cli.models.scheduler.budget import Budget, Highest, cost_of
 from valor_cli.models.scheduler.concurrency import Limiter, Slot
 from valor_cli.models.scheduler.request_queue import RequestQueue
-from valor_cli.models.scheduler.stop import Stop
+
+if TYPE_CHECKING:
+    from valor_cli.models.settings import JudgeSettings
 
 FIRST_S = 0.5
 LONGEST_S = 30.0
@@ -55,16 +56,6 @@ class Backoff:
         # 2**30 s is far past the longest; more would overflow a float in the end.
         whole = min(LONGEST_S, FIRST_S * 2.0 ** min(max(failed, 1) - 1, 30))
         return self._random.uniform(whole / 4, whole)
-
-
-class Limits(Struct, frozen=True):
-    """Request limits, as in `JudgeSettings`."""
-
-    concurrency: int = 8
-    timeout_s: float = 60.0
-    max_retries: int = 5
-    budget_usd: float | None = None
-    max_tokens: int = 2048
 
 
 TOO_LONG_S = 600.0
@@ -112,11 +103,10 @@ class Retries:
     def __init__(
         self,
         judge: Judge,
-        limits: Limits,
+        limits: JudgeSettings,
         stop: Stop,
         budget: Budget,
         take_in: Callable[[Request, Reply], None],
-        seed: int,
         role: str = "judge",
     ) -> None:
         """Initialise; `take_in` stores a reply before it is returned."""
@@ -127,7 +117,7 @@ class Retries:
         self._stop = stop
         self._budget = budget
         self._take_in = take_in
-        self._backoff = Backoff(seed)
+        self._backoff = Backoff()
         self._limiter = Limiter(1 if judge.in_order else limits.concurrency)
         self._breaker = Breaker(most_open=1 if judge.in_order else None)
         self._turns = RequestQueue(self._limiter, self._breaker, budget, stop)

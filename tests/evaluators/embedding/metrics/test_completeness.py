@@ -18,9 +18,9 @@ from valor_cli.evaluators.embedding.metrics.completeness import COMPLETENESS
 from valor_cli.evaluators.model_metrics import ModelTexts
 from valor_cli.evaluators.samples.outcomes import Outcome
 from valor_cli.models.embedders.reduction import Cloud, UmapReduction, dimensions_of
-from valor_cli.models.scheduler.stop import Stop
+from valor_cli.models.requests import Stop
 from valor_cli.models.settings import EmbedderSettings
-from valor_cli.models.text.devices import Runtime
+from valor_cli.models.text.windows import Runtime
 from valor_cli.models.text_models import TextModels
 from valor_cli.results import Mark
 
