@@ -106,25 +106,6 @@ def test_counts_are_as_narrow_as_may_be() -> None:
     assert [column.dtype for column in both.scores[1:]] == [np.uint16, np.uint8]
 
 
-def test_many_labels_and_scores() -> None:
-    rng = np.random.default_rng(0)
-
-    def part(seed: int) -> ScoreCounts:
-        scores = [np.sort(rng.integers(1, 50, rng.integers(0, 90)) / 50) for _ in range(1500)]
-        return ScoreCounts.of((one[::seed], one) for one in scores)
-
-    one, other = part(2), part(3)
-    merged = ScoreCounts.merged([one, other])
-    assert_same(merged, ScoreCounts.merged([other, one]))
-    both = zip(told(one), told(other), told(merged), strict=True)
-    for left, right, found in both:
-        names = sorted(left.keys() | right.keys())
-        assert list(found) == names
-        for name in names:
-            sums = np.add(left.get(name, (0, 0)), right.get(name, (0, 0)))
-            assert found[name] == tuple(sums.tolist())
-
-
 def test_no_labels() -> None:
     nothing = ScoreCounts.of([])
     assert_same(ScoreCounts.merged([nothing, nothing]), nothing)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from operator import add
 
 import numpy as np
 import pytest
@@ -223,30 +223,26 @@ def test_rows_are_taken_by_mask_and_by_number(
         assert lists(scores.take(np.array(numbers, np.int64))) == [rows[at] for at in numbers]
 
 
-@given(problems(), st.permutations(range(LABELS)), st.sets(st.integers(0, LABELS - 1)))
-def test_labels_are_renamed_or_leave(
-    problem: tuple[list[Listed], Scores], names: list[int], gone: set[int]
-) -> None:
-    rows, scores = problem
-    codes = [-1 if label in gone else name for label, name in enumerate(names)]
-    assert lists(scores.relabelled(np.array(codes, np.int64))) == [
-        [(codes[label], score) for label, score in row if label not in gone] for row in rows
-    ]
+CODES = st.lists(st.integers(-1, 3), min_size=LABELS, max_size=LABELS) | st.permutations(
+    range(LABELS)
+)
 
 
-@given(problems(), st.lists(st.integers(-1, 2), min_size=LABELS, max_size=LABELS))
-def test_labels_that_become_one_have_the_highest_score(
-    problem: tuple[list[Listed], Scores], codes: list[int]
+@given(problems(), CODES, st.booleans())
+def test_labels_are_renamed_leave_or_become_one_where_the_first_is_listed(
+    problem: tuple[list[Listed], Scores], codes: list[int], highest: bool
 ) -> None:
     rows, scores = problem
     expected = []
     for row in rows:
         merged: dict[int, float] = {}
         for label, score in row:
-            if codes[label] >= 0:
-                merged[codes[label]] = max(merged.get(codes[label], -math.inf), score)
+            code = codes[label]
+            if code >= 0:
+                both = max if highest else add
+                merged[code] = both(merged[code], score) if code in merged else score
         expected.append(list(merged.items()))
-    assert lists(scores.relabelled(np.array(codes, np.int64), highest=True)) == expected
+    assert lists(scores.relabelled(np.array(codes), highest=highest)) == expected
 
 
 @given(problems(), st.data())
@@ -325,3 +321,11 @@ def test_members() -> None:
 def test_a_label_each() -> None:
     found = sets_of_one(np.array([2, 0]))
     assert (found.start.tolist(), found.label.tolist()) == ([0, 1, 2], [2, 0])
+
+
+def test_nothing_is_copied_where_labels_stay_distinct() -> None:
+    scores = DenseScores(np.array([1, 0]), np.array([[0.5, 0.25]]))
+    found = scores.relabelled(np.array([7, 5, 3]))
+    assert found.score is scores.score
+    assert isinstance(found, DenseScores)
+    assert found.label.tolist() == [5, 7]
