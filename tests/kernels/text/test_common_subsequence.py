@@ -22,18 +22,6 @@ from valor_cli.kernels.text.token_codes import WordCodes
 FEW = st.lists(st.integers(0, 3), max_size=14)
 
 
-def numbers(text: str) -> list[int]:
-    return [ord(letter) for letter in text]
-
-
-def test_of_equally_long_ones_it_is_that_read_from_the_end() -> None:
-    # Both "ab" and "ac" are longest. From the end of "abc" and "acb": c and b differ, and as each
-    # can be dropped without loss, the reference goes back: to b, which is equal. Then a.
-    assert union_positions(numbers("abc"), [numbers("acb")]) == [0, 1]
-    # From the end of "acb" and "abc" it goes back to c.
-    assert union_positions(numbers("acb"), [numbers("abc")]) == [0, 1]
-
-
 @pytest.mark.parametrize("block", [1, 2, 3, 2048])
 @settings(max_examples=100)
 @given(reference=FEW, hypothesis=FEW)
