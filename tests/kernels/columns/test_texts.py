@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -36,6 +36,7 @@ def test_the_order(column: Any, texts: list[bytes]) -> None:
 
 @pytest.mark.parametrize("left", [objects, narrow])
 @pytest.mark.parametrize("right", [objects, narrow])
+@settings(max_examples=40)
 @given(texts=LISTS, keys=LISTS)
 def test_the_places(left: Any, right: Any, texts: list[bytes], keys: list[bytes]) -> None:
     keys = sorted({*keys, *texts[::2]})

@@ -67,9 +67,9 @@ def assert_same(one: ScoreCounts, other: ScoreCounts) -> None:
         np.testing.assert_array_equal(left, right)
 
 
-@pytest.mark.parametrize("together", [1, 3, 1 << 15])
+@pytest.mark.parametrize("together", [1, 1 << 15])
 @given(ENTRIES, st.integers(1, 5), st.integers(0, 9))
-@settings(deadline=None)
+@settings(deadline=None, max_examples=60)
 def test_parts_in_any_order_are_the_whole(
     together: int, entries: list[Entry], cuts: int, seed: int
 ) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from valor_cli.kernels.replies.json_values import DEEPEST, fenced, json_values, objects, reply_text
@@ -229,6 +229,7 @@ def test_any_value_is_read_back(value: Any) -> None:
     assert json_values(json.dumps(value, ensure_ascii=False, indent=1))[0] == value
 
 
+@settings(max_examples=40)
 @given(CONTAINERS, PROSE, PROSE)
 def test_any_list_and_object_is_found_in_prose(value: Any, before: str, behind: str) -> None:
     found = json_values(f"{before}{json.dumps(value)}{behind}")

@@ -23,7 +23,7 @@ FEW = st.lists(st.integers(0, 3), max_size=14)
 
 
 @pytest.mark.parametrize("block", [1, 2, 3, 2048])
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(reference=FEW, hypothesis=FEW)
 def test_the_choice_of_rouge_score(block: int, reference: list[int], hypothesis: list[int]) -> None:
     """Blocks of any size: a long reference is read in parts."""
@@ -110,7 +110,7 @@ def test_by_hand() -> None:
     assert shared("", "a") == shared("a", "") == [[]]
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(PAIRS)
 def test_the_union_of_rouge_score(pairs: list[tuple[str, list[str]]]) -> None:
     assert joint(pairs) == one_by_one(pairs)
@@ -119,7 +119,7 @@ def test_the_union_of_rouge_score(pairs: list[tuple[str, list[str]]]) -> None:
 @pytest.mark.parametrize(
     ("name", "value"), [("WIDEST", 4), ("LONGEST", 3), ("_LANES", 2), ("_AT_ONCE", 3)]
 )
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(pairs=PAIRS)
 def test_the_same_however_the_work_is_cut(
     name: str, value: int, pairs: list[tuple[str, list[str]]]

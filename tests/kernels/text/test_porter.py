@@ -49,7 +49,7 @@ def test_words_of_the_paper(word: str, expected: str) -> None:
 
 
 def test_a_vocabulary_stems_as_in_nltk() -> None:
-    """All words of real summaries, each with endings put on and letters cut off."""
+    """All words of real summaries, and many with endings put on and letters cut off."""
     rng = random.Random(0)
     real = {
         word
@@ -57,7 +57,7 @@ def test_a_vocabulary_stems_as_in_nltk() -> None:
         for row in lines(f"xsum-a/{system}.jsonl")
         for word in re.findall("[a-z0-9]+", json.dumps(row).lower())
     }
-    made = {word[: rng.randrange(8)] + ending for word in sorted(real) for ending in ENDINGS}
+    made = {word[: rng.randrange(8)] + ending for word in sorted(real)[::4] for ending in ENDINGS}
     words = sorted(real | made)
     reference = PorterStemmer()
     assert len(words) > 20_000
