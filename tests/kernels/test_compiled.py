@@ -15,10 +15,14 @@ from hypothesis import strategies as st
 
 from tests.engines import by_both, kernel, needs_kernel
 from valor_cli.kernels.geometry.boxes import Pairs
-from valor_cli.kernels.ranking.cells import shared_cells
-from valor_cli.kernels.ranking.matching import match
-from valor_cli.kernels.ranking.precision_recall import ELEVEN_RECALLS, RECALLS, Hits, interpolate
-from valor_cli.kernels.ranking.ranking import order_hits
+from valor_cli.kernels.ranking.matching import match, shared_cells
+from valor_cli.kernels.ranking.precision_recall import (
+    ELEVEN_RECALLS,
+    RECALLS,
+    Hits,
+    interpolate,
+    order_hits,
+)
 
 pytestmark = needs_kernel
 

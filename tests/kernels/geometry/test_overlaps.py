@@ -16,7 +16,7 @@ from pycocotools import mask as coco
 from tests.engines import by_both, kernel, needs_kernel
 from tests.oracles.coco_masks import masks_of, polygons_of, random_bitmaps, reference_rles
 from tests.oracles.detection import iou
-from valor_cli.kernels.geometry import boxes, mask_overlaps, overlaps, rle
+from valor_cli.kernels.geometry import boxes, overlaps, rle
 from valor_cli.kernels.geometry.boxes import Pairs
 from valor_cli.kernels.geometry.polygons import corners
 from valor_cli.kernels.geometry.shapes import Masks, Shapes, joined
@@ -117,7 +117,7 @@ def test_huge_and_tiny_boxes() -> None:
 def test_masks_are_the_reference_bit_by_bit(
     least: float, at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mask_overlaps, "PAIRS_AT_ONCE", at_once)
+    monkeypatch.setattr(boxes, "PAIRS_AT_ONCE", at_once)
     mine, theirs = random_bitmaps(10, 60, (40, 31)), random_bitmaps(11, 50, (40, 31))
     rng = np.random.default_rng(12)
     crowd = rng.random(50) < 0.3

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from valor_cli.kernels.ranking import score_answers, sparse_scores
+from valor_cli.kernels.ranking import sparse_scores
 from valor_cli.kernels.ranking.scores import (
     UNLISTED,
     DenseScores,
@@ -76,7 +76,7 @@ def problems(draw: st.DrawFn) -> tuple[list[Listed], Scores]:
 @pytest.fixture(autouse=True)
 def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks of two or three rows, so that what one block does shows in the next."""
-    monkeypatch.setattr(score_answers, "SCORES_AT_ONCE", 12)
+    monkeypatch.setattr(sparse_scores, "SCORES_AT_ONCE", 12)
     monkeypatch.setattr(sparse_scores, "ENTRIES_GROUPED", 4)
 
 
