@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from valor_cli.kernels.columns.texts import begins, is_ascending, order_of, positions
+from valor_cli.kernels.columns.grouping import begins
+from valor_cli.kernels.columns.texts import is_ascending, order_of, positions
 
 # Few letters, so that texts repeat and share beginnings; 0xff is where signed bytes would turn.
 LISTS = st.lists(st.lists(st.sampled_from([b"a", b"b", b"\xff"]), max_size=20).map(b"".join))

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from valor_cli.kernels.columns.grouping import offsets
 from valor_cli.kernels.ranking import sparse_scores
 from valor_cli.kernels.ranking.scores import (
     UNLISTED,
@@ -20,7 +21,6 @@ from valor_cli.kernels.ranking.scores import (
     set_numbers,
     sets_of_one,
 )
-from valor_cli.kernels.ranking.sparse_scores import starts
 
 LABELS = 6
 Listed = list[tuple[int, float]]
@@ -290,7 +290,7 @@ def test_rows_of_many_labels_group_without_16_bits() -> None:
 def sets(*rows: list[int]) -> SparseScores:
     label = [one for row in rows for one in row]
     length = np.array([len(row) for row in rows], np.int64)
-    return SparseScores(starts(length), np.array(label, np.int32), np.ones(len(label)))
+    return SparseScores(offsets(length), np.array(label, np.int32), np.ones(len(label)))
 
 
 @pytest.mark.parametrize("seed", range(5))

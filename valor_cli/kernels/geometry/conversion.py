@@ -6,7 +6,7 @@ import numpy as np
 
 from valor_cli.kernels.geometry import masks
 from valor_cli.kernels.geometry.outlines import outlines
-from valor_cli.kernels.geometry.polygons import corners, geometries
+from valor_cli.kernels.geometry.polygons import POLYGON_TYPE, corners, geometries
 from valor_cli.kernels.geometry.raster import raster_boxes, raster_polygons
 from valor_cli.kernels.geometry.shapes import (
     BOX,
@@ -21,8 +21,6 @@ from valor_cli.kernels.geometry.shapes import (
     Shapes,
     joined,
 )
-
-POLYGON_TYPE = 3
 
 
 def areas(shapes: Shapes) -> Floats:

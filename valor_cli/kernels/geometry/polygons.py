@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.kernels.columns.grouping import spread
+from valor_cli.kernels.columns.grouping import offsets, spread
 from valor_cli.kernels.geometry.shapes import Floats, Ints, Polygons, joined_polygons
 
 Geometries = NDArray[np.object_]
@@ -87,9 +87,9 @@ def from_geometries(geometry: Geometries) -> Polygons:
     repeated = np.cumsum(sizes) - 1
     return Polygons(
         np.delete(points, repeated, axis=0),
-        _starts(sizes - 1),
-        _starts(np.bincount(of_part, minlength=len(parts))),
-        _starts(np.bincount(of_object, minlength=len(geometry))),
+        offsets(sizes - 1),
+        offsets(np.bincount(of_part, minlength=len(parts))),
+        offsets(np.bincount(of_object, minlength=len(geometry))),
     )
 
 
@@ -130,12 +130,12 @@ def without_short_rings(polygons: Polygons) -> Polygons:
     some[some] = enough[polygons.parts[:-1][some]]
     rings = enough & np.repeat(some, np.diff(polygons.parts))
     sizes = np.diff(polygons.rings)[rings]
-    kept = np.concatenate([[0], np.cumsum(rings)])
-    parts = np.concatenate([[0], np.cumsum(some)])
+    kept = offsets(rings)
+    parts = offsets(some)
     return Polygons(
         polygons.points[spread(polygons.rings[:-1][rings], sizes)],
-        _starts(sizes),
-        _starts(np.diff(kept[polygons.parts])[some]),
+        offsets(sizes),
+        offsets(np.diff(kept[polygons.parts])[some]),
         parts[polygons.objects],
     )
 
@@ -283,7 +283,3 @@ def _points(polygons: Polygons) -> Ints:
 def _points_before(polygons: Polygons) -> Ints:
     """(n + 1,) where the points of each object begin, and the end of all."""
     return polygons.rings[polygons.parts[polygons.objects]]
-
-
-def _starts(sizes: Ints) -> Ints:
-    return np.concatenate([[0], np.cumsum(sizes)])

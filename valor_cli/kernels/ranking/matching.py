@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.kernels import engine
-from valor_cli.kernels.columns.grouping import grouped, places_in_runs, positions_of
+from valor_cli.kernels.columns.grouping import begins, grouped, places_in_runs, positions_of
 from valor_cli.kernels.geometry.boxes import Pairs
 
 UNMATCHED, MATCHED, IGNORED = 0, 1, 2
@@ -58,13 +58,13 @@ def match(
         turn: (n,) ascending in the order in which a cell's detections come; None for row order.
     """
     detection = pairs.detection
-    begins = np.flatnonzero(np.append(True, detection[1:] != detection[:-1])[: len(detection)])
-    candidates = detection[begins]
+    starts = np.flatnonzero(begins(detection))
+    candidates = detection[starts]
     code = np.zeros((len(regular), len(thresholds), len(candidates)), np.uint8)
     taken = np.full((len(regular), len(remember), len(candidates)), -1)
     play = engine.compiled.match if engine.compiled is not None else _play
     play(
-        np.append(begins, len(detection)),
+        np.append(starts, len(detection)),
         pairs.ground_truth,
         pairs.iou,
         np.arange(len(candidates)) if turn is None else np.argsort(turn[candidates], kind="stable"),

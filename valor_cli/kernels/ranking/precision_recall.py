@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.kernels import engine
-from valor_cli.kernels.columns.grouping import quotient
+from valor_cli.kernels.columns.grouping import offsets, quotient
 from valor_cli.kernels.ranking.matching import IGNORED, MATCHED
 
 Counts = NDArray[np.int64]
@@ -104,7 +104,7 @@ def area_under(hits: Hits, ground_truths: Counts) -> NDArray[np.float64]:
     """
     copies, sizes = hits.weight, np.diff(hits.starts)
     segment = np.repeat(np.arange(len(sizes)), sizes)
-    running = np.append(0, np.cumsum(copies))
+    running = offsets(copies)
     tp = running[1:] - np.repeat(running[hits.starts[:-1]], sizes)
     precision = tp / np.maximum(hits.seen, 1)
     # The highest precision from each hit to its segment's end: a running maximum from the end, of
@@ -190,7 +190,7 @@ def order_hits(
     segment = np.arange(len(codes))[:, None] * labels + label[candidate]
     (threshold, at), changed = np.nonzero(hit), np.nonzero(change)
     rows, segments = candidate[at], np.arange(len(codes) * labels + 1)
-    seen = np.append(0, np.cumsum(counted))
+    seen = offsets(counted)
     return HitOrder(
         rows=rows,
         starts=np.searchsorted(segment[hit], segments),

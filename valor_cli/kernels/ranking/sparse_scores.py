@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.kernels.columns.grouping import blocks, order_of_codes
+from valor_cli.kernels.columns.grouping import blocks, offsets, order_of_codes
 from valor_cli.kernels.columns.grouping import spread as ranges
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -92,7 +92,7 @@ class SparseScores:
             entries = np.repeat(rows, count)
         else:
             entries = ranges(self.start[:-1][rows], count[rows])
-        return SparseScores(starts(count[rows]), self.label[entries], self.score[entries])
+        return SparseScores(offsets(count[rows]), self.label[entries], self.score[entries])
 
     def between(self, low: int, high: int) -> SparseScores:
         """Rows in a range, without copying."""
@@ -112,7 +112,7 @@ class SparseScores:
         kept = label >= 0
         if kept.all():
             return replace(self, label=label)
-        start = np.append(0, np.cumsum(kept))[self.start]
+        start = offsets(kept)[self.start]
         return SparseScores(start, label[kept], self.score[kept])
 
     def _merged(self, label: NDArray[np.int32], *, highest: bool) -> SparseScores:
@@ -128,7 +128,7 @@ class SparseScores:
             total = np.bincount(group, self.score[kept], len(first)).astype(np.float64)
         order = np.argsort(first)
         entry = kept[first[order]]
-        start = starts(np.bincount(row[entry], minlength=len(self)))
+        start = offsets(np.bincount(row[entry], minlength=len(self)))
         return SparseScores(start, label[entry], total[order])
 
     def spread(self, rows: Ints, count: int) -> SparseScores:
@@ -136,14 +136,12 @@ class SparseScores:
         length = np.zeros(count, np.int64)
         length[rows] = np.diff(self.start)
         ordered = self if (rows[1:] > rows[:-1]).all() else self.take(np.argsort(rows))
-        return replace(ordered, start=starts(length))
+        return replace(ordered, start=offsets(length))
 
     def without_zeros(self) -> SparseScores:
         """The rows without labels of score 0."""
         kept = self.score != 0
-        return SparseScores(
-            np.append(0, np.cumsum(kept))[self.start], self.label[kept], self.score[kept]
-        )
+        return SparseScores(offsets(kept)[self.start], self.label[kept], self.score[kept])
 
     def last_listed_first(self) -> SparseScores:
         """The rows with the order of labels reversed."""
@@ -332,14 +330,7 @@ class _Piece(NamedTuple):
 def joined_sparse(parts: Sequence[SparseScores]) -> SparseScores:
     """Concatenate rows."""
     return SparseScores(
-        starts(np.concatenate([np.diff(part.start) for part in parts])),
+        offsets(np.concatenate([np.diff(part.start) for part in parts])),
         np.concatenate([part.label for part in parts]),
         np.concatenate([part.score for part in parts]),
     )
-
-
-def starts(length: Ints) -> Ints:
-    """Start of each row, and end of the last."""
-    start = np.zeros(len(length) + 1, np.int64)
-    np.cumsum(length, out=start[1:])
-    return start
