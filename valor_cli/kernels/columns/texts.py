@@ -1,7 +1,7 @@
 """Sort and look up columns of byte strings; cut texts into blocks.
 
-A text of a column is bytes without NUL: of kind `S`, which numpy pads with NULs, or an object that holds
-bytes.
+A text of a column is bytes without NUL: of kind `S`, which numpy pads with NULs, or an object that
+holds bytes.
 """
 
 from __future__ import annotations
