@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from tests.engines import by_both, kernel, needs_kernel
 from tests.oracles.segmentation import boundary_pixels, cells, drawn
-from valor_cli.kernels.geometry import label_maps
 from valor_cli.kernels.geometry.label_maps import (
     IGNORED,
     UNKNOWN,
@@ -115,16 +114,11 @@ def test_values_that_cannot_be_need_no_codes() -> None:
     assert found.pixels.tolist() == [2, 2, 1, 1]
 
 
-@pytest.mark.parametrize("dense", [0, 1 << 16])
-def test_many_labels_are_summed_alike_by_sorting_and_in_a_table(
-    dense: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(label_maps, "DENSE_TALLY", dense)
+def test_many_labels() -> None:
     rng = np.random.default_rng(4)
     codes = np.arange(65_536, dtype=np.int32)
     for values in (rng.integers(0, 65_536, (2, 40, 40)), rng.integers(0, 3, (2, 2, 900))):
-        pair = RawPair(*values.astype(np.uint16), codes, codes)
-        assert_counts_single_pixels(pair)
+        assert_counts_single_pixels(RawPair(*values.astype(np.uint16), codes, codes))
 
 
 def test_stray_values_are_named_with_their_pixels() -> None:
