@@ -123,7 +123,7 @@ def _quadrilaterals(points: Floats) -> Polygons:
 
 def _around(polygons: Polygons) -> Floats:
     """(n, 4) smallest box around the points of each object; zeros around none."""
-    starts = polygons.rings[polygons.parts[polygons.objects]]
+    starts = polygons.starts
     box = np.zeros((len(polygons), 4))
     some = np.flatnonzero(np.diff(starts))
     if len(some):
@@ -141,7 +141,7 @@ def _rotated_boxes(shapes: Shapes) -> Floats:
     import shapely
 
     polygons = _polygons(shapes)
-    starts = polygons.rings[polygons.parts[polygons.objects]]
+    starts = polygons.starts
     some = np.flatnonzero(np.diff(starts))
     owner = np.repeat(np.arange(len(some)), np.diff(starts)[some])
     rotated = np.zeros((len(polygons), 5))

@@ -146,9 +146,9 @@ def _repaired(polygons: Polygons) -> tuple[Geometries, Bools, Bools]:
 
     n = len(polygons)
     kept = without_short_rings(polygons)
-    broken = _points(kept) < _points(polygons)
+    broken = np.diff(kept.starts) < np.diff(polygons.starts)
     of_object = np.repeat(np.arange(n), np.diff(kept.objects))
-    _check_edges(kept, np.flatnonzero(_points(kept) > _MANY), _meet_too_often)
+    _check_edges(kept, np.flatnonzero(np.diff(kept.starts) > _MANY), _meet_too_often)
     part, wrong = _valid_parts(kept)
     broken[of_object[wrong]] = True
     _check_edges(kept, np.unique(of_object[wrong]), _cross_too_often)
@@ -204,7 +204,7 @@ def _check_edges(polygons: Polygons, rows: Ints, too_often: Callable[[Floats], b
     Raises:
         TooComplexError: There are any.
     """
-    starts = _points_before(polygons)
+    starts = polygons.starts
     rows = rows[np.diff(starts)[rows] > _FEW]
     if not len(rows):
         return
@@ -273,13 +273,3 @@ def _collected(pieces: Geometries, owner: Ints, n: int) -> Geometries:
     if len(several):
         geometry[several] = shapely.multipolygons(pieces[~alone], indices=place)
     return geometry
-
-
-def _points(polygons: Polygons) -> Ints:
-    """(n,) how many points each object has."""
-    return np.diff(_points_before(polygons))
-
-
-def _points_before(polygons: Polygons) -> Ints:
-    """(n + 1,) where the points of each object begin, and the end of all."""
-    return polygons.rings[polygons.parts[polygons.objects]]

@@ -47,6 +47,11 @@ class Polygons:
     def __len__(self) -> int:
         return len(self.objects) - 1
 
+    @property
+    def starts(self) -> Ints:
+        """(n + 1,) where the points of each object begin."""
+        return self.rings[self.parts[self.objects]]
+
     def take(self, rows: Ints) -> Polygons:
         """Select objects, in that order."""
         parts, objects = _picked(self.objects, rows)
