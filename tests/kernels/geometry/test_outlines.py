@@ -112,6 +112,7 @@ def test_runs_with_nothing_between_them() -> None:
     found = outlines(mask)
     assert shape_of(found) == [[[4]]]
     assert raw(found, 0).bounds == (0, 0, 1, 2)
+    assert len(outlines(Masks.none())) == 0
 
 
 def test_simplified() -> None:

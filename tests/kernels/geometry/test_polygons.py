@@ -57,6 +57,8 @@ def test_what_has_no_area_is_empty() -> None:
     polygons, broken = repaired(polygons_of(objects))
     assert broken.tolist() == [True, True, False, True, False]
     assert np.diff(polygons.objects).tolist() == [0, 0, 0, 0, 1]
+    assert areas(polygons_of([[], []])) == [0, 0]
+    assert len(geometries(Polygons.none())) == 0
 
 
 def test_mended() -> None:
