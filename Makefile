@@ -21,7 +21,7 @@ marked = $(sort $(shell grep -rlE 'mark\.$(1)\b' tests --include='test_*.py'))
 KERNEL_TESTS := tests/kernels/geometry tests/kernels/columns \
     $(patsubst %,tests/kernels/ranking/test_%.py,matching precision_recall resamples binary_ranking) \
     tests/data/test_tape.py tests/data/corpus \
-    $(wildcard tests/kernels/test_compiled*.py tests/kernels/test_engine.py tests/kernels/test_merged*.py)
+    tests/kernels/test_compiled.py tests/kernels/test_engine.py
 
 .PHONY: demo kernel test same-bytes test-numpy test-sanitized test-browser test-scale test-export test-slow test-models test-local-model lint docs pages site lock vendor mutants bench bench-models clean
 

@@ -1,10 +1,11 @@
-"""The compiled kernel's sorting, overlaps, matching and counting: the bits of numpy's.
+"""The compiled kernel's matching and ranking: the bits of numpy's.
 
 What numpy computes is held against pycocotools and the obvious loops in the tests of each kernel.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.engines import by_both, kernel, needs_kernel
-from valor_cli.kernels.columns.grouping import grouped, ranked, reaching
-from valor_cli.kernels.geometry.boxes import Pairs, overlapping_boxes
-from valor_cli.kernels.ranking.cells import shared_cells
-from valor_cli.kernels.ranking.matching import match
-from valor_cli.kernels.ranking.precision_recall import ELEVEN_RECALLS, RECALLS, Hits, interpolate
-from valor_cli.kernels.ranking.ranking import order_hits
+from valor_cli.kernels.geometry.boxes import Pairs
+from valor_cli.kernels.ranking.matching import match, shared_cells
+from valor_cli.kernels.ranking.precision_recall import (
+    ELEVEN_RECALLS,
+    RECALLS,
+    Hits,
+    interpolate,
+    order_hits,
+)
 
 pytestmark = needs_kernel
 
@@ -36,76 +40,6 @@ def assert_same(mine: Any, other: Any) -> None:
             assert np.ascontiguousarray(one).tobytes() == np.ascontiguousarray(two).tobytes()
         else:
             assert one == two
-
-
-@thorough
-@given(seeds, st.sampled_from([0, 1, 2, 50, 3000]), st.sampled_from([1, 5, 300, 2**40]))
-def test_rows_by_group(seed: int, rows: int, groups: int) -> None:
-    cell = np.random.default_rng(seed).integers(0, groups, rows)
-    assert_same(*by_both(lambda: grouped(cell)))
-
-
-SCORES = np.array([0.0, -0.0, 1.0, -1.0, 0.5, 5e-324, -5e-324, 1e308, -1e308, np.inf, -np.inf])
-
-
-@thorough
-@given(seeds, st.sampled_from([0, 1, 2, 60, 3000]), st.sampled_from([1, 4, 500]), st.booleans())
-def test_rows_by_label_score_and_image(seed: int, rows: int, labels: int, within: bool) -> None:
-    drawn = np.random.default_rng(seed)
-    label, image = drawn.integers(0, labels, rows), drawn.integers(0, 9, rows)
-    number = drawn.permutation(rows) if within else None
-    kinds = (SCORES, drawn.random(rows + 1), drawn.random(rows + 1).round(1), -drawn.random(3))
-    score = drawn.choice(kinds[seed % 4], rows)
-    assert_same(*by_both(lambda: [ranked(label, score, image, number)]))
-
-
-def test_many_labels_of_few_rows_and_one_of_many() -> None:
-    drawn = np.random.default_rng(5)
-    label = np.concatenate([np.zeros(5000, np.int64), drawn.integers(0, 3000, 4000)])
-    score = drawn.random(9000).astype(np.float32).astype(float)
-    image = np.sort(drawn.integers(0, 50, 9000))
-    assert_same(*by_both(lambda: [ranked(label, score, image)]))
-
-
-@thorough
-@given(seeds, st.sampled_from([0, 1, 40]), st.sampled_from([0, 1, 3, 70]))
-def test_counts_at_levels(seed: int, rows: int, levels: int) -> None:
-    drawn = np.random.default_rng(seed)
-    values, group = drawn.random(rows).round(1), drawn.integers(0, 5, rows)
-    at = np.unique(drawn.random(levels).round(1))
-    assert_same(*by_both(lambda: [reaching(values, group, at, 5)]))
-
-
-def boxes_of(drawn: np.random.Generator, count: int) -> np.ndarray:
-    boxes = drawn.uniform(0, 12, (count, 4)).round(int(drawn.integers(0, 3)))
-    boxes[drawn.random(count) < 0.1, 2:] = 0
-    return boxes
-
-
-@thorough
-@given(seeds, st.sampled_from([1e-300, 0.1, 0.5, 1.0]))
-def test_overlaps_of_boxes(seed: int, least: float) -> None:
-    drawn = np.random.default_rng(seed)
-    n, m = drawn.integers(0, 25, 2)
-    first = drawn.integers(0, m + 1, n)
-    count = (drawn.random(n) * (m - first + 1)).astype(np.int64)
-    crowd = drawn.random(m) < 0.2
-    mine, truths = boxes_of(drawn, n), boxes_of(drawn, m)
-    rows = drawn.integers(0, n, n) if n and seed % 2 else None
-    assert_same(*by_both(lambda: overlapping_boxes(mine, truths, crowd, first, count, least, rows)))
-
-
-def test_overlaps_of_huge_and_tiny_boxes() -> None:
-    sides = [0.0, 5e-324, 1e-160, 1.0, 1e75, 1e150]
-    boxes = np.array([[x, x, w, h] for x in sides for w in sides for h in sides])
-    n = len(boxes)
-    with np.errstate(over="ignore", invalid="ignore"):
-        both = by_both(
-            lambda: overlapping_boxes(
-                boxes, boxes, np.arange(n) % 5 == 0, np.zeros(n, int), np.full(n, n), 0.1
-            )
-        )
-    assert_same(*both)
 
 
 @thorough
@@ -179,77 +113,50 @@ def test_precision_at_recalls(seed: int, recalls: np.ndarray) -> None:
     assert_same(*by_both(lambda: interpolate(hits, truths, recalls)))
 
 
-INTS = np.arange(3)
-FAR = np.array([0, 1, 99])
+OUTSIDE = [np.array(numbers) for numbers in ([0, 1, 99], [-1, 0, 1], [2**62] * 3)]
 
 
-@pytest.mark.parametrize("numbers", [FAR, np.array([-1, 0, 1]), np.full(3, 2**62)])
-def test_numbers_that_lead_outside_a_column_are_refused(numbers: np.ndarray) -> None:
-    compiled, flags, floats = kernel(), np.zeros(3, bool), np.zeros(3)
-    boxes, pairs = np.zeros((3, 4)), (np.zeros(9, int), np.zeros(9, int), np.zeros(9))
-    zeros = np.zeros(3, int)
-    with pytest.raises(ValueError, match="boxes"):
-        compiled.overlapping_boxes(boxes, INTS, boxes, flags, numbers, np.ones(3, int), *pairs, 0.5)
-    with pytest.raises(ValueError, match="boxes"):
-        compiled.overlapping_boxes(boxes, numbers, boxes, flags, zeros, zeros, *pairs, 0.5)
-    with pytest.raises(ValueError, match="boxes"):
-        compiled.overlapping_boxes(boxes, INTS, boxes, flags, zeros, numbers, *pairs, 0.5)
-    with pytest.raises(ValueError, match="rows"):
-        compiled.ranked(zeros, floats, numbers, zeros.copy())
+def calls(wrong: np.ndarray) -> Iterator[tuple[str, str, tuple[Any, ...]]]:
+    """Functions, what they say, and columns one of which has such numbers."""
+    ints, zeros, ones = np.arange(3), np.zeros(3, int), np.ones(3, int)
+    flags, floats, boxes = np.zeros(3, bool), np.zeros(3), np.zeros((3, 4))
+    into = np.zeros(9, int), np.zeros(9, int), np.zeros(9)
+    for rows, first, count in ((ints, wrong, ones), (wrong, zeros, zeros), (ints, zeros, wrong)):
+        columns = (boxes, rows, boxes, flags, first, count)
+        yield "overlapping_boxes", "boxes", (*columns, *into, 0.5)
+    yield "ranked", "rows", (zeros, floats, wrong, zeros.copy())
     code, taken = np.zeros((1, 1, 3), np.uint8), np.zeros((1, 0, 3), int)
     start = np.arange(4)
-    for truth, turns in ((numbers, INTS), (INTS, numbers)):
-        with pytest.raises(ValueError, match="outside"):
-            compiled.match(
-                start, truth, floats, turns, flags, flags, floats[:1], zeros[:0], code, taken
-            )
-    with pytest.raises(ValueError, match="outside"):
-        compiled.match(
-            np.append(numbers, 3),
-            INTS,
-            floats,
-            INTS,
-            flags,
-            flags,
-            floats[:1],
-            zeros[:0],
-            code,
-            taken,
-        )
-    with pytest.raises(ValueError, match="outside"):
-        compiled.order_hits(
-            *(zeros, numbers, np.ones((1, 3), np.uint8), flags, flags),
-            *(np.zeros(size, int) for size in (3, 2, 3, 3, 1, 3, 1, 3)),
-        )
-    with pytest.raises(ValueError, match="cells"):
-        compiled.meet(zeros, numbers, zeros, zeros, *(zeros.copy() for _ in range(4)), 2)
-    with pytest.raises(ValueError, match="cells"):
-        compiled.meet(zeros, zeros, zeros, numbers, *(zeros.copy() for _ in range(4)), 2)
-    with pytest.raises(ValueError, match="segments"):
-        compiled.interpolate(
-            numbers,
-            zeros,
-            zeros,
-            np.ones(2, int),
-            floats[:1],
-            np.zeros((1, 2)),
-            np.zeros((2, 1), int),
-        )
-    with pytest.raises(ValueError, match="groups"):
-        compiled.reaching(floats, numbers, floats[:1], np.zeros((1, 2), int))
+    for begins, truth, turns in (
+        (start, wrong, ints),
+        (start, ints, wrong),
+        (np.append(wrong, 3), ints, ints),
+    ):
+        columns = (begins, truth, floats, turns, flags, flags)
+        yield "match", "outside", (*columns, floats[:1], zeros[:0], code, taken)
+    hits = (np.zeros(size, int) for size in (3, 2, 3, 3, 1, 3, 1, 3))
+    yield "order_hits", "outside", (zeros, wrong, np.ones((1, 3), np.uint8), flags, flags, *hits)
+    for image, truth_image in ((wrong, zeros), (zeros, wrong)):
+        met = (zeros.copy() for _ in range(4))
+        yield "meet", "cells", (zeros, image, zeros, truth_image, *met, 2)
+    best = np.zeros((1, 2)), np.zeros((2, 1), int)
+    yield "interpolate", "segments", (wrong, zeros, zeros, np.ones(2, int), floats[:1], *best)
+    yield "reaching", "groups", (floats, wrong, floats[:1], np.zeros((1, 2), int))
+
+
+@pytest.mark.parametrize("numbers", OUTSIDE, ids=["beyond", "below", "far"])
+def test_numbers_that_lead_outside_a_column_are_refused(numbers: np.ndarray) -> None:
+    for name, message, columns in calls(numbers):
+        with pytest.raises(ValueError, match=message):
+            getattr(kernel(), name)(*columns)
 
 
 def test_too_little_room_is_refused() -> None:
-    boxes = np.array([[0.0, 0, 2, 2], [0, 0, 2, 2]])
-    ints = np.zeros(1, int)
+    boxes, flags = np.array([[0.0, 0, 2, 2], [0, 0, 2, 2]]), np.zeros(2, bool)
+    two, one = np.zeros(2, int), np.zeros(1, int)
+    asked = (boxes, np.arange(2), boxes, flags, two, two + 2)
     with pytest.raises(ValueError, match="no room"):
-        kernel().overlapping_boxes(
-            *(boxes, np.arange(2), boxes, np.zeros(2, bool), np.zeros(2, int), np.full(2, 2)),
-            *(ints, ints.copy(), np.zeros(1), 0.5),
-        )
-    two = np.zeros(2, int)
+        kernel().overlapping_boxes(*asked, one, one.copy(), np.zeros(1), 0.5)
+    hits = (np.zeros(size, int) for size in (1, 2, 1, 1, 1, 1, 1, 1))
     with pytest.raises(ValueError, match="outside"):
-        kernel().order_hits(
-            *(two, np.arange(2), np.ones((1, 2), np.uint8), *(np.zeros(2, bool),) * 2),
-            *(np.zeros(size, int) for size in (1, 2, 1, 1, 1, 1, 1, 1)),
-        )
+        kernel().order_hits(two, np.arange(2), np.ones((1, 2), np.uint8), flags, flags, *hits)

@@ -24,6 +24,7 @@ from valor_cli.kernels.secrets import (
     phone_numbers,
 )
 from valor_cli.kernels.secrets.personal_entities import Entity
+from valor_cli.kernels.text import steps
 
 MODULES = (
     credentials,
@@ -86,6 +87,14 @@ def test_what_could_take_long_is_told(pattern: str) -> None:
 
 def test_patterns_are_looked_at() -> None:
     assert len(every_pattern()) > 150
+
+
+def test_patterns_of_steps_have_no_repetition_without_limit_in_another() -> None:
+    patterns = list(patterns_of(steps))
+    assert len(patterns) == 8
+    assert all(
+        ways_back(_parser.parse(one.pattern, one.flags)) < (MOST + 1) ** 2 for one in patterns
+    )
 
 
 @pytest.mark.slow

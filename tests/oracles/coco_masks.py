@@ -99,3 +99,14 @@ def bitmaps(masks: Masks) -> list[NDArray[np.bool_]]:
         line = np.repeat(np.arange(len(counts)) % 2 == 1, counts)
         pixels.append(line.reshape(width, height).T)
     return pixels
+
+
+def assert_same_masks(mine: Masks, other: Masks) -> None:
+    """Equal columns of equal types."""
+    assert mine.counts.dtype == other.counts.dtype
+    np.testing.assert_array_equal(mine.counts, other.counts)
+    np.testing.assert_array_equal(mine.starts, other.starts)
+    np.testing.assert_array_equal(mine.size, other.size)
+    assert (mine.foreground is None) == (other.foreground is None)
+    if mine.foreground is not None and other.foreground is not None:
+        np.testing.assert_array_equal(mine.foreground, other.foreground)

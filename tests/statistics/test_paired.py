@@ -130,7 +130,7 @@ def test_all_signs_are_those_of_scipy(seed: int) -> None:
 
 def test_random_signs_are_near_all_signs() -> None:
     random = np.random.default_rng(1)
-    differences = random.normal(0.3, 1, (15, 4))
+    differences = random.normal(0.3, 1, (15, 2))
     exact = np.array(by_scipy(differences))
     # Four standard errors of a share of 9,999 draws.
     within = 4 * np.sqrt(exact * (1 - exact) / 9_999) + 1e-4

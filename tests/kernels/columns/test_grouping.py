@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.engines import by_both
 from valor_cli.kernels.columns import grouping as columns
 from valor_cli.kernels.columns.grouping import (
     equal_keys,
     grouped,
     nulls,
+    order_of_codes,
     positions_of,
     quotient,
     ranked,
@@ -23,12 +23,9 @@ from valor_cli.kernels.columns.grouping import (
     tallies,
 )
 
-rows = st.lists(
-    st.tuples(
-        st.integers(0, 3), st.sampled_from([0.0, 0.25, 0.5, 0.5000001, 1.0]), st.integers(0, 4)
-    ),
-    max_size=40,
-)
+thorough = settings(derandomize=True, deadline=None, max_examples=60)
+seeds = st.integers(0, 2**32 - 1)
+SCORES = np.array([0.0, -0.0, 1.0, -1.0, 0.5, 5e-324, -5e-324, 1e308, -1e308, np.inf, -np.inf])
 
 
 def test_spread_concatenates_ranges() -> None:
@@ -87,39 +84,53 @@ def test_positions_of_text() -> None:
     assert positions_of(np.array(["bee", "cat", "ant"]), keys).tolist() == [1, -1, 0]
 
 
-@given(rows)
-@settings(derandomize=True, deadline=None)
-def test_ranked_is_a_stable_sort(table: list[tuple[int, float, int]]) -> None:
-    label, score, image = (
-        (np.array(column) for column in zip(*table, strict=True))
-        if table
-        else (
-            np.zeros(0, int),
-            np.zeros(0),
-            np.zeros(0, int),
-        )
-    )
-    expected = sorted(range(len(table)), key=lambda at: (label[at], -score[at], image[at], at))
-    assert ranked(label, score, image).tolist() == expected
-    order, starts = grouped(label * 5 + image)
-    cells = [(label[at], image[at]) for at in order.tolist()]
-    assert cells == sorted(cells)
-    assert len(starts) == len(set(cells)) + 1
-    assert all(len(set(cells[low:high])) == 1 for low, high in pairwise(starts.tolist()))
+@thorough
+@given(seeds, st.sampled_from([0, 1, 2, 50, 3000]), st.sampled_from([1, 5, 300, 2**40]))
+def test_rows_by_group_keep_their_order(seed: int, rows: int, groups: int) -> None:
+    cell = np.random.default_rng(seed).integers(0, groups, rows)
+    expected = np.argsort(cell, kind="stable")
+    new = np.flatnonzero(np.diff(cell[expected], prepend=-1))
+    for order, starts in by_both(lambda: grouped(cell)):
+        assert order.tolist() == expected.tolist()
+        assert starts.tolist() == [*new.tolist(), rows]
 
 
-def test_ranked_within_an_image_by_a_given_order() -> None:
-    same = np.zeros(3, int)
-    assert ranked(same, np.ones(3), same, within=np.array([2, 0, 1])).tolist() == [1, 2, 0]
+@thorough
+@given(seeds, st.sampled_from([0, 1, 2, 60, 3000]), st.sampled_from([1, 4, 500]), st.booleans())
+def test_ranked_is_a_stable_sort(seed: int, rows: int, labels: int, within: bool) -> None:
+    drawn = np.random.default_rng(seed)
+    # Many labels of few rows, and one of many.
+    label = drawn.integers(0, labels, rows) * (drawn.random(rows) < 0.7)
+    image = drawn.integers(0, 9, rows)
+    number = drawn.permutation(rows) if within else np.arange(rows)
+    kinds = (SCORES, drawn.random(rows + 1), drawn.random(rows + 1).round(1), -drawn.random(3))
+    score = drawn.choice(kinds[seed % 4], rows)
+    columns = zip(label.tolist(), (-score).tolist(), image.tolist(), number.tolist(), strict=True)
+    expected = [at for _, at in sorted((row, at) for at, row in enumerate(columns))]
+    for order in by_both(lambda: ranked(label, score, image, number if within else None)):
+        assert order.tolist() == expected
 
 
-def test_reaching_equals_counting_one_by_one() -> None:
-    rng = np.random.default_rng(5)
-    values, group = rng.integers(0, 6, 40) / 5, rng.integers(0, 4, 40)
-    levels = np.array([0.2, 0.6, 1.0])
-    assert reaching(values, group, levels, 5).tolist() == [
-        [int(((values >= level) & (group == one)).sum()) for one in range(5)] for level in levels
+@thorough
+@given(seeds, st.sampled_from([0, 1, 40]), st.sampled_from([0, 1, 3, 70]))
+def test_reaching_equals_counting_one_by_one(seed: int, rows: int, levels: int) -> None:
+    drawn = np.random.default_rng(seed)
+    values, group = drawn.random(rows).round(1), drawn.integers(0, 4, rows)
+    at = np.unique(drawn.random(levels).round(1))
+    expected = [
+        [int(((values >= level) & (group == one)).sum()) for one in range(5)] for level in at
     ]
+    for found in by_both(lambda: reaching(values, group, at, 5)):
+        assert found.tolist() == expected
+
+
+@pytest.mark.parametrize("count", [1, 2, 255, 256, 257, 65_535, 65_536, 65_537, 100_000])
+def test_equal_codes_keep_their_order(count: int) -> None:
+    code = np.random.default_rng(count).integers(0, count, 500)
+    code[:2] = count - 1, 0
+    expected = sorted(range(500), key=lambda at: (code[at], at))
+    assert order_of_codes(code, count).tolist() == expected
+    assert order_of_codes(code[:0], count).tolist() == []
 
 
 @pytest.mark.parametrize("count", [0, 1, 5, 1023, 1024, 50_000])

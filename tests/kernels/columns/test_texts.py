@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from valor_cli.kernels.columns.texts import begins, is_ascending, order_of, positions
+from valor_cli.kernels.columns.grouping import begins
+from valor_cli.kernels.columns.texts import is_ascending, order_of, positions
 
 # Few letters, so that texts repeat and share beginnings; 0xff is where signed bytes would turn.
 LISTS = st.lists(st.lists(st.sampled_from([b"a", b"b", b"\xff"]), max_size=20).map(b"".join))
@@ -36,6 +37,7 @@ def test_the_order(column: Any, texts: list[bytes]) -> None:
 
 @pytest.mark.parametrize("left", [objects, narrow])
 @pytest.mark.parametrize("right", [objects, narrow])
+@settings(max_examples=40)
 @given(texts=LISTS, keys=LISTS)
 def test_the_places(left: Any, right: Any, texts: list[bytes], keys: list[bytes]) -> None:
     keys = sorted({*keys, *texts[::2]})

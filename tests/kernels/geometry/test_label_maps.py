@@ -1,22 +1,25 @@
-"""Counting pixels, against a count of one pixel after the other."""
+"""Counting pixels and boundaries: both engines, by hand and the slow way."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
+from itertools import product
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.oracles.segmentation import cells
-from valor_cli.kernels import engine
-from valor_cli.kernels.geometry import label_maps
+from tests.engines import by_both, kernel, needs_kernel
+from tests.oracles.segmentation import boundary_pixels, cells, drawn
 from valor_cli.kernels.geometry.label_maps import (
     IGNORED,
     UNKNOWN,
+    LabelPairCounts,
     RawPair,
     UnexpectedValue,
+    count_boundaries,
     count_pixels,
     unexpected_values,
 )
@@ -35,42 +38,55 @@ def pair_of(
     return RawPair(truth.astype(kinds[0]), prediction.astype(kinds[1]), codes, open_codes)
 
 
-def counted(pair: RawPair) -> Counter[tuple[int, int]]:
-    found = count_pixels(pair)
+def counted(pair: RawPair) -> LabelPairCounts:
+    """The counts of both engines, each pair of codes once, ascending."""
+    found, other = by_both(lambda: count_pixels(pair))
+    for mine, theirs in zip(found, other, strict=True):
+        assert mine.dtype == theirs.dtype
+        assert mine.tolist() == theirs.tolist()
     pairs = list(zip(found.truth.tolist(), found.prediction.tolist(), strict=True))
     assert pairs == sorted(set(pairs))
     assert found.pixels.dtype == np.int64
     assert (found.pixels > 0).all()
-    return Counter(dict(zip(pairs, found.pixels.tolist(), strict=True)))
+    return found
+
+
+def assert_counts_single_pixels(pair: RawPair) -> None:
+    found = counted(pair)
+    pairs = zip(found.truth.tolist(), found.prediction.tolist(), strict=True)
+    assert Counter(dict(zip(pairs, found.pixels.tolist(), strict=True))) == cells(pair)
 
 
 @pytest.mark.parametrize("smooth", [True, False])
-@pytest.mark.parametrize("truth_kind", KINDS)
-@pytest.mark.parametrize("kind", KINDS)
-def test_equals_a_count_of_single_pixels(truth_kind: type, kind: type, smooth: bool) -> None:
+@pytest.mark.parametrize("kinds", list(product(KINDS, KINDS)))
+def test_equals_a_count_of_single_pixels(kinds: tuple[type, type], smooth: bool) -> None:
     rng = np.random.default_rng(3)
-    size = (9, 12) if smooth else (45, 60)
-    maps = rng.integers(0, 6, (2, *size))
+    maps = rng.integers(0, 6, (2, 9, 12) if smooth else (2, 30, 40))
     if smooth:
         maps = maps.repeat(5, axis=1).repeat(20, axis=2)
-    pair = pair_of(maps[0], maps[1], (truth_kind, kind))
-    assert counted(pair) == cells(pair)
+    assert_counts_single_pixels(pair_of(maps[0], maps[1], kinds))
 
 
-@given(st.data())
+@given(st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7), st.integers(1, 20))))
 @settings(max_examples=80, deadline=None)
-def test_equals_a_count_of_single_pixels_on_any_small_map(data: st.DataObject) -> None:
-    height, width = data.draw(st.integers(0, 4)), data.draw(st.integers(1, 40))
-    values = st.lists(st.integers(0, 7), min_size=height * width, max_size=height * width)
-    truth, prediction = (np.array(data.draw(values)).reshape(height, width) for _ in range(2))
-    kinds = data.draw(st.sampled_from(KINDS)), data.draw(st.sampled_from(KINDS))
-    assert counted(pair_of(truth, prediction, kinds)) == cells(pair_of(truth, prediction))
+def test_equals_a_count_of_single_pixels_in_any_runs(runs: list[tuple[int, int, int]]) -> None:
+    lengths = [length for *_, length in runs]
+    sides = (np.repeat(np.array([run[side] for run in runs], int), lengths) for side in (0, 1))
+    pair = pair_of(*sides)
+    assert_counts_single_pixels(pair)
+    compiled, plain = by_both(lambda: unexpected_values(pair))
+    assert compiled == plain
+    # All values of a byte, several of them one label, some below all others.
+    codes = (np.arange(256) % 19 - 2).astype(np.int32)
+    assert_counts_single_pixels(
+        pair._replace(truth_codes=codes, prediction_codes=codes[::-1].copy())
+    )
 
 
 def test_worked_by_hand() -> None:
     # Ignored: the last pixel of the first row. The open prediction (5) is no label: 4.
     pair = pair_of(np.array([[0, 0, 5], [1, 4, 4]]), np.array([[0, 2, 0], [5, 4, 1]]))
-    found = count_pixels(pair)
+    found = counted(pair)
     assert found.truth.tolist() == [0, 0, 1, 4, 4]
     assert found.prediction.tolist() == [0, 2, 4, 1, 4]
     assert found.pixels.tolist() == [1, 1, 1, 1, 1]
@@ -86,37 +102,23 @@ def test_maps_need_not_lie_in_one_piece(layout: str) -> None:
     }[layout]
     pair = pair_of(maps[0], maps[1])
     pair = pair._replace(truth=view(pair.truth), prediction=view(pair.prediction))
-    assert counted(pair) == cells(pair)
+    assert_counts_single_pixels(pair)
 
 
 def test_values_that_cannot_be_need_no_codes() -> None:
     maps = np.array([[0, 1, 1], [2, 2, 2]], np.uint8)
     codes = np.array([3, 0, 1], np.int32)
-    found = count_pixels(RawPair(maps, maps[::-1], codes, codes))
+    found = counted(RawPair(maps, maps[::-1], codes, codes))
     assert found.truth.tolist() == [0, 1, 1, 3]
     assert found.prediction.tolist() == [1, 0, 3, 1]
     assert found.pixels.tolist() == [2, 2, 1, 1]
 
 
-@pytest.mark.parametrize("dense", [0, 1 << 16])
-def test_many_labels_are_summed_alike_by_sorting_and_in_a_table(
-    dense: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(label_maps, "DENSE_TALLY", dense)
+def test_many_labels() -> None:
     rng = np.random.default_rng(4)
     codes = np.arange(65_536, dtype=np.int32)
     for values in (rng.integers(0, 65_536, (2, 40, 40)), rng.integers(0, 3, (2, 2, 900))):
-        pair = RawPair(*values.astype(np.uint16), codes, codes)
-        assert counted(pair) == cells(pair)
-
-
-def test_the_highest_16_bit_value_is_a_label_like_others() -> None:
-    codes = np.arange(65_536, dtype=np.int32)
-    top = np.full((3, 50), 65_535, np.uint16)
-    found = count_pixels(RawPair(top, top, codes, codes))
-    assert (found.truth.item(), found.prediction.item(), found.pixels.item()) == (65_535,) * 2 + (
-        150,
-    )
+        assert_counts_single_pixels(RawPair(*values.astype(np.uint16), codes, codes))
 
 
 def test_stray_values_are_named_with_their_pixels() -> None:
@@ -132,61 +134,74 @@ def test_stray_values_are_named_with_their_pixels() -> None:
     assert unexpected_values(pair_of(np.zeros((2, 2)), np.zeros((2, 2)))) == []
 
 
-needs_kernel = pytest.mark.skipif(engine.compiled is None, reason="no compiled kernel")
-
-
-def assert_same_by_both_engines(truth: np.ndarray, prediction: np.ndarray) -> None:
-    # Several values are the same label; some are none, and some below all others.
-    codes = (np.arange(256) % 19 - 2).astype(np.int32)
-    pair = RawPair(truth, prediction, codes, codes[::-1].copy())
-    compiled, compiled_stray = count_pixels(pair), unexpected_values(pair)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine, "compiled", None)
-        plain, plain_stray = count_pixels(pair), unexpected_values(pair)
-    assert compiled_stray == plain_stray
-    for found, expected in zip(compiled, plain, strict=True):
-        assert found.dtype == expected.dtype
-        assert found.tolist() == expected.tolist()
-
-
-@needs_kernel
-@pytest.mark.parametrize("pixels", [0, 1, 7, 8, 9, 16, 4000])
-@pytest.mark.parametrize("longest", [1, 3, 40])
-def test_the_compiled_kernel_counts_the_same(pixels: int, longest: int) -> None:
-    rng = np.random.default_rng([pixels, longest])
-    for values in (1, 2, 256):
-        sides = [
-            np.repeat(
-                rng.integers(0, values, pixels + 1).astype(np.uint8),
-                rng.integers(1, longest + 1, pixels + 1),
-            )[:pixels]
-            for _ in range(2)
-        ]
-        assert_same_by_both_engines(sides[0], sides[1])
-
-
-@needs_kernel
-@given(st.lists(st.tuples(st.integers(0, 255), st.integers(0, 255), st.integers(1, 20))))
-@settings(max_examples=80, deadline=None)
-def test_the_compiled_kernel_counts_any_runs(runs: list[tuple[int, int, int]]) -> None:
-    lengths = [length for *_, length in runs]
-    truth, prediction = (
-        np.repeat(np.array([run[side] for run in runs], np.uint8), lengths) for side in (0, 1)
-    )
-    assert_same_by_both_engines(truth, prediction)
-
-
 @needs_kernel
 def test_columns_that_do_not_fit_are_refused() -> None:
-    assert engine.compiled is not None
     maps, codes, none = np.zeros(9, np.uint8), np.zeros(256, np.int32), np.zeros(0, np.int32)
     expected = np.array([[0], [0], [9]]).tobytes()
-    assert engine.compiled.meetings(maps, maps, codes, codes) == expected
-    assert engine.compiled.meetings(maps, maps, none, none) == expected
+    assert kernel().meetings(maps, maps, codes, codes) == expected
+    assert kernel().meetings(maps, maps, none, none) == expected
     for columns in ((maps[1:], codes, codes), (maps, codes[1:], codes), (maps, codes, none)):
         with pytest.raises(ValueError, match="two label maps"):
-            engine.compiled.meetings(maps, *columns)
+            kernel().meetings(maps, *columns)
     with pytest.raises(ValueError, match="two label maps"):
-        engine.compiled.meetings(maps, maps, codes.astype(np.int64), codes)
+        kernel().meetings(maps, maps, codes.astype(np.int64), codes)
     with pytest.raises(TypeError):
-        engine.compiled.meetings(maps.astype(np.int64), maps, codes, codes)
+        kernel().meetings(maps.astype(np.int64), maps, codes, codes)
+
+
+def boundaries(pair: RawPair, labels: int, ratio: float) -> list[list[int]]:
+    return [side.tolist() for side in count_boundaries(pair, labels, ratio)]
+
+
+def test_boundaries_worked_by_hand() -> None:
+    # 5 rows of 6: a diagonal of 7.8, so that 0.02 of it rounds to 0 and 1 pixel is taken.
+    # The inner pixels of the ground truth's a are those with a around: 3 rows of 2 of the 5 x 4.
+    # Of the prediction's a, one column less: 3.
+    dataset = drawn({"one": (["aaaabb"] * 5, ["aaabbb"] * 5)}, 3)
+    # b: 5 x 2 without an inner pixel; 5 x 3 with 3, which are the ground truth's too: 10 - 3.
+    # In both a: rows of aaa where neither is inner: columns 0 of all rows, 1 of the outer rows
+    # (the inner ones are inner in both), 2 of all rows but the inner 3 of the ground truth.
+    assert boundaries(dataset.read("one"), 3, 0.02) == [
+        *([20 - 6, 10, 0], [15 - 3, 15 - 3, 0], [5 + 2 + 2, 7, 0]),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("truth", "prediction", "ratio", "pixels"),
+    [
+        # The border of the image is a boundary.
+        (["aaaaa"] * 5, ["aaaaa"] * 5, 0.02, 16),
+        # Ignored pixels end labels on both sides: the hole takes the only pixels inside.
+        (["aaaaa", "aaaaa", "aa#aa", "aaaaa", "aaaaa"], ["aaaaa"] * 5, 0.02, 24),
+        # A diagonal of 8.06: 0.2 of it is 2 pixels, and the square of 5 wider than the image.
+        (["aaaaaaa"] * 4, ["aaaaaaa"] * 4, 0.2, 28),
+    ],
+)
+def test_what_ends_a_label(
+    truth: list[str], prediction: list[str], ratio: float, pixels: int
+) -> None:
+    pair = drawn({"one": (truth, prediction)}, 1).read("one")
+    assert boundaries(pair, 1, ratio) == [[pixels]] * 3
+
+
+@given(st.integers(1, 25), st.integers(1, 25), st.integers(0, 2**32 - 1), st.floats(0.01, 1))
+@settings(max_examples=80, deadline=None)
+def test_boundaries_equal_repeated_erosions(
+    height: int, width: int, seed: int, ratio: float
+) -> None:
+    rng = np.random.default_rng(seed)
+    rows = ["".join(rng.choice(list("aaaaaaaab#-"), width)) for _ in range(height)]
+    found = ["".join(rng.choice(list("aaaaaaaab-"), width)) for _ in range(height)]
+    pair = drawn({"one": (rows, found)}, 2).read("one")
+    reach = max(1, round(ratio * math.sqrt(height**2 + width**2)))
+    expected = [boundary_pixels(pair, label, reach) for label in range(2)]
+    assert boundaries(pair, 2, ratio) == [list(one) for one in zip(*expected, strict=True)]
+
+
+def test_boundaries_of_more_labels_than_a_byte_holds() -> None:
+    # 300 labels, the first and the last of them on 3 x 3 pixels each.
+    values = np.repeat([[0, 299]], 3, axis=0).repeat(3, axis=1).astype(np.uint16)
+    codes = np.arange(300, dtype=np.int32)
+    counts = count_boundaries(RawPair(values, values, codes, codes), 300, 0.02)
+    assert [int(side.sum()) for side in counts] == [16, 16, 16]
+    assert counts.both[[0, 299]].tolist() == [8, 8]

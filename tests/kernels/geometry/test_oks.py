@@ -92,9 +92,3 @@ def test_by_hand() -> None:
 def test_what_is_too_far_for_numbers_is_not_similar() -> None:
     poses = Poses(np.ones((1, 1, 3)), np.ones((1, 4)), np.zeros(1))
     assert similarities(np.array([[[1e300, 1e300]]]), poses, np.ones(1)).tolist() == [0.0]
-
-
-def test_nothing_to_compare() -> None:
-    none = np.zeros(0, np.int64)
-    poses = Poses(np.zeros((0, 3, 3)), np.zeros((0, 4)), np.zeros(0))
-    assert len(similar_poses(np.zeros((0, 3, 3)), poses, np.ones(3), none, none, 0.5).iou) == 0

@@ -129,12 +129,3 @@ def test_sums_are_those_of_fsum(spread: float) -> None:
     assert found.tolist() == [
         [math.fsum(np.repeat(column, row).tolist()) for row in weights] for column in values
     ]
-
-
-def test_order_makes_no_difference() -> None:
-    values = _RNG.standard_normal((4, 300))
-    weights = _RNG.poisson(1, (5, 300)).astype(np.float64)
-    order = _RNG.permutation(300)
-    found = weighted_sums(weights, exact_parts(values))
-    again = weighted_sums(weights[:, order], exact_parts(values[:, order]))
-    assert found.tolist() == again.tolist()

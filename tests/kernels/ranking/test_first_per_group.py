@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -51,9 +50,3 @@ def test_equals_the_obvious_loop(rows: list[tuple[int, int]], most: int) -> None
 def test_highest(scores: list[float], most: int) -> None:
     expected = sorted(range(len(scores)), key=lambda at: (-scores[at], at))[:most]
     assert highest(np.array(scores, np.float64), most).tolist() == expected
-
-
-@pytest.mark.parametrize("most", [1, 3])
-def test_nothing_stands_among_no_rows(most: int) -> None:
-    none = np.zeros(0, np.int64)
-    assert not len(first_per_group(none, none, 3, most).row)

@@ -30,28 +30,14 @@ def test_by_hand() -> None:
     assert found.at.tolist() == [[0, 0, 1, 1]]
 
 
-def test_recall_never_reached_has_precision_zero() -> None:
-    found = interpolated([[(True, 0.9)]], [2], [0.5, 0.51])
-    assert found.precision[:, 0].tolist() == pytest.approx([1, 0], rel=1e-15)
-    assert found.at.tolist() == [[0, -1]]
-
-
 def test_without_ground_truth_is_nan_and_without_detections_is_zero() -> None:
     found = interpolated([[(False, 0.9)], []], [0, 3], [0.0, 1.0])
     assert np.isnan(found.precision[:, 0]).all()
     assert found.precision[:, 1].tolist() == [0, 0]
 
 
-def test_recalls_need_not_begin_at_zero() -> None:
-    # One of one found as the fourth detection; two of two found as the first and second.
-    wrong = (False, 0.9)
-    rankings = [[wrong, wrong, wrong, (True, 0.1)], [(True, 0.9), (True, 0.8)]]
-    found = interpolated(rankings, [1, 2], [1.0])
-    assert found.precision[0].tolist() == pytest.approx([0.25, 1], rel=1e-15)
-
-
-@pytest.mark.parametrize("levels", [RECALLS.tolist(), [0.3, 0.31, 0.9]])
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("levels", [RECALLS.tolist(), [0.3, 0.31, 0.9], [1.0]])
+@pytest.mark.parametrize("seed", range(15))
 def test_equals_the_obvious_loop(seed: int, levels: list[float]) -> None:
     rng = np.random.default_rng(seed)
     truths, rankings = [], []

@@ -11,8 +11,14 @@ from tests.engines import by_both, computing, kernel, needs_kernel
 from valor_cli.kernels import threads as sharing
 from valor_cli.kernels.ranking import resamples
 from valor_cli.kernels.ranking.matching import IGNORED, MATCHED, UNMATCHED
-from valor_cli.kernels.ranking.precision_recall import ELEVEN_RECALLS, RECALLS, interpolate
-from valor_cli.kernels.ranking.ranking import HitOrder, order_hits, running_hits
+from valor_cli.kernels.ranking.precision_recall import (
+    ELEVEN_RECALLS,
+    RECALLS,
+    HitOrder,
+    interpolate,
+    order_hits,
+    running_hits,
+)
 from valor_cli.kernels.ranking.resamples import (
     LANES,
     HitImages,

@@ -67,9 +67,9 @@ def assert_same(one: ScoreCounts, other: ScoreCounts) -> None:
         np.testing.assert_array_equal(left, right)
 
 
-@pytest.mark.parametrize("together", [1, 3, 1 << 15])
+@pytest.mark.parametrize("together", [1, 1 << 15])
 @given(ENTRIES, st.integers(1, 5), st.integers(0, 9))
-@settings(deadline=None)
+@settings(deadline=None, max_examples=60)
 def test_parts_in_any_order_are_the_whole(
     together: int, entries: list[Entry], cuts: int, seed: int
 ) -> None:
@@ -104,25 +104,6 @@ def test_counts_are_as_narrow_as_may_be() -> None:
     both = ScoreCounts.merged([few, few])
     assert both.scores.every.tolist() == [400, 2]
     assert [column.dtype for column in both.scores[1:]] == [np.uint16, np.uint8]
-
-
-def test_many_labels_and_scores() -> None:
-    rng = np.random.default_rng(0)
-
-    def part(seed: int) -> ScoreCounts:
-        scores = [np.sort(rng.integers(1, 50, rng.integers(0, 90)) / 50) for _ in range(1500)]
-        return ScoreCounts.of((one[::seed], one) for one in scores)
-
-    one, other = part(2), part(3)
-    merged = ScoreCounts.merged([one, other])
-    assert_same(merged, ScoreCounts.merged([other, one]))
-    both = zip(told(one), told(other), told(merged), strict=True)
-    for left, right, found in both:
-        names = sorted(left.keys() | right.keys())
-        assert list(found) == names
-        for name in names:
-            sums = np.add(left.get(name, (0, 0)), right.get(name, (0, 0)))
-            assert found[name] == tuple(sums.tolist())
 
 
 def test_no_labels() -> None:

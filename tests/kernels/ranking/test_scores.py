@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import math
+from operator import add
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from valor_cli.kernels.ranking import score_answers, sparse_scores
+from valor_cli.kernels.columns.grouping import offsets
+from valor_cli.kernels.ranking import sparse_scores
 from valor_cli.kernels.ranking.scores import (
     UNLISTED,
     DenseScores,
@@ -20,7 +21,6 @@ from valor_cli.kernels.ranking.scores import (
     set_numbers,
     sets_of_one,
 )
-from valor_cli.kernels.ranking.sparse_scores import starts
 
 LABELS = 6
 Listed = list[tuple[int, float]]
@@ -76,7 +76,7 @@ def problems(draw: st.DrawFn) -> tuple[list[Listed], Scores]:
 @pytest.fixture(autouse=True)
 def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks of two or three rows, so that what one block does shows in the next."""
-    monkeypatch.setattr(score_answers, "SCORES_AT_ONCE", 12)
+    monkeypatch.setattr(sparse_scores, "SCORES_AT_ONCE", 12)
     monkeypatch.setattr(sparse_scores, "ENTRIES_GROUPED", 4)
 
 
@@ -223,30 +223,28 @@ def test_rows_are_taken_by_mask_and_by_number(
         assert lists(scores.take(np.array(numbers, np.int64))) == [rows[at] for at in numbers]
 
 
-@given(problems(), st.permutations(range(LABELS)), st.sets(st.integers(0, LABELS - 1)))
-def test_labels_are_renamed_or_leave(
-    problem: tuple[list[Listed], Scores], names: list[int], gone: set[int]
-) -> None:
-    rows, scores = problem
-    codes = [-1 if label in gone else name for label, name in enumerate(names)]
-    assert lists(scores.relabelled(np.array(codes, np.int64))) == [
-        [(codes[label], score) for label, score in row if label not in gone] for row in rows
-    ]
+# Labels that become one, that are renamed, and of which two leave.
+CODES = st.lists(st.integers(-1, 3), min_size=LABELS, max_size=LABELS) | st.one_of(
+    st.permutations(range(low, LABELS + low)).map(lambda names: [max(one, -1) for one in names])
+    for low in (0, -2)
+)
 
 
-@given(problems(), st.lists(st.integers(-1, 2), min_size=LABELS, max_size=LABELS))
-def test_labels_that_become_one_have_the_highest_score(
-    problem: tuple[list[Listed], Scores], codes: list[int]
+@given(problems(), CODES, st.booleans())
+def test_labels_are_renamed_leave_or_become_one_where_the_first_is_listed(
+    problem: tuple[list[Listed], Scores], codes: list[int], highest: bool
 ) -> None:
     rows, scores = problem
     expected = []
     for row in rows:
         merged: dict[int, float] = {}
         for label, score in row:
-            if codes[label] >= 0:
-                merged[codes[label]] = max(merged.get(codes[label], -math.inf), score)
+            code = codes[label]
+            if code >= 0:
+                both = max if highest else add
+                merged[code] = both(merged[code], score) if code in merged else score
         expected.append(list(merged.items()))
-    assert lists(scores.relabelled(np.array(codes, np.int64), highest=True)) == expected
+    assert lists(scores.relabelled(np.array(codes), highest=highest)) == expected
 
 
 @given(problems(), st.data())
@@ -294,7 +292,7 @@ def test_rows_of_many_labels_group_without_16_bits() -> None:
 def sets(*rows: list[int]) -> SparseScores:
     label = [one for row in rows for one in row]
     length = np.array([len(row) for row in rows], np.int64)
-    return SparseScores(starts(length), np.array(label, np.int32), np.ones(len(label)))
+    return SparseScores(offsets(length), np.array(label, np.int32), np.ones(len(label)))
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -325,3 +323,11 @@ def test_members() -> None:
 def test_a_label_each() -> None:
     found = sets_of_one(np.array([2, 0]))
     assert (found.start.tolist(), found.label.tolist()) == ([0, 1, 2], [2, 0])
+
+
+def test_nothing_is_copied_where_labels_stay_distinct() -> None:
+    scores = DenseScores(np.array([1, 0]), np.array([[0.5, 0.25]]))
+    found = scores.relabelled(np.array([7, 5, 3]))
+    assert found.score is scores.score
+    assert isinstance(found, DenseScores)
+    assert found.label.tolist() == [5, 7]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from valor_cli.kernels.replies.json_texts import (
@@ -23,6 +23,7 @@ VALUES = st.recursive(
 )
 
 
+@settings(max_examples=40)
 @given(VALUES.filter(lambda value: "Infinity" not in json.dumps(value)))
 def test_any_value_comes_back(value: object) -> None:
     assert parse_json(f" {json.dumps(value)}\n") == (value, ())

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from valor_cli.kernels.replies.json_values import DEEPEST, fenced, json_values, objects, reply_text
@@ -78,36 +78,11 @@ def test_values_in_the_order_that_they_count(reply: str, values: list[Any]) -> N
 
 @pytest.mark.parametrize(
     "reply",
-    [
-        "",
-        " \n",
-        "I'm sorry, but I can't help with that.",
-        "{'a': 1}",
-        '{"a": NaN}',
-        '{"a": -Infinity}',
-        '{"a": 1e999}',
-        '{"a": ' + "9" * 500 + "}",
-        '{"a": 01}',
-        '{"a": .5}',
-        '{"a": +1}',
-        '{"a": True}',
-        '{"a": nullx}',
-        '{"a" 1}',
-        '{"a":, "b": 1}',
-        '{"a":}',
-        "{1: 2}",
-        '{"a"}',
-        "{,}",
-        "[,]",
-        "[1 2]",
-        '[1}, {"a": 1]',
-        '["\\x41"]',
-        '["it\\\'s"]',
-        '["\\u12"]',
-        '// none\n{"a": 1 /* one */}',
-        '{"a": 1',
-        "[1",
-    ],
+    ["", " \n", "I'm sorry, but I can't help with that.", "{'a': 1}", '{"a": NaN}', '{"a": 1e999}']
+    + ['{"a": -Infinity}', '{"a": ' + "9" * 500 + "}", '{"a": 01}', '{"a": .5}', '{"a": +1}']
+    + ['{"a": True}', '{"a": nullx}', '{"a" 1}', '{"a":, "b": 1}', '{"a":}', "{1: 2}", '{"a"}']
+    + ["{,}", "[,]", "[1 2]", '[1}, {"a": 1]', '["\\x41"]', '["it\\\'s"]', '["\\u12"]', "[1"]
+    + ['// none\n{"a": 1 /* one */}', '{"a": 1'],
 )
 def test_what_is_no_json(reply: str) -> None:
     assert json_values(reply) == []
@@ -186,32 +161,26 @@ def test_of_what_is_too_deep_the_inside_is_read() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("piece", "values"),
+    "piece",
     [
-        ("[", 0),
-        ("{", 0),
-        ('"', 0),
-        ('{"', 0),
-        ('["', 0),
-        ('["[",', 0),
-        ('{"a":', 0),
-        ('[{"[":"{', 0),
-        ('["\\', 0),
-        ('["\\"', 0),
-        ("[ \n", 0),
-        ('{{["', 0),
-        ("```\n", 0),
-        ("~~~ [\n", 0),
-        ("<think>", 0),
-        ("</think>[", 0),
-        ("<think>[</think>", 0),
-        ("[1,", 0),
-        ("[]", MANY),
-        ("]", 0),
-    ],
+        "[",
+        "{",
+        '"',
+        '{"',
+        '["',
+        '["[",',
+        '{"a":',
+        '[{"[":"{',
+        '["\\',
+        '["\\"',
+        "[ \n",
+        '{{["',
+        "```\n",
+    ]
+    + ["~~~ [\n", "<think>", "</think>[", "<think>[</think>", "[1,", "[]", "]"],
 )
-def test_hostile_replies_take_time_in_proportion(piece: str, values: int) -> None:
-    assert len(json_values(piece * MANY)) == values
+def test_hostile_replies_take_time_in_proportion(piece: str) -> None:
+    assert len(json_values(piece * MANY)) == (MANY if piece == "[]" else 0)
     # What follows is found, unless it is a part of a string, or of a thought without end.
     found = json_values(piece * MANY + '\n{"a": 1}')
     assert found[:1] in ([{"a": 1}], [])
@@ -229,6 +198,7 @@ def test_any_value_is_read_back(value: Any) -> None:
     assert json_values(json.dumps(value, ensure_ascii=False, indent=1))[0] == value
 
 
+@settings(max_examples=40)
 @given(CONTAINERS, PROSE, PROSE)
 def test_any_list_and_object_is_found_in_prose(value: Any, before: str, behind: str) -> None:
     found = json_values(f"{before}{json.dumps(value)}{behind}")

@@ -8,6 +8,7 @@ from typing import get_args
 
 import pytest
 
+from valor_cli.kernels.secrets.checksums import base58check, bech32
 from valor_cli.kernels.secrets.payment_cards import is_payment_card
 from valor_cli.kernels.secrets.personal_data import find_personal_data
 from valor_cli.kernels.secrets.personal_entities import DEFAULT_ENTITIES, Entity
@@ -33,17 +34,8 @@ def test_spans_are_places_and_kinds() -> None:
 @pytest.mark.parametrize(
     "number",
     # The test numbers that the schemes publish.
-    [
-        "4111111111111111",
-        "4222222222222",
-        "5555555555554444",
-        "2223003122003222",
-        "378282246310005",
-        "30569309025904",
-        "6011111111111117",
-        "3530111333300000",
-        "6200000000000005",
-    ],
+    ["4111111111111111", "4222222222222", "5555555555554444", "2223003122003222", "378282246310005"]
+    + ["30569309025904", "6011111111111117", "3530111333300000", "6200000000000005"],
 )
 def test_card_numbers_of_every_scheme(number: str) -> None:
     assert is_payment_card(number)
@@ -117,6 +109,7 @@ def test_email_addresses(text: str, expected: list[str]) -> None:
     [
         ("iban", "GB82 WEST 1234 5698 7654 32 is mine", ["GB82 WEST 1234 5698 7654 32"]),
         ("iban", "de89370400440532013000.", ["de89370400440532013000"]),
+        ("iban", "NO9386011117947 NO9386011117974", ["NO9386011117947"]),
         ("iban", "GB82WEST12345698765433 ZZ82WEST12345698765432 XGB82WEST12345698765432", []),
         ("ip", "at 192.168.1.1. and 8.8.8.8:53", ["192.168.1.1", "8.8.8.8"]),
         ("ip", "fe80::1: [2001:db8::8a2e:370:7334]", ["fe80::1", "2001:db8::8a2e:370:7334"]),
@@ -168,3 +161,23 @@ def test_labels_of_presidio_s_sentences(kind: str) -> None:
     ]
     assert len(labelled) > 5
     assert sorted(seen) == sorted(labelled)
+
+
+def test_base58check_of_the_first_address() -> None:
+    assert base58check("1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa")
+    assert not base58check("1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNb")
+    assert not base58check("1A1zP1eP5QGefi2DMPTfTL5SLmv7Div0Na")
+    assert not base58check("z" * 60)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4",  # BIP 173
+        "bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0",  # BIP 350
+    ],
+)
+def test_bech32_of_the_proposals_examples(address: str) -> None:
+    assert bech32(address)
+    assert not bech32(address[:-1] + ("q" if address[-1] != "q" else "p"))
+    assert not bech32(address + "b")

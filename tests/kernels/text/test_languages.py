@@ -75,16 +75,8 @@ def test_nothing_but_openings(text: str) -> None:
     assert len(prose(text * 100_000)) <= 6_005
 
 
-def test_letters() -> None:
-    assert letters("ab 12 é!") == 3
-    assert letters("漢字かなカナ한글") == 16
-    assert letters("😀 123") == 0
-
-
-def test_one_language() -> None:
-    assert one_language("bs") == one_language("sr") == "hr"
-    assert one_language("nb") == "no"
-    assert one_language("de") == "de"
+def test_letters_of_scripts_with_a_word_in_a_letter_count_more() -> None:
+    assert [letters(text) for text in ("ab 12 é!", "漢字かなカナ한글", "😀 123")] == [3, 16, 0]
 
 
 def test_names_are_those_of_the_model() -> None:

@@ -16,14 +16,6 @@ TEXT = "The film Modern Times, of 1936, shows I. Clown in his worst hour; 8 Osca
 INTENSITIES: tuple[Intensity, ...] = ("low", "medium", "high")
 
 
-@pytest.mark.parametrize("kind", CHANGES)
-@pytest.mark.parametrize("intensity", INTENSITIES)
-def test_the_seed_decides(kind: str, intensity: Intensity) -> None:
-    first = perturbed(TEXT, kind, intensity, "1")
-    assert first == perturbed(TEXT, kind, intensity, "1")
-    assert (first == TEXT) == (kind == "copy")
-
-
 @pytest.mark.parametrize("kind", ["typo", "case", "word_swap", "ocr", "comma", "homoglyph"])
 def test_more_intensity_changes_more_words(kind: str) -> None:
     def changed(intensity: Intensity) -> int:
@@ -82,9 +74,8 @@ def test_case_and_punctuation() -> None:
 @pytest.mark.parametrize("text", ["", " ", "\n\t", "...", "日本語", "🙂"])
 def test_what_has_nothing_to_change_stays_or_changes_without_an_error(kind: str, text: str) -> None:
     for intensity in INTENSITIES:
-        found = perturbed(text, kind, intensity, "9")
-        assert isinstance(found, str)
-        assert text or not found
+        assert text or not perturbed(text, kind, intensity, "9")
+        assert (perturbed(TEXT, kind, intensity, "1") == TEXT) == (kind == "copy")
 
 
 @given(st.text(max_size=60), st.sampled_from(sorted(CHANGES)), st.sampled_from(INTENSITIES))

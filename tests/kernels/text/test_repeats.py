@@ -114,9 +114,3 @@ def test_work_is_bounded() -> None:
     assert cut.covered <= whole.covered <= cut.at_most <= len(word)
     assert cut.covered < cut.at_most
     assert most_repeated(word, work=1) == cut
-
-
-def test_a_loop_is_told_by_its_unit() -> None:
-    unit = "I am sorry, I cannot help with that. "
-    found = most_repeated(unit * 1000)
-    assert (found.length, len(found.starts)) == (37, 1000)

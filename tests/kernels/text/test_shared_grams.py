@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from valor_cli.kernels.text import shared_grams as module
-from valor_cli.kernels.text.shared_grams import gram_counts, shared_grams
+from valor_cli.kernels.text.shared_grams import gram_counts, overlap_rates, shared_grams
 from valor_cli.kernels.text.token_codes import Coded, WordCodes
 
 TEXTS = st.lists(st.text("abc", max_size=8).map(" ".join), max_size=6)
@@ -52,3 +52,11 @@ def test_as_counted_one_pair_at_a_time(
         one_by_one(texts[at], reference, order)
         for at, reference in zip(paired, references, strict=True)
     ]
+
+
+def test_rates_are_zero_where_a_side_has_nothing() -> None:
+    rates = overlap_rates(np.array([2, 0, 0]), np.array([4, 0, 3]), np.array([8, 5, 0]))
+    assert rates.precision.tolist() == [0.5, 0, 0]
+    assert rates.recall.tolist() == [0.25, 0, 0]
+    # 2 · 1/2 · 1/4 / (3/4)
+    assert rates.f1.tolist() == [pytest.approx(1 / 3), 0, 0]

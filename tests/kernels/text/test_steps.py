@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import re
-import re._constants as codes  # type: ignore[import-not-found, import-untyped, unused-ignore]
-import re._parser as parser  # type: ignore[import-not-found, import-untyped, unused-ignore]
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from valor_cli.kernels.text import steps
 from valor_cli.kernels.text.steps import align, find_steps, words_of
 
 
@@ -74,33 +69,6 @@ def test_places() -> None:
     assert text[first.start : first.end] == " 1. Boil **it**."
     assert text[first.body : first.end] == "Boil **it**."
     assert text[second.start : second.end] == " 2. Eat."
-
-
-def repeats_in(tree: Any, inside: bool = False) -> bool:
-    """Whether a pattern has a repetition without limit in another."""
-    for name, argument in tree:
-        unlimited = False
-        if name in (codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT):
-            unlimited = argument[1] is codes.MAXREPEAT
-            if unlimited and inside:
-                return True
-        parts = argument if isinstance(argument, list | tuple) else ()
-        for part in parts:
-            branches = part if isinstance(part, list) else [part]
-            if any(
-                isinstance(one, parser.SubPattern) and repeats_in(one, inside or unlimited)
-                for one in branches
-            ):
-                return True
-    return False
-
-
-def test_patterns_are_linear() -> None:
-    assert repeats_in(parser.parse("(a+b)+"))
-    assert repeats_in(parser.parse("(?:x|(?:a*))*"))
-    patterns = [one for one in vars(steps).values() if isinstance(one, re.Pattern)]
-    assert len(patterns) == 8
-    assert not any(repeats_in(parser.parse(one.pattern, one.flags)) for one in patterns)
 
 
 @pytest.mark.parametrize("unit", ["1. ", "1.\n\n", "- \n", "step 1 ", "> #", "(1) ", "\n ", "**"])

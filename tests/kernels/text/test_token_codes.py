@@ -95,12 +95,6 @@ def lines_of(words: LineWords) -> list[list[str]]:
     return lines
 
 
-def test_lines() -> None:
-    found = ascii_lines("The cat\n\nthe CAT sat")
-    assert lines_of(found) == [["the", "cat"], [], ["the", "cat", "sat"]]
-    assert sorted(found.distinct) == ["cat", "sat", "the"]
-
-
 def test_line_by_line() -> None:
     assert lines_of(line_by_line(str.split)("a b\n\n a\n")) == [["a", "b"], [], ["a"], []]
 
@@ -133,12 +127,6 @@ def test_lines_without_words_are_none() -> None:
     assert coded.line_counts().tolist() == [2, 0, 0, 1]
     # a b, c, d
     assert coded.lines.tolist() == [0, 2, 3]
-
-
-def test_no_texts() -> None:
-    coded = WordCodes(str.split).of([])
-    assert coded.sequences() == coded.line_counts().tolist() == []
-    assert coded.lengths.tolist() == []
 
 
 def test_words_that_merge_have_one_number_and_are_merged_once() -> None:

@@ -48,11 +48,6 @@ def test_every_text_is_in_one_batch_within_the_bounds(
     assert flat == sorted(lengths, reverse=True)
 
 
-def test_runs_are_side_by_side_and_small_enough() -> None:
-    assert list(runs([3, 2, 1, 9, 0, 5], 5)) == [slice(0, 2), slice(2, 3), slice(3, 4), slice(4, 6)]
-    assert list(runs([], 5)) == []
-
-
 @given(LENGTHS, st.integers(0, 80))
 def test_every_text_is_in_one_run_within_the_bound(sizes: list[int], most: int) -> None:
     found = [sizes[run] for run in runs(iter(sizes), most)]

@@ -32,13 +32,6 @@ def test_both_contrasts_by_hand() -> None:
     assert own.separate() == (pytest.approx(0.05, abs=1e-12), 1)
 
 
-def test_contrasts_of_different_sentences() -> None:
-    # One sentence entails it, another contradicts it: .9 - .05, but separately .9 - .8.
-    own = supported([0.9, 0.1], [0.05, 0.8])
-    assert own.paired() == (pytest.approx(0.85, abs=1e-12), 0)
-    assert own.separate() == (pytest.approx(0.1, abs=1e-12), 0)
-
-
 def test_the_first_of_several_best() -> None:
     own = supported([0.5, 0.5], [0.25, 0.25])
     assert own.paired() == own.separate() == (0.25, 0)

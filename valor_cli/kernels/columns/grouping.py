@@ -31,6 +31,20 @@ def spread(starts: Ints, counts: Ints) -> NDArray[np.int64]:
     return elements
 
 
+def offsets(sizes: Ints | NDArray[np.bool_]) -> NDArray[np.int64]:
+    """(n + 1,) where runs of these sizes, (n,), begin one after the other, and the last ends."""
+    found = np.zeros(len(sizes) + 1, np.int64)
+    np.cumsum(sizes, out=found[1:])
+    return found
+
+
+def begins(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Whether each value differs from the one before; true for the first."""
+    new = np.ones(len(values), np.bool_)
+    new[1:] = values[1:] != values[:-1]
+    return new
+
+
 def quotient(part: NDArray[Any], whole: NDArray[Any], instead: float) -> NDArray[np.float64]:
     """part / whole, with `instead` where whole is 0, for any shape."""
     shape = np.broadcast_shapes(part.shape, whole.shape)
@@ -224,9 +238,8 @@ def _by_image(image: Ints, within: Ints | None) -> NDArray[np.int64]:
 
 def places_in_runs(values: Ints) -> NDArray[np.int64]:
     """0, 1, 2 … within each run of equal neighbours."""
-    start = np.concatenate([[True], values[1:] != values[:-1]])[: len(values)]
-    begins = np.flatnonzero(start)
-    return np.arange(len(values)) - np.repeat(begins, np.diff(np.append(begins, len(values))))
+    start = np.flatnonzero(begins(values))
+    return np.arange(len(values)) - np.repeat(start, np.diff(start, append=len(values)))
 
 
 def grouped(cell: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -239,13 +252,8 @@ def grouped(cell: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int6
         order: (n,) row numbers.
         starts: (cells + 1,) where each cell present begins in `order`, and n at the end.
     """
-    n = len(cell)
-    if not n:
-        return np.zeros(0, np.int64), np.zeros(1, np.int64)
     order = order_by_group(cell)
-    ordered = cell[order]
-    new = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
-    return order, np.concatenate([[0], new, [n]])
+    return order, np.append(np.flatnonzero(begins(cell[order])), len(cell))
 
 
 def order_by_group(group: Ints) -> NDArray[np.int64]:

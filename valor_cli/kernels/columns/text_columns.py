@@ -26,8 +26,23 @@ _LONE: Final = "surrogatepass"
 """Half a character, which no file can hold, is a report's business."""
 
 
+class _Column(Sequence[T], Generic[T]):
+    """A sequence, equal to every other of the same elements."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if isinstance(other, str) or not isinstance(other, Sequence) or len(self) != len(other):
+            return False
+        return all(a == b for a, b in zip(self, other, strict=True))
+
+    __hash__ = None  # type: ignore[assignment]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class TextColumn(Sequence[str | None]):
+class TextColumn(_Column[str | None]):
     """Texts or None.
 
     Attributes:
@@ -85,11 +100,6 @@ class TextColumn(Sequence[str | None]):
         for low in range(0, len(self), _AT_ONCE):
             yield from self._some(low, min(low + _AT_ONCE, len(self)))
 
-    def __eq__(self, other: object) -> bool:
-        return _equal(self, other)
-
-    __hash__ = None  # type: ignore[assignment]
-
     def part(self, low: int, high: int) -> TextColumn:
         """The texts from `low` to below `high`, without copying."""
         begin, end = (self.ends[[low, high]] - self.ends[0]).tolist()
@@ -142,7 +152,7 @@ class TextColumn(Sequence[str | None]):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ListColumn(Sequence[tuple[str, ...] | None]):
+class ListColumn(_Column[tuple[str, ...] | None]):
     """Tuples of texts, or None.
 
     Attributes:
@@ -207,11 +217,6 @@ class ListColumn(Sequence[tuple[str, ...] | None]):
             else:
                 yield tuple(next(texts) or "" for _ in range(count))
 
-    def __eq__(self, other: object) -> bool:
-        return _equal(self, other)
-
-    __hash__ = None  # type: ignore[assignment]
-
     def part(self, low: int, high: int) -> ListColumn:
         """The lists from `low` to below `high`, without copying."""
         begin, end = (self.ends[[low, high]] - self.ends[0]).tolist()
@@ -243,6 +248,15 @@ def _absent(parts: Sequence[TextColumn | ListColumn]) -> NDArray[np.bool_] | Non
     return ~np.concatenate([part.there() for part in parts])
 
 
+def _flags(none: list[int], count: int) -> NDArray[np.bool_] | None:
+    """Which of so many values are None; None where all are there."""
+    if not none:
+        return None
+    flags = np.zeros(count, np.bool_)
+    flags[none] = True
+    return flags
+
+
 class TextWriter:
     """Builds a column of texts."""
 
@@ -263,12 +277,8 @@ class TextWriter:
 
     def column(self) -> TextColumn:
         """The column of all items; the writer cannot be used afterwards."""
-        ends = np.zeros(len(self._ends) + 1, np.int64)
-        ends[1:] = self._ends
-        none = None
-        if self._none:
-            none = np.zeros(len(self._ends), np.bool_)
-            none[self._none] = True
+        ends = np.array([0, *self._ends], np.int64)
+        none = _flags(self._none, len(self._ends))
         return TextColumn(np.frombuffer(self._content, np.uint8), ends, none)
 
 
@@ -293,14 +303,11 @@ class ListWriter:
 
     def column(self) -> ListColumn:
         """The column of all items; the writer cannot be used afterwards."""
-        none = None
-        if self._none:
-            none = np.zeros(len(self._ends) - 1, np.bool_)
-            none[self._none] = True
+        none = _flags(self._none, len(self._ends) - 1)
         return ListColumn(self._texts.column(), np.array(self._ends, np.int64), none)
 
 
-class Constant(Sequence[T], Generic[T]):
+class Constant(_Column[T]):
     """A constant sequence."""
 
     __slots__ = ("_count", "value")
@@ -325,13 +332,8 @@ class Constant(Sequence[T], Generic[T]):
     def __iter__(self) -> Iterator[T]:
         return repeat(self.value, self._count)
 
-    def __eq__(self, other: object) -> bool:
-        return _equal(self, other)
 
-    __hash__ = None  # type: ignore[assignment]
-
-
-class Chained(Sequence[T], Generic[T]):
+class Chained(_Column[T]):
     """Concatenated sequences, without copying."""
 
     __slots__ = ("_ends", "parts")
@@ -357,11 +359,6 @@ class Chained(Sequence[T], Generic[T]):
     def __iter__(self) -> Iterator[T]:
         return chain.from_iterable(self.parts)
 
-    def __eq__(self, other: object) -> bool:
-        return _equal(self, other)
-
-    __hash__ = None  # type: ignore[assignment]
-
 
 def ends_of(lengths: Sequence[NDArray[Any]]) -> Ints:
     """Start of each item of given lengths, and end of the last."""
@@ -383,11 +380,3 @@ def _bounds(at: slice, count: int) -> tuple[int, int]:
     if step != 1:
         raise ValueError("columns are cut into neighbours alone")
     return low, max(low, high)
-
-
-def _equal(one: Sequence[Any], other: object) -> bool:
-    if one is other:
-        return True
-    if isinstance(other, str) or not isinstance(other, Sequence) or len(one) != len(other):
-        return False
-    return all(a == b for a, b in zip(one, other, strict=True))

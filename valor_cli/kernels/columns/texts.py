@@ -1,11 +1,12 @@
-"""Sort and look up columns of byte strings.
+"""Sort and look up columns of byte strings; cut texts into blocks.
 
-A text is bytes without NUL: of kind `S`, which numpy pads with NULs, or an object that holds
-bytes.
+A text of a column is bytes without NUL: of kind `S`, which numpy pads with NULs, or an object that
+holds bytes.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -34,13 +35,6 @@ def order_of(texts: Texts) -> Ints:
 def is_ascending(texts: Texts) -> bool:
     """Whether the texts are sorted."""
     return bool((texts[1:] >= texts[:-1]).all())
-
-
-def begins(texts: Texts) -> NDArray[np.bool_]:
-    """Whether each text differs from the one before; true for the first."""
-    new = np.ones(len(texts), np.bool_)
-    new[1:] = texts[1:] != texts[:-1]
-    return new
 
 
 def positions(texts: Texts, keys: Texts) -> Ints:
@@ -74,3 +68,17 @@ def _words(texts: Texts) -> list[NDArray[np.uint64]]:
     count = -(-width // _WORD)
     words = texts.astype(f"S{count * _WORD}").view(">u8").reshape(len(texts), count)
     return [words[:, word].astype(np.uint64) for word in range(count)]
+
+
+def text_blocks(texts: Iterable[str], characters: int) -> Iterator[list[str]]:
+    """Texts, about so many characters at a time."""
+    block: list[str] = []
+    size = 0
+    for text in texts:
+        block.append(text)
+        size += len(text) + 1
+        if size >= characters:
+            yield block
+            block, size = [], 0
+    if block:
+        yield block

@@ -6,7 +6,7 @@ import numpy as np
 
 from valor_cli.kernels.geometry import masks
 from valor_cli.kernels.geometry.outlines import outlines
-from valor_cli.kernels.geometry.polygons import corners, geometries
+from valor_cli.kernels.geometry.polygons import POLYGON_TYPE, corners, geometries
 from valor_cli.kernels.geometry.raster import raster_boxes, raster_polygons
 from valor_cli.kernels.geometry.shapes import (
     BOX,
@@ -21,8 +21,6 @@ from valor_cli.kernels.geometry.shapes import (
     Shapes,
     joined,
 )
-
-POLYGON_TYPE = 3
 
 
 def areas(shapes: Shapes) -> Floats:
@@ -125,7 +123,7 @@ def _quadrilaterals(points: Floats) -> Polygons:
 
 def _around(polygons: Polygons) -> Floats:
     """(n, 4) smallest box around the points of each object; zeros around none."""
-    starts = polygons.rings[polygons.parts[polygons.objects]]
+    starts = polygons.starts
     box = np.zeros((len(polygons), 4))
     some = np.flatnonzero(np.diff(starts))
     if len(some):
@@ -143,7 +141,7 @@ def _rotated_boxes(shapes: Shapes) -> Floats:
     import shapely
 
     polygons = _polygons(shapes)
-    starts = polygons.rings[polygons.parts[polygons.objects]]
+    starts = polygons.starts
     some = np.flatnonzero(np.diff(starts))
     owner = np.repeat(np.arange(len(some)), np.diff(starts)[some])
     rotated = np.zeros((len(polygons), 5))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.kernels import engine
-from valor_cli.kernels.columns.grouping import summed
+from valor_cli.kernels.columns.grouping import offsets, summed
 from valor_cli.kernels.geometry.shapes import Floats, Ints, Masks
 
 RUNS_AT_ONCE = 1 << 18
@@ -27,11 +27,10 @@ class Runs:
     """
 
     def __init__(self, masks: Masks) -> None:
-        pixels = np.zeros(len(masks.counts) + 1, np.int64)
-        np.cumsum(masks.counts, out=pixels[1:])
+        pixels = offsets(masks.counts)
         # Every second count of an object, from its second one on.
         runs = np.diff(masks.starts) // 2
-        self.starts = np.concatenate([[0], np.cumsum(runs)])
+        self.starts = offsets(runs)
         at = np.repeat(masks.starts[:-1] + 1 - 2 * self.starts[:-1], runs)
         at += np.arange(0, 2 * len(at), 2)
         lengths = masks.counts[at]
@@ -42,8 +41,7 @@ class Runs:
         self.begin = pixels[at]
         self.end = self.begin + lengths
         self.ended = np.concatenate([[0], self.end])
-        self.before = np.zeros(len(at) + 1, np.int64)
-        np.cumsum(lengths, out=self.before[1:])
+        self.before = offsets(lengths)
         self.offset = pixels[masks.starts]
 
 
@@ -136,7 +134,7 @@ def from_runs(owner: Ints, begin: Ints, end: Ints, size: Ints) -> Masks:
     full[runs > 0] = end[last[runs > 0]] == pixels[runs > 0]
     # Every run has the background before it; what is left at the end is one more.
     lengths = 2 * runs + ~full
-    starts = np.concatenate([[0], np.cumsum(lengths)])
+    starts = offsets(lengths)
     edges = np.empty(starts[-1], np.int64)
     place = starts[owner] + 2 * (np.arange(len(owner)) - (np.cumsum(runs) - runs)[owner])
     edges[place], edges[place + 1] = begin, end

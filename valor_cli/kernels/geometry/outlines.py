@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.kernels.columns.grouping import blocks, spread
+from valor_cli.kernels.columns.grouping import blocks, offsets, spread
 from valor_cli.kernels.geometry.masks import Runs
 from valor_cli.kernels.geometry.polygons import from_geometries, geometries
 from valor_cli.kernels.geometry.shapes import Floats, Ints, Masks, Polygons, joined_polygons
@@ -66,7 +66,7 @@ class _Corners(NamedTuple):
 
 
 def _outlines(masks: Masks) -> Polygons:
-    lines = np.concatenate([[0], np.cumsum(masks.size[:, 1] + 1)])
+    lines = offsets(masks.size[:, 1] + 1)
     tall = int(masks.size[:, 0].max()) + 2
     strips = _strips(masks, lines)
     corners = _corners(strips, tall)
@@ -87,7 +87,7 @@ def _outlines(masks: Masks) -> Polygons:
     order = _along(following, ring)
     leaders, sizes = np.unique(ring, return_counts=True)
     ring = np.searchsorted(leaders, ring)
-    starts = np.concatenate([[0], np.cumsum(sizes)])
+    starts = offsets(sizes)
     points = np.column_stack([corners.line - lines[owner], corners.y])[order]
     hole = _turning(points, starts) > 0
     heights = _key(corners.line, corners.y, owner, lines, tall)[across]
@@ -216,7 +216,7 @@ def _assembled(points: Floats, starts: Ints, outer: Ints, owner: Ints, n: int) -
     around, rings = np.unique(outer, return_counts=True)
     return Polygons(
         points[spread(starts[order], sizes)],
-        np.concatenate([[0], np.cumsum(sizes)]),
-        np.concatenate([[0], np.cumsum(rings)]),
-        np.concatenate([[0], np.cumsum(np.bincount(owner[around], minlength=n))]),
+        offsets(sizes),
+        offsets(rings),
+        offsets(np.bincount(owner[around], minlength=n)),
     )

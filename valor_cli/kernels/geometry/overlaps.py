@@ -8,18 +8,20 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.kernels.columns.grouping import blocks, quotient, spread
+from valor_cli.kernels import engine
+from valor_cli.kernels.columns.grouping import quotient
+from valor_cli.kernels.geometry import boxes, masks
 from valor_cli.kernels.geometry.boxes import (
+    Compared,
     Pairs,
+    filled_pairs,
     joined_pairs,
     overlapping_boxes,
-    pairs_above_iou,
     shared_areas,
 )
 from valor_cli.kernels.geometry.conversion import areas, bounds
-from valor_cli.kernels.geometry.mask_overlaps import overlapping_masks
 from valor_cli.kernels.geometry.polygons import corners, directions, geometries
-from valor_cli.kernels.geometry.shapes import Floats, Ints, Shapes
+from valor_cli.kernels.geometry.shapes import Floats, Ints, Masks, Shapes
 
 PAIRS_AT_ONCE = 1 << 14
 """Pairs that are compared together."""
@@ -65,23 +67,40 @@ def overlapping(
         return joined_pairs([])
     if kinds == {"mask"}:
         mine, theirs = detections.mask, ground_truths.mask
-        return overlapping_masks(mine, rows, theirs, crowd, first, count, least)
+        own, other = masks.areas(mine)[rows], masks.areas(theirs)
+        return _of_masks(mine, rows, theirs, Compared(first, count, own, other, crowd, least))
     if kinds == {"box"}:
-        boxes = detections.box, ground_truths.box
-        return overlapping_boxes(*boxes, crowd, first, count, least, rows)
+        sides = detections.box, ground_truths.box
+        return overlapping_boxes(*sides, crowd, first, count, least, rows)
     detections = detections.take(rows)
     shared, own, other = _measured(detections, ground_truths)
-    parts: list[Pairs] = []
     own_bounds, other_bounds = bounds(detections), bounds(ground_truths)
-    for block in blocks(count, PAIRS_AT_ONCE):
-        d = np.repeat(np.arange(block.start, block.stop), count[block])
-        g = spread(first[block], count[block])
-        near = shared_areas(own_bounds[d], other_bounds[g]) > 0
-        d, g = d[near], g[near]
-        common = shared(d, g)
-        union = np.where(crowd[g], own[d], own[d] + other[g] - common)
-        parts.append(pairs_above_iou(d, g, quotient(common, union, 0.0), least))
-    return joined_pairs(parts)
+    return Compared(first, count, own, other, crowd, least).pairs(
+        shared, lambda d, g: shared_areas(own_bounds[d], other_bounds[g]) > 0, PAIRS_AT_ONCE
+    )
+
+
+def _of_masks(mine: Masks, rows: Ints, theirs: Masks, compared: Compared) -> Pairs:
+    """Pairs of some of the masks of detections with those of ground truths."""
+    kernel = engine.compiled
+    if kernel is not None:
+        columns = *masks.columns_of(mine), *masks.columns_of(theirs)
+        ranges = [np.ascontiguousarray(one) for one in (rows, compared.first, compared.count)]
+        crowd = np.ascontiguousarray(compared.crowd)
+
+        def fill(block: slice, found: Pairs) -> int:
+            asked = [one[block] for one in (*ranges, compared.own)]
+            return kernel.overlapping_masks(
+                *columns, *asked, compared.other, crowd, *found, compared.least
+            )
+
+        return filled_pairs(compared.count, fill, boxes.PAIRS_AT_ONCE)
+    size = mine.size[rows]
+    return compared.pairs(
+        lambda d, g: masks.intersections(mine, theirs, rows[d], g),
+        lambda d, g: (size[d] == theirs.size[g]).all(axis=1),
+        boxes.PAIRS_AT_ONCE,
+    )
 
 
 def _measured(detections: Shapes, ground_truths: Shapes) -> tuple[Shared, Floats, Floats]:

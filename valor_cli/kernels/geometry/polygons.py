@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.kernels.columns.grouping import spread
+from valor_cli.kernels.columns.grouping import offsets, spread
 from valor_cli.kernels.geometry.shapes import Floats, Ints, Polygons, joined_polygons
 
 Geometries = NDArray[np.object_]
@@ -87,9 +87,9 @@ def from_geometries(geometry: Geometries) -> Polygons:
     repeated = np.cumsum(sizes) - 1
     return Polygons(
         np.delete(points, repeated, axis=0),
-        _starts(sizes - 1),
-        _starts(np.bincount(of_part, minlength=len(parts))),
-        _starts(np.bincount(of_object, minlength=len(geometry))),
+        offsets(sizes - 1),
+        offsets(np.bincount(of_part, minlength=len(parts))),
+        offsets(np.bincount(of_object, minlength=len(geometry))),
     )
 
 
@@ -130,12 +130,12 @@ def without_short_rings(polygons: Polygons) -> Polygons:
     some[some] = enough[polygons.parts[:-1][some]]
     rings = enough & np.repeat(some, np.diff(polygons.parts))
     sizes = np.diff(polygons.rings)[rings]
-    kept = np.concatenate([[0], np.cumsum(rings)])
-    parts = np.concatenate([[0], np.cumsum(some)])
+    kept = offsets(rings)
+    parts = offsets(some)
     return Polygons(
         polygons.points[spread(polygons.rings[:-1][rings], sizes)],
-        _starts(sizes),
-        _starts(np.diff(kept[polygons.parts])[some]),
+        offsets(sizes),
+        offsets(np.diff(kept[polygons.parts])[some]),
         parts[polygons.objects],
     )
 
@@ -146,9 +146,9 @@ def _repaired(polygons: Polygons) -> tuple[Geometries, Bools, Bools]:
 
     n = len(polygons)
     kept = without_short_rings(polygons)
-    broken = _points(kept) < _points(polygons)
+    broken = np.diff(kept.starts) < np.diff(polygons.starts)
     of_object = np.repeat(np.arange(n), np.diff(kept.objects))
-    _check_edges(kept, np.flatnonzero(_points(kept) > _MANY), _meet_too_often)
+    _check_edges(kept, np.flatnonzero(np.diff(kept.starts) > _MANY), _meet_too_often)
     part, wrong = _valid_parts(kept)
     broken[of_object[wrong]] = True
     _check_edges(kept, np.unique(of_object[wrong]), _cross_too_often)
@@ -204,7 +204,7 @@ def _check_edges(polygons: Polygons, rows: Ints, too_often: Callable[[Floats], b
     Raises:
         TooComplexError: There are any.
     """
-    starts = _points_before(polygons)
+    starts = polygons.starts
     rows = rows[np.diff(starts)[rows] > _FEW]
     if not len(rows):
         return
@@ -273,17 +273,3 @@ def _collected(pieces: Geometries, owner: Ints, n: int) -> Geometries:
     if len(several):
         geometry[several] = shapely.multipolygons(pieces[~alone], indices=place)
     return geometry
-
-
-def _points(polygons: Polygons) -> Ints:
-    """(n,) how many points each object has."""
-    return np.diff(_points_before(polygons))
-
-
-def _points_before(polygons: Polygons) -> Ints:
-    """(n + 1,) where the points of each object begin, and the end of all."""
-    return polygons.rings[polygons.parts[polygons.objects]]
-
-
-def _starts(sizes: Ints) -> Ints:
-    return np.concatenate([[0], np.cumsum(sizes)])

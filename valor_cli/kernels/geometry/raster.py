@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from valor_cli.kernels import engine
+from valor_cli.kernels.columns.grouping import offsets
 from valor_cli.kernels.geometry.masks import Runs, from_runs
 from valor_cli.kernels.geometry.polygons import without_short_rings
 from valor_cli.kernels.geometry.rle import LARGEST_SIDE, decoded
@@ -118,7 +119,7 @@ def _filled(masks: Masks, owner: Ints, hole: Any, size: Ints) -> Masks:
     runs = Runs(masks)
     of_mask = np.repeat(np.arange(len(masks)), np.diff(runs.starts))
     # All on one line, with a pixel between the owners.
-    offset = np.concatenate([[0], np.cumsum(size[:, 0] * size[:, 1] + 1)])
+    offset = offsets(size[:, 0] * size[:, 1] + 1)
     shift = (offset[owner] - runs.offset[:-1])[of_mask]
     pixel = np.concatenate([runs.begin + shift, runs.end + shift])
     layer = np.where(hole, -len(masks) - 1, 1)[of_mask]

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.kernels import engine
-from valor_cli.kernels.columns.grouping import summed
+from valor_cli.kernels.columns.grouping import offsets, summed
 from valor_cli.kernels.geometry.masks import foreground_pixels
 from valor_cli.kernels.geometry.shapes import Ints, Masks
 
@@ -119,7 +119,7 @@ def from_counts(counts: Sequence[Sequence[int]], sizes: Ints) -> tuple[Masks, Bo
         and all adding up to height times width.
     """
     lengths = np.fromiter(map(len, counts), np.int64, len(counts))
-    starts = np.concatenate([[0], np.cumsum(lengths)])
+    starts = offsets(lengths)
     try:
         flat = np.fromiter(chain.from_iterable(counts), np.int64, int(starts[-1]))
     except OverflowError:
@@ -163,7 +163,7 @@ def _checked(counts: Ints, starts: Ints, sizes: Ints) -> tuple[Masks, Bools]:
         lengths = np.diff(starts)
         kept = np.repeat(valid, lengths)
         lengths = np.where(valid, lengths, 1)
-        starts = np.concatenate([[0], np.cumsum(lengths)])
+        starts = offsets(lengths)
         filled = np.empty(starts[-1], np.int64)
         filled[np.repeat(valid, lengths)] = counts[kept]
         filled[starts[:-1][~valid]] = pixels[~valid]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.kernels import engine
-from valor_cli.kernels.columns.grouping import spread
+from valor_cli.kernels.columns.grouping import offsets, spread
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
@@ -46,6 +46,11 @@ class Polygons:
 
     def __len__(self) -> int:
         return len(self.objects) - 1
+
+    @property
+    def starts(self) -> Ints:
+        """(n + 1,) where the points of each object begin."""
+        return self.rings[self.parts[self.objects]]
 
     def take(self, rows: Ints) -> Polygons:
         """Select objects, in that order."""
@@ -85,7 +90,7 @@ class Masks:
         """Select objects, in that order."""
         known = None if self.foreground is None else self.foreground[rows]
         if engine.compiled is not None:
-            starts = np.concatenate([[0], np.cumsum(np.diff(self.starts)[rows])])
+            starts = offsets(np.diff(self.starts)[rows])
             width = np.int32 if self.counts.dtype == np.int32 else np.int64
             counts = np.empty(starts[-1], width)
             engine.compiled.taken_counts(
@@ -226,9 +231,9 @@ def joined(parts: Sequence[Shapes]) -> Shapes:
 def _picked(starts: Ints, rows: Ints) -> tuple[Ints, Ints]:
     """Elements of some ranges, range after range, and where each range then begins."""
     sizes = np.diff(starts)[rows]
-    return spread(starts[rows], sizes), np.concatenate([[0], np.cumsum(sizes)])
+    return spread(starts[rows], sizes), offsets(sizes)
 
 
 def _joined_starts(starts: Sequence[Ints]) -> Ints:
     sizes = np.concatenate([np.diff(one) for one in starts])
-    return np.concatenate([[0], np.cumsum(sizes)])
+    return offsets(sizes)

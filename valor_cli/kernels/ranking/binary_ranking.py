@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.kernels import engine
-from valor_cli.kernels.columns.grouping import exact_quotient, quotient
+from valor_cli.kernels.columns.grouping import exact_quotient, offsets, quotient
 from valor_cli.kernels.ranking.resamples import LANES, Lanes
 
 Rows = NDArray[np.int32]
@@ -171,7 +171,7 @@ def rank_counted(
         positive: (d,) how many positives.
     """
     own = np.flatnonzero(positive)
-    first, below = _running(positive[own]), _running(every)
+    first, below = offsets(positive[own]), offsets(every)
     below_zero = int(score[own].searchsorted(0.0))
     ranking = _of_once(
         first,
@@ -300,9 +300,3 @@ def _nearest(places: Floats, targets: Floats) -> Ints:
     right = np.minimum(places.searchsorted(targets), len(places) - 1)
     left = np.maximum(right - 1, 0)
     return np.unique(np.where(targets - places[left] <= places[right] - targets, left, right))
-
-
-def _running(weights: NDArray[np.integer[Any]]) -> Ints:
-    total = np.zeros(len(weights) + 1, np.int64)
-    np.cumsum(weights, out=total[1:])
-    return total

@@ -8,19 +8,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.kernels.ranking import score_answers
-from valor_cli.kernels.ranking.score_answers import (
+from valor_cli.kernels.ranking import sparse_scores
+from valor_cli.kernels.ranking.sparse_scores import (
     UNLISTED,
     Best,
     Floats,
     Ints,
     RowNumbers,
     Rows,
+    SparseScores,
     all_distinct,
     no_best,
     without_zeros,
 )
-from valor_cli.kernels.ranking.sparse_scores import SparseScores
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +192,7 @@ class DenseScores:
         return SparseScores(np.arange(rows + 1) * width, label, self.score.ravel())
 
     def _blocks(self) -> Iterator[slice]:
-        step = max(score_answers.SCORES_AT_ONCE // max(len(self.label), 1), 1)
+        step = max(sparse_scores.SCORES_AT_ONCE // max(len(self.label), 1), 1)
         for first in range(0, len(self), step):
             yield slice(first, min(first + step, len(self)))
 

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from valor_cli.kernels import engine
 from valor_cli.kernels.columns.grouping import tallies
-from valor_cli.kernels.ranking.precision_recall import interpolate
-from valor_cli.kernels.ranking.ranking import HitOrder, running_hits
+from valor_cli.kernels.ranking.precision_recall import HitOrder, interpolate, running_hits
 from valor_cli.kernels.threads import at_once, share
 
 Rows = NDArray[np.int64]

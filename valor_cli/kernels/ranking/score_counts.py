@@ -12,8 +12,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.kernels.columns.grouping import blocks
-from valor_cli.kernels.ranking.sparse_scores import starts
+from valor_cli.kernels.columns.grouping import begins, blocks, offsets
 from valor_cli.kernels.threads import at_once
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -54,7 +53,7 @@ def count_scores(positive: Floats, every: Floats) -> LabelScores:
         positive: (p,) of its positives: other than 0, ascending.
         every: (p + m,) likewise of positives and negatives together.
     """
-    first = np.flatnonzero(_begins(every))
+    first = np.flatnonzero(begins(every))
     score = every[first]
     hits = np.bincount(score.searchsorted(positive), minlength=len(score))
     return LabelScores(score, _narrow(np.diff(first, append=len(every))), _narrow(hits))
@@ -81,7 +80,7 @@ class ScoreCounts:
         """
         counted = [count_scores(positive, every) for positive, every in labels]
         return cls(
-            starts(np.array([len(one.score) for one in counted], np.int64)), _joined(counted)
+            offsets(np.array([len(one.score) for one in counted], np.int64)), _joined(counted)
         )
 
     @staticmethod
@@ -101,7 +100,7 @@ class ScoreCounts:
                 owner, one = _merged_labels(own, owner)
                 lengths[labels] = np.bincount(owner, minlength=labels.stop - labels.start)
                 merged.append(one)
-        return ScoreCounts(starts(lengths), _joined(merged))
+        return ScoreCounts(offsets(lengths), _joined(merged))
 
     @property
     def lengths(self) -> Ints:
@@ -149,7 +148,7 @@ def _merged(parts: Sequence[LabelScores]) -> LabelScores:
     # Every part is ascending: this sort merges such runs, and takes little more than reading them.
     order = np.argsort(whole.score, kind="stable")
     score = whole.score[order]
-    first = np.flatnonzero(_begins(score))
+    first = np.flatnonzero(begins(score))
     return LabelScores(score[first], *_summed(whole, order, first))
 
 
@@ -165,7 +164,7 @@ def _merged_labels(parts: Sequence[LabelScores], owner: Ints) -> tuple[Ints, Lab
     key = owner + 1j * whole.score
     order = np.argsort(key, kind="stable")
     key = key[order]
-    first = np.flatnonzero(_begins(key))
+    first = np.flatnonzero(begins(key))
     key = key[first]
     return key.real.astype(np.int64), LabelScores(key.imag, *_summed(whole, order, first))
 
@@ -181,15 +180,7 @@ def _owners(counts: ScoreCounts, labels: slice) -> Ints:
     return np.repeat(np.arange(labels.stop - labels.start), counts.lengths[labels])
 
 
-def _begins(ascending: NDArray[Any]) -> NDArray[np.bool_]:
-    """Which numbers differ from the one before; the first does."""
-    new = np.ones(len(ascending), bool)
-    np.not_equal(ascending[1:], ascending[:-1], out=new[1:])
-    return new
-
-
 def _sums(counts: Counts, first: Ints) -> Ints:
     """The sums of counts that stand from each of these places to the next."""
-    total = np.zeros(len(counts) + 1, np.int64)
-    np.cumsum(counts, out=total[1:])
+    total = offsets(counts)
     return np.diff(total[first], append=total[-1])

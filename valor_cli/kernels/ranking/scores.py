@@ -14,8 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.kernels.ranking.dense_scores import DenseScores
-from valor_cli.kernels.ranking.score_answers import UNLISTED, Best, Ints, RowNumbers
-from valor_cli.kernels.ranking.sparse_scores import SparseScores, joined_sparse
+from valor_cli.kernels.ranking.sparse_scores import (
+    UNLISTED,
+    Best,
+    Ints,
+    RowNumbers,
+    SparseScores,
+    joined_sparse,
+)
 
 __all__ = [
     "UNLISTED",

@@ -1,33 +1,65 @@
-"""Score rows that each list some labels."""
+"""Score rows that each list some labels, and what dense and sparse rows answer."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.kernels.columns.grouping import blocks, order_of_codes
+from valor_cli.kernels.columns.grouping import blocks, offsets, order_of_codes
 from valor_cli.kernels.columns.grouping import spread as ranges
-from valor_cli.kernels.ranking import score_answers
-from valor_cli.kernels.ranking.score_answers import (
-    UNLISTED,
-    Best,
-    Floats,
-    Ints,
-    RowNumbers,
-    Rows,
-    all_distinct,
-    no_best,
-)
+
+Ints: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float64]
+Rows: TypeAlias = NDArray[np.int64] | NDArray[np.bool_]
+RowNumbers: TypeAlias = NDArray[np.int64] | NDArray[np.int32]
+
+UNLISTED: Final = 2**31 - 1
+"""The place of a label that a row does not list: behind all others."""
+
+SCORES_AT_ONCE: Final = 1 << 17
+"""Scores that a block of rows holds: a megabyte of them, which fits the processor's cache."""
 
 ENTRIES_GROUPED: Final = 1 << 20
 """Entries that are grouped by label together, unless that would take too many passes."""
 
 PASSES: Final = 8
 """Passes over all entries to group them by label, at most."""
+
+
+class Best(NamedTuple):
+    """(n,) top label of each row.
+
+    Attributes:
+        label: The label with the highest score, of equal ones the first listed; -1 where that score
+            is 0 or nothing is listed, and where it is below the 0 of a label that is not listed.
+        score: Its score; 0 where there is none.
+        tied: Whether another label has the same score; False where there is none.
+    """
+
+    label: Ints
+    score: Floats
+    tied: NDArray[np.bool_]
+
+
+def no_best(count: int) -> Best:
+    """An empty result for a number of rows."""
+    return Best(np.full(count, -1), np.zeros(count), np.zeros(count, bool))
+
+
+def without_zeros(ascending: Floats) -> Floats:
+    """Ascending scores without zeros."""
+    begin, end = ascending.searchsorted(0.0), ascending.searchsorted(0.0, side="right")
+    return ascending if begin == end else np.delete(ascending, slice(begin, end))
+
+
+def all_distinct(codes: Ints) -> bool:
+    """Whether codes are distinct, except -1 for none."""
+    used = codes[codes >= 0]
+    return len(np.unique(used)) == len(used)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +92,7 @@ class SparseScores:
             entries = np.repeat(rows, count)
         else:
             entries = ranges(self.start[:-1][rows], count[rows])
-        return SparseScores(starts(count[rows]), self.label[entries], self.score[entries])
+        return SparseScores(offsets(count[rows]), self.label[entries], self.score[entries])
 
     def between(self, low: int, high: int) -> SparseScores:
         """Rows in a range, without copying."""
@@ -80,7 +112,7 @@ class SparseScores:
         kept = label >= 0
         if kept.all():
             return replace(self, label=label)
-        start = np.append(0, np.cumsum(kept))[self.start]
+        start = offsets(kept)[self.start]
         return SparseScores(start, label[kept], self.score[kept])
 
     def _merged(self, label: NDArray[np.int32], *, highest: bool) -> SparseScores:
@@ -96,7 +128,7 @@ class SparseScores:
             total = np.bincount(group, self.score[kept], len(first)).astype(np.float64)
         order = np.argsort(first)
         entry = kept[first[order]]
-        start = starts(np.bincount(row[entry], minlength=len(self)))
+        start = offsets(np.bincount(row[entry], minlength=len(self)))
         return SparseScores(start, label[entry], total[order])
 
     def spread(self, rows: Ints, count: int) -> SparseScores:
@@ -104,14 +136,12 @@ class SparseScores:
         length = np.zeros(count, np.int64)
         length[rows] = np.diff(self.start)
         ordered = self if (rows[1:] > rows[:-1]).all() else self.take(np.argsort(rows))
-        return replace(ordered, start=starts(length))
+        return replace(ordered, start=offsets(length))
 
     def without_zeros(self) -> SparseScores:
         """The rows without labels of score 0."""
         kept = self.score != 0
-        return SparseScores(
-            np.append(0, np.cumsum(kept))[self.start], self.label[kept], self.score[kept]
-        )
+        return SparseScores(offsets(kept)[self.start], self.label[kept], self.score[kept])
 
     def last_listed_first(self) -> SparseScores:
         """The rows with the order of labels reversed."""
@@ -247,14 +277,14 @@ class SparseScores:
 
     def _entries(self) -> Iterator[tuple[NDArray[np.int32], Floats]]:
         """Labels listed and their scores, a block at a time."""
-        step = score_answers.SCORES_AT_ONCE
+        step = SCORES_AT_ONCE
         for first in range(0, len(self.label), step):
             yield self.label[first : first + step], self.score[first : first + step]
 
     def _pieces(self) -> Iterator[_Piece]:
         length = np.diff(self.start)
         # A row counts as one more, so that a long stretch of empty rows is cut too.
-        for rows in blocks(length + 1, score_answers.SCORES_AT_ONCE):
+        for rows in blocks(length + 1, SCORES_AT_ONCE):
             entries = slice(self.start[rows.start], self.start[rows.stop])
             row = np.repeat(np.arange(rows.stop - rows.start), length[rows])
             yield _Piece(rows, length[rows], row, self.label[entries], self.score[entries])
@@ -300,14 +330,7 @@ class _Piece(NamedTuple):
 def joined_sparse(parts: Sequence[SparseScores]) -> SparseScores:
     """Concatenate rows."""
     return SparseScores(
-        starts(np.concatenate([np.diff(part.start) for part in parts])),
+        offsets(np.concatenate([np.diff(part.start) for part in parts])),
         np.concatenate([part.label for part in parts]),
         np.concatenate([part.score for part in parts]),
     )
-
-
-def starts(length: Ints) -> Ints:
-    """Start of each row, and end of the last."""
-    start = np.zeros(len(length) + 1, np.int64)
-    np.cumsum(length, out=start[1:])
-    return start

@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from valor_cli.kernels.columns.texts import text_blocks
 from valor_cli.kernels.secrets.spans import Span, disjoint
 
 _LONG, _SHORT = 16, 10
@@ -48,22 +49,9 @@ def secret_spans(text: str) -> Sequence[Span]:
 
 def spans_of_all(texts: Iterable[str]) -> Iterator[Sequence[Span]]:
     """The `secret_spans` of each text."""
-    for block in _blocks(texts):
+    for block in text_blocks(texts, _AT_ONCE):
         for text, suspect in zip(block, _suspects(block).tolist(), strict=True):
             yield _spans(text) if suspect else ()
-
-
-def _blocks(texts: Iterable[str]) -> Iterator[list[str]]:
-    block: list[str] = []
-    size = 0
-    for text in texts:
-        block.append(text)
-        size += len(text) + 1
-        if size >= _AT_ONCE:
-            yield block
-            block, size = [], 0
-    if block:
-        yield block
 
 
 def _suspects(texts: list[str]) -> NDArray[np.bool_]:

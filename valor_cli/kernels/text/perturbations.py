@@ -63,18 +63,23 @@ def _words(text: str) -> list[tuple[int, int]]:
     return [found.span() for found in _WORD.finditer(text)]
 
 
+def _rewritten(text: str, spans: Sequence[tuple[int, int]], change: Callable[[str], str]) -> str:
+    """The text with some parts of it, in order, changed."""
+    pieces, last = [], 0
+    for start, end in spans:
+        pieces += [text[last:start], change(text[start:end])]
+        last = end
+    return "".join([*pieces, text[last:]])
+
+
 def _by_word(change: Callable[[str, Random], str], fits: Callable[[str], bool]) -> Change:
     """A change of single words, of those that fit."""
 
     def changed(text: str, chance: Random, share: float) -> str:
         spans = _words(text)
         fitting = [at for at, (start, end) in enumerate(spans) if fits(text[start:end])]
-        pieces, last = [], 0
-        for at in _chosen(chance, fitting, share):
-            start, end = spans[at]
-            pieces += [text[last:start], change(text[start:end], chance)]
-            last = end
-        return "".join([*pieces, text[last:]])
+        chosen = [spans[at] for at in _chosen(chance, fitting, share)]
+        return _rewritten(text, chosen, lambda word: change(word, chance))
 
     return changed
 
@@ -151,12 +156,8 @@ def _encoded(encode: Callable[[bytes], bytes]) -> Change:
             return encode(text.encode()).decode() if text else text
         spans = _words(text)
         longest = sorted(spans, key=lambda span: (span[0] - span[1], span))
-        chosen = set(longest[: max(1, round(share * len(spans)))])
-        pieces, last = [], 0
-        for start, end in (span for span in spans if span in chosen):
-            pieces += [text[last:start], encode(text[start:end].encode()).decode()]
-            last = end
-        return "".join([*pieces, text[last:]])
+        chosen = sorted(longest[: max(1, round(share * len(spans)))])
+        return _rewritten(text, chosen, lambda word: encode(word.encode()).decode())
 
     return changed
 

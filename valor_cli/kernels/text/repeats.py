@@ -18,6 +18,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from valor_cli.kernels.columns.grouping import begins, offsets
+
 Ints = NDArray[np.int64]
 
 WORK = 100_000_000
@@ -122,7 +124,7 @@ def _sorted_places(text: str, places: list[int], shortest: int) -> tuple[Ints, I
 
 def _groups(ascending: Ints) -> tuple[Ints, Ints]:
     """Of each of some ascending keys: the first place that has it, and how many do."""
-    starts = np.flatnonzero(np.append(True, ascending[1:] != ascending[:-1]))
+    starts = np.flatnonzero(begins(ascending))
     sizes = np.diff(starts, append=len(ascending))
     return np.repeat(starts, sizes), np.repeat(sizes, sizes)
 
@@ -165,7 +167,7 @@ def _sorted_suffixes(codes: Ints, shortest: int) -> tuple[Ints, NDArray[np.bool_
     ranks, times = _gram_ranks(codes, shortest)
     left = np.flatnonzero(times > 1)
     left = left[np.argsort(ranks[left], kind="stable")]
-    order, new = left.copy(), np.append(True, ranks[left][1:] != ranks[left][:-1])[: len(left)]
+    order, new = left.copy(), begins(ranks[left])
     # The end of the text is smaller than any character.
     ranks = np.append(ranks + 1, 0)
     slots = np.arange(len(left))
@@ -302,7 +304,7 @@ def _evenly_spaced(order: Ints, nodes: _Nodes) -> tuple[Ints, Ints, NDArray[np.b
         The length, what it covers, and for which nodes that is sure.
     """
     distances = np.abs(np.diff(order))
-    changes = np.append(0, np.cumsum(np.diff(distances) != 0))
+    changes = offsets(np.diff(distances) != 0)
     step = distances[nodes.first]
     more = nodes.last - nodes.first
     even = changes[nodes.first] == changes[nodes.last - 1]

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, pairwise
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.kernels.columns.grouping import equal_keys
+from valor_cli.kernels.columns.grouping import equal_keys, offsets
+from valor_cli.kernels.columns.texts import text_blocks
 
 SPACE: Final = 32
 _SPACED: Final = bytes(
@@ -231,29 +232,15 @@ class WordCodes:
         codes: list[Ints] = [np.empty(0, np.int64)]
         counts: list[Ints] = [np.empty(0, np.int64)]
         lines = [0]
-        for block in _blocks(texts):
+        for block in text_blocks(texts, BLOCK):
             words = self._split_lines("\n".join(block))
             numbers = np.fromiter(map(code, words.distinct), np.int64, len(words.distinct))
             codes.append(numbers[words.positions])
             counts.append(words.counts)
             lines += [text.count("\n") + 1 for text in block]
-        starts = np.append(0, np.cumsum(np.concatenate(counts)))
+        starts = offsets(np.concatenate(counts))
         filled = np.diff(starts) > 0
         return Coded(np.concatenate(codes), starts[np.cumsum(lines)], starts[:-1][filled])
-
-
-def _blocks(texts: Iterable[str]) -> Iterator[list[str]]:
-    """The texts, about `BLOCK` characters at a time."""
-    block: list[str] = []
-    size = 0
-    for text in texts:
-        block.append(text)
-        size += len(text)
-        if size >= BLOCK:
-            yield block
-            block, size = [], 0
-    if block:
-        yield block
 
 
 class _Codes(dict[str, int]):

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+import numpy as np
+
+from valor_cli.kernels.columns.grouping import blocks
+
 
 def batches(
     lengths: Sequence[int], *, most_tokens: int, most_texts: int | None = None
@@ -38,15 +42,7 @@ def runs(sizes: Iterable[int], most: int) -> Iterator[slice]:
         sizes: (n,) of each.
         most: Of a run; what is larger is a run of its own.
 
-    Yields:
+    Returns:
         Places in `sizes`, in their order, each in one run.
     """
-    start = end = together = 0
-    for size in sizes:
-        if end > start and together + size > most:
-            yield slice(start, end)
-            start, together = end, 0
-        end += 1
-        together += size
-    if end > start:
-        yield slice(start, end)
+    return blocks(np.fromiter(sizes, np.int64), most)

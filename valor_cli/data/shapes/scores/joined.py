@@ -25,7 +25,8 @@ from valor_cli.data.shapes.scores.score_file import ScoreFile, Side
 from valor_cli.data.table import Columns, Table, places_in
 from valor_cli.data.tape import Ints
 from valor_cli.errors import LISTED, DataError, Problem, did_you_mean
-from valor_cli.kernels.columns.texts import begins, order_of
+from valor_cli.kernels.columns.grouping import begins
+from valor_cli.kernels.columns.texts import order_of
 from valor_cli.kernels.ranking.scores import Scores, joined_scores
 from valor_cli.kernels.ranking.sparse_scores import SparseScores, joined_sparse
 

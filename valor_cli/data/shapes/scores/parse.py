@@ -33,8 +33,9 @@ from valor_cli.data.tape import (
     Ints,
     nth,
 )
+from valor_cli.kernels.columns.grouping import offsets as starts
 from valor_cli.kernels.columns.spans import Spans, Vocabulary
-from valor_cli.kernels.ranking.sparse_scores import SparseScores, starts
+from valor_cli.kernels.ranking.sparse_scores import SparseScores
 
 
 class ScorePiece(Struct, frozen=True):

@@ -18,8 +18,8 @@ from valor_cli.data.column_names import quoted
 from valor_cli.data.shapes.scores.columns import Codes, ScoreColumns
 from valor_cli.data.tape import Ints
 from valor_cli.data.values import Problems, describe
-from valor_cli.kernels.columns.grouping import spread
-from valor_cli.kernels.columns.texts import begins, order_of
+from valor_cli.kernels.columns.grouping import begins, spread
+from valor_cli.kernels.columns.texts import order_of
 from valor_cli.kernels.ranking.scores import DenseScores, Scores, SparseScores, set_numbers
 
 

@@ -31,8 +31,8 @@ from valor_cli.kernels.ranking.binary_ranking import (
     roc_corners,
 )
 from valor_cli.kernels.ranking.resamples import LANES
-from valor_cli.kernels.ranking.score_answers import without_zeros
 from valor_cli.kernels.ranking.score_counts import LabelScores, ScoreCounts, count_scores
+from valor_cli.kernels.ranking.sparse_scores import without_zeros
 from valor_cli.results import MetricValue
 from valor_cli.statistics.label_means import first_and_all
 

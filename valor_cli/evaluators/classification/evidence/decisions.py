@@ -16,8 +16,8 @@ from valor_cli.evaluators.classification.evidence.scores import Evidence, Scored
 from valor_cli.evaluators.classification.evidence.tallies import added
 from valor_cli.evaluators.parameters import ScoreThreshold
 from valor_cli.kernels.columns.grouping import tallies
-from valor_cli.kernels.ranking.score_answers import RowNumbers
 from valor_cli.kernels.ranking.scores import members_by_label
+from valor_cli.kernels.ranking.sparse_scores import RowNumbers
 from valor_cli.results import Scalar
 
 Ints = NDArray[np.int64]

@@ -21,7 +21,8 @@ from valor_cli.evaluators.selection import (
     unknown_samples,
     values_hint,
 )
-from valor_cli.kernels.columns.texts import begins, order_of, positions
+from valor_cli.kernels.columns.grouping import begins
+from valor_cli.kernels.columns.texts import order_of, positions
 from valor_cli.kernels.ranking.sparse_scores import SparseScores
 from valor_cli.metric import METADATA, Selection, written
 from valor_cli.results import Scalar

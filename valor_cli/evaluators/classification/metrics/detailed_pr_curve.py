@@ -20,7 +20,7 @@ from valor_cli.evaluators.classification.evidence.threshold_counts import (
 from valor_cli.evaluators.parameters import SCORES, MaxExamples, ScoreThresholds
 from valor_cli.kernels.columns.grouping import places_in_runs, ranked, reaching
 from valor_cli.kernels.ranking.first_per_group import first_per_group, highest
-from valor_cli.kernels.ranking.score_answers import RowNumbers
+from valor_cli.kernels.ranking.sparse_scores import RowNumbers
 from valor_cli.metric import Metric
 from valor_cli.results import Findings, MetricExample
 

@@ -21,11 +21,13 @@ from valor_cli.kernels.columns.grouping import quotient, reaching, tallies
 from valor_cli.kernels.ranking.precision_recall import (
     ELEVEN_RECALLS,
     RECALLS,
+    HitOrder,
     Hits,
     area_under,
     interpolate,
+    order_hits,
+    running_hits,
 )
-from valor_cli.kernels.ranking.ranking import HitOrder, order_hits, running_hits
 from valor_cli.kernels.ranking.resamples import (
     LANES,
     HitImages,

@@ -23,8 +23,7 @@ from valor_cli.evaluators.detection.evidence.parameters import AREAS, MatchingPl
 from valor_cli.kernels.columns.grouping import positions_of, ranked, spread, tie_broken_ranks
 from valor_cli.kernels.geometry.conversion import areas
 from valor_cli.kernels.geometry.overlaps import overlapping
-from valor_cli.kernels.ranking.cells import Cells, shared_cells
-from valor_cli.kernels.ranking.matching import best_pairs, match
+from valor_cli.kernels.ranking.matching import Cells, best_pairs, match, shared_cells
 from valor_cli.kernels.threads import at_once
 
 Ints = NDArray[np.int64]
