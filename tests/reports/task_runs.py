@@ -5,9 +5,10 @@ from __future__ import annotations
 import io
 import random
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar, get_args, get_origin
 
-from msgspec.structs import replace
+from msgspec import Struct
+from msgspec.structs import fields, replace
 from PIL import Image
 
 from valor_cli.results import (
@@ -15,6 +16,7 @@ from valor_cli.results import (
     EmbeddedImages,
     ExampleObject,
     ExampleResult,
+    GateResult,
     InputFile,
     MetricResult,
     Parameters,
@@ -30,77 +32,79 @@ THINGS = ("road", "sidewalk", "building", "vegetation", "sky", "person", "car")
 THRESHOLDS = [round(x / 100, 2) for x in range(5, 100, 5)]
 
 Points = Mapping[str, Sequence[float | None]]
+R = TypeVar("R", bound=Struct)
+
+
+def filled(record: type[R], /, *parts: Any, **said: Any) -> R:
+    """A record in which all that is not said is empty: None where it may be, or nothing in it."""
+    said |= dict(zip(record.__struct_fields__, parts, strict=False))
+    for field in fields(record):
+        if field.required and field.name not in said:
+            empty: Any = {} if get_origin(field.type) is Mapping else ()
+            said[field.name] = None if type(None) in get_args(field.type) else empty
+    return record(**said)
 
 
 def value_row(metric: str, model: str, value: float | None, **rest: Any) -> MetricResult:
-    fields: dict[str, Any] = {
-        "output": "value",
-        "label": None,
-        "slice": None,
-        "parameters": {},
-        "unit": "fraction",
-        "direction": "higher",
-        "n": 900,
-        "interval": None,
-        "undefined": None if value is not None else "no ground truth",
-    }
-    return MetricResult(metric=metric, model=model, value=value, **{**fields, **rest})
+    """A value of the whole data."""
+    told: dict[str, Any] = {"output": "value", "unit": "fraction", "direction": "higher", "n": 900}
+    told["undefined"] = None if value is not None else "no ground truth"
+    return filled(MetricResult, metric=metric, model=model, value=value, **{**told, **rest})
+
+
+def gate_row(rule: str, limit: float, value: float | None, status: Any, **rest: Any) -> GateResult:
+    """A gate of F1, if it says nothing else."""
+    held = {"rule": rule, "limit": limit, "value": value, "status": status}
+    told: dict[str, Any] = {"metric": "f1", "output": "value", "model": "small", **held}
+    return filled(GateResult, **{**told, **rest})
+
+
+INFO = RunInfo(
+    valor_version="0.1.0",
+    started_at="2026-03-01T09:30:00+00:00",
+    duration_s=0.8,
+    command="valor evaluate run.yaml",
+    config="run.yaml",
+    config_sha256="c0" * 32,
+    inputs=(InputFile("data/ground_truth.csv", "ab" * 32, 900),),
+    packages={"numpy": "2.4.6"},
+)
 
 
 def run_of(task: str, models: Sequence[str], **rest: Any) -> RunResult:
-    fields: dict[str, Any] = {
-        "primary": (),
-        "data": {},
-        "settings": {},
-        "metrics": (),
-        "curves": (),
-        "tables": (),
-        "examples": (),
-        "gates": (),
-        "warnings": (),
-        "missing_prediction_labels": {},
-        "ignored_prediction_labels": {},
-        "run": RunInfo(
-            valor_version="0.1.0",
-            started_at="2026-03-01T09:30:00+00:00",
-            duration_s=0.8,
-            command=f"valor evaluate configs/{task}.yaml",
-            config=f"configs/{task}.yaml",
-            config_sha256="c0" * 32,
-            inputs=(InputFile("data/ground_truth.csv", "ab" * 32, 900),),
-            packages={"numpy": "2.4.6"},
-        ),
-    }
-    return RunResult(task=task, models=tuple(models), **{**fields, **rest})
+    """A run that has what is said."""
+    config = f"configs/{task}.yaml"
+    info = replace(INFO, command=f"valor evaluate {config}", config=config)
+    return filled(RunResult, **{"task": task, "models": tuple(models), "run": info, **rest})
 
 
-def _pr(skill: float, positives: int) -> Points:
-    recall = [(1 - t**skill) * 0.97 for t in THRESHOLDS]
-    precision = [1 - (1 - t) ** (skill + 0.6) * 0.5 for t in THRESHOLDS]
+def by_score(skill: float, positives: int) -> Points:
+    """A curve of precision and recall by the score."""
+    recall = [(1 - t**skill) * 0.95 for t in THRESHOLDS]
+    precision = [1 - (1 - t) ** (skill + 0.5) * 0.6 for t in THRESHOLDS]
     tp = [round(positives * r) for r in recall]
     return {
         "score_threshold": THRESHOLDS,
         "tp": tp,
         "fp": [round(n / p - n) for n, p in zip(tp, precision, strict=True)],
         "fn": [positives - n for n in tp],
-        "tn": [800 for _ in tp],
         "precision": precision,
         "recall": recall,
-        "accuracy": [0.9 for _ in tp],
         "f1": [2 * p * r / (p + r) for p, r in zip(precision, recall, strict=True)],
     }
 
 
-def _counts(positives: int) -> Points:
+def counts_by_reason(positives: int, kinds: Sequence[str] = ("misclassifications",)) -> Points:
+    """Fewer ground truths are found the higher the score; false positives are of these kinds."""
     tp = [round(positives * (1 - t**3)) for t in THRESHOLDS]
     taken = [round((positives - n) * (1 - t)) for n, t in zip(tp, THRESHOLDS, strict=True)]
+    wrong = [round(20 * (1 - t)) for t in THRESHOLDS]
     return {
         "score_threshold": THRESHOLDS,
         "tp": tp,
-        "fp": [round(20 * (1 - t)) for t in THRESHOLDS],
+        "fp": [n * len(kinds) for n in wrong],
         "fn": [positives - n for n in tp],
-        "tn": [800 for _ in tp],
-        "fp_misclassifications": [round(20 * (1 - t)) for t in THRESHOLDS],
+        **{f"fp_{kind}": wrong for kind in kinds},
         "fn_misclassifications": taken,
         "fn_no_predictions": [positives - n - m for n, m in zip(tp, taken, strict=True)],
     }
@@ -203,8 +207,8 @@ def classified(
                 area = {**rows, "parameters": at}
                 metrics.append(value_row("roc_auc", model, dice.uniform(0.8, 1), **area))
                 for metric, points in (
-                    ("pr_curve", _pr(skill, 90)),
-                    ("detailed_pr_curve", _counts(90)),
+                    ("pr_curve", by_score(skill, 90)),
+                    ("detailed_pr_curve", counts_by_reason(90)),
                     ("roc_auc", _roc(skill)),
                 ):
                     curves.append(CurveResult(metric, model, label, None, at, points))
