@@ -11,21 +11,10 @@ class Page(HTMLParser):
     """Tags with their attributes; every tag that opens has to close in its turn."""
 
     VOID = frozenset(
-        [
-            "meta",
-            "input",
-            "path",
-            "rect",
-            "wbr",
-            "link",
-            "br",
-            "img",
-            "use",
-            "image",
-            "circle",
-            "line",
-            "polyline",
-        ]
+        {
+            *("meta", "input", "path", "rect", "wbr", "link", "br", "img"),
+            *("use", "image", "circle", "line", "polyline"),
+        }
     )
 
     def __init__(self, text: str) -> None:
