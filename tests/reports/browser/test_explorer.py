@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -54,67 +54,26 @@ def judged_run() -> RunResult:
     ids = [f"q-{number}" for number in range(40)]
     context = "The bridge was opened in 1932. It is 134 m high."
     answers = ["It was opened in 1932. It is made of wood.", "It was opened in 1932."]
+    claim = "The bridge is made of wood", "unsupported"
+    against = dict(zip(("claim", "verdict"), claim, strict=True), reason="no material is named")
+    right = {"claim": "It was opened in 1932", "verdict": "supported", "reason": ""}
+    verdicts = [
+        Verdict(*claim, False, "no material is named"),
+        Verdict("The bridge was opened in 1932", "supported", True),
+    ]
+    questions = [f"How high is bridge {one}?" for one in ids]
     texts, samples, examples = [], [], []
     for model, answer, kept in zip(run.models, answers, (0.5, 1.0), strict=True):
-        own = [kept if number < 10 else 1.0 for number in range(40)]
-        texts.append(
-            TextsResult(
-                model,
-                ids,
-                {
-                    "user_input": [f"How high is bridge {one}?" for one in ids],
-                    "response": [answer if number < 10 else "134 m" for number in range(40)],
-                },
-            )
-        )
-        claims: list[Mapping[str, Any]] = [
-            {
-                "claims": [
-                    {
-                        "claim": "The bridge is made of wood",
-                        "verdict": "unsupported",
-                        "reason": "no material is named",
-                    }
-                ]
-                if value < 1
-                else [{"claim": "It was opened in 1932", "verdict": "supported", "reason": ""}]
-            }
-            for value in own
-        ]
-        samples.append(
-            SamplesResult(
-                "faithfulness",
-                model,
-                {},
-                ids,
-                {"value": own},
-                [None] * 40,
-                ["ok"] * 40,
-                details=claims,
-            )
-        )
-        verdicts = [
-            Verdict("The bridge is made of wood", "unsupported", False, "no material is named"),
-            Verdict("The bridge was opened in 1932", "supported", True),
-        ]
+        own = [kept] * 10 + [1.0] * 30
+        columns = {"user_input": questions, "response": [answer] * 10 + ["134 m"] * 30}
+        texts.append(TextsResult(model, ids, columns))
+        claims = [{"claims": [against if value < 1 else right]} for value in own]
+        parts = ({}, ids, {"value": own}, [None] * 40, ["ok"] * 40, claims)
+        samples.append(SamplesResult("faithfulness", model, *parts))
         shown = (ShownText("response", answer), ShownText("retrieved_contexts[0]", context))
-        examples.append(
-            ExampleResult(
-                "faithfulness",
-                model,
-                None,
-                None,
-                {},
-                "worst_sample",
-                "q-0",
-                kept,
-                None,
-                (),
-                shown,
-                "1 of 2 claims",
-                verdicts if kept < 1 else verdicts[1:],
-            )
-        )
+        said = (shown, "1 of 2 claims", verdicts if kept < 1 else verdicts[1:])
+        at = (None, None, {}, "worst_sample", "q-0", kept, None, ())
+        examples.append(ExampleResult("faithfulness", model, *at, *said))
     problem = ProblemResult("threshold", "faithfulness", "value", "small", 0.9, 0.95, "low", (), "")
     problems = [problem, replace(problem, model="large")]
     return replace(run, texts=texts, samples=samples, examples=examples, problems=problems)
@@ -461,15 +420,9 @@ def text_of(size: int) -> RunResult:
     ]
     values = [
         SamplesResult(
-            "exact_match",
-            model,
-            {},
-            ids,
-            {"value": dice.integers(0, 2, size).tolist()},
-            [None] * size,
-            ["ok"] * size,
+            "exact_match", model, {}, ids, {"value": right.tolist()}, [None] * size, ["ok"] * size
         )
-        for model in run.models
+        for model, right in zip(run.models, dice.integers(0, 2, (2, size)), strict=True)
     ]
     return replace(run, texts=texts, samples=values)
 
