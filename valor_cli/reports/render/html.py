@@ -28,7 +28,6 @@ from valor_cli.reports.document import (
     Section,
     Table,
 )
-from valor_cli.reports.explorer import page
 from valor_cli.reports.explorer.data import Explorer
 
 _PAGE: Final = Path(__file__).parents[1] / "page"
@@ -36,6 +35,12 @@ _SCRIPTS = ("report.js",)
 _FRAMED = "framed.js"
 _STYLES = ("report.css", "charts.css")
 _CURVES = (("vendor/uplot.min.js", "plots.js", "curves.js"), ("vendor/uplot.min.css", "plots.css"))
+_EXPLORER: Final = (
+    *("elements", "data", "filters", "counting", "search", "selection", "drawing", "text"),
+    *("list", "card", "panel", "threshold", "main"),
+)
+"""Modules of the explorer in the order in which they stand in the page, as one: their names are
+its own."""
 _CLASSES = {"good": "pass", "bad": "fail", "caution": "warn", "quiet": "quiet", "strong": "best"}
 
 TALL = 14
@@ -67,8 +72,9 @@ def to_html(
     style = "".join(map(_file, (*_STYLES, *(_CURVES[1] if live else ()))))
     data = ""
     if explored is not None:
-        script += page.script()
-        style += page.style()
+        modules = "".join(_file(f"explorer/{name}.js") for name in _EXPLORER)
+        script += f'(() => {{\n"use strict";\n{modules}}})();\n'
+        style += _file("explorer/explorer.css")
         data = (
             f'<script type="application/json" id="explorer-data">{explored.data.decode()}</script>'
         )

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec.structs import replace
 
 from valor_cli.reports.charts.heat_map import heated
-from valor_cli.reports.digests.cell_lists import cell_lists
 from valor_cli.reports.digests.confusion import (
     Confusion,
     Pair,
+    cell_lists,
     confusions,
     lone_sides,
     top_pairs,
