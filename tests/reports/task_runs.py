@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import random
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar, get_args, get_origin
 
 from msgspec import Struct
 from msgspec.structs import fields, replace
-from PIL import Image
 
 from valor_cli.results import (
     CurveResult,
-    EmbeddedImages,
     ExampleObject,
     ExampleResult,
     GateResult,
@@ -308,20 +305,6 @@ def segmented(
         examples=tuple(examples),
         samples=tuple(samples),
     )
-
-
-def overlays(run: RunResult, size: int = 60) -> EmbeddedImages:
-    """A small picture of three panels for each example of the run."""
-    found = {}
-    for one in run.examples:
-        if one.picture is None or one.picture.file is None:
-            continue
-        image = Image.new("RGB", (3 * size, size // 2), (90, 110, 160))
-        image.paste((200, 40, 40), (2 * size, 0, 2 * size + size // 2, size // 3))
-        out = io.BytesIO()
-        image.save(out, "PNG")
-        found[one.model, one.picture.file] = out.getvalue()
-    return EmbeddedImages(overlays=found)
 
 
 def renamed(run: RunResult, names: Mapping[str, str]) -> RunResult:
