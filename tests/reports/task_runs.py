@@ -178,36 +178,32 @@ def classified(
     tables: list[TableResult] = []
     examples: list[ExampleResult] = []
     for index, model in enumerate(models):
-        for key in keys:
+        for number, key in enumerate(keys):
             at: Parameters = {} if key is None else {"label_key": key}
-            high = 0.972 - 0.11 * index - 0.02 * keys.index(key)
+            high, wrong = 0.972 - 0.11 * index - 0.02 * number, 0.03 + 0.08 * index
+            rest: dict[str, Any] = {"parameters": at, "interval": (high - 0.012, high + 0.01)}
             for metric in ("accuracy", "balanced_accuracy", "cohen_kappa", "mean_roc_auc"):
-                interval = (high - 0.012, high + 0.01)
-                metrics.append(value_row(metric, model, high, parameters=at, interval=interval))
+                metrics.append(value_row(metric, model, high, **rest))
             macro: Parameters = {**at, "average": "macro", "score_threshold": thresholds or 0.0}
             metrics.append(value_row("f1", model, high - 0.01, parameters=macro))
             ece: Parameters = {**at, "bins": 15, "normalize": False}
-            rest: dict[str, Any] = {"parameters": ece, "direction": "lower"}
-            wrong = 0.03 + 0.08 * index
-            metrics.append(value_row("expected_calibration_error", model, wrong, **rest))
-            rest["output"] = "maximum"
-            metrics.append(value_row("expected_calibration_error", model, 2 * wrong, **rest))
-            table = reliability(15, wrong, dice)
-            curves.append(CurveResult("expected_calibration_error", model, None, None, ece, table))
+            for output, value in (("value", wrong), ("maximum", 2 * wrong)):
+                rest = {"output": output, "parameters": ece, "direction": "lower"}
+                metrics.append(value_row("expected_calibration_error", model, value, **rest))
+            parts = (None, None, ece, reliability(15, wrong, dice))
+            curves.append(CurveResult("expected_calibration_error", model, *parts))
             for label in labels:
                 own: Parameters = dict(macro)
                 if thresholds is not None:
                     own = {**macro, "score_threshold": thresholds.get(label, 0.0)}
+                of: dict[str, Any] = {"label": label, "n": 90}
+                metrics.append(value_row("f1", model, dice.uniform(0.7, 1), parameters=own, **of))
+                area = dice.uniform(0.8, 1)
+                metrics.append(value_row("roc_auc", model, area, parameters=at, **of))
                 skill = dice.uniform(1.5, 4) / (1 + index)
-                rows = {"label": label, "n": 90, "parameters": own}
-                metrics.append(value_row("f1", model, dice.uniform(0.7, 1), **rows))
-                area = {**rows, "parameters": at}
-                metrics.append(value_row("roc_auc", model, dice.uniform(0.8, 1), **area))
-                for metric, points in (
-                    ("pr_curve", by_score(skill, 90)),
-                    ("detailed_pr_curve", counts_by_reason(90)),
-                    ("roc_auc", _roc(skill)),
-                ):
+                drawn = {"pr_curve": by_score(skill, 90), "roc_auc": _roc(skill)}
+                drawn["detailed_pr_curve"] = counts_by_reason(90)
+                for metric, points in drawn.items():
                     curves.append(CurveResult(metric, model, label, None, at, points))
             one, cases = _sorted(model, labels, at, dice, pictured)
             tables.append(one)
@@ -215,7 +211,7 @@ def classified(
     return run_of(
         "classification",
         models,
-        primary=(("accuracy", "value"), ("f1", "value"), ("mean_roc_auc", "value")),
+        primary=tuple((metric, "value") for metric in ("accuracy", "f1", "mean_roc_auc")),
         data={"samples": 900, "labels": len(labels)},
         metrics=tuple(metrics),
         curves=tuple(curves),
@@ -296,7 +292,9 @@ def segmented(
     return run_of(
         "semantic_segmentation",
         models,
-        primary=(("mean_iou", "value"), ("pixel_accuracy", "value"), ("mean_accuracy", "value")),
+        primary=tuple(
+            (metric, "value") for metric in ("mean_iou", "pixel_accuracy", "mean_accuracy")
+        ),
         data={"images": images, "labels": len(labels)},
         settings={"ignore_index": 255, "background": None, "reduce_labels": False},
         metrics=tuple(metrics),

@@ -1,4 +1,4 @@
-"""How numbers and foreign words look."""
+"""How numbers, foreign words and texts look, and where names are broken."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from valor_cli.reports.digests.formatting import (
     words,
 )
 from valor_cli.reports.digests.texts import LENGTH, left_out, parts, shown_verdicts, titles, visible
+from valor_cli.reports.render.fitting import folded
 from valor_cli.results import InputFile, ShownText, Verdict
 
 
@@ -259,3 +260,19 @@ def test_what_verdicts_hide_is_named(word: str) -> None:
     for text in (line.text, line.word, line.reason):
         assert not set("\x00\x1b\u202e\ud800\n\U000e0041") & set(text)
         assert len(text) <= LENGTH + 2
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "lines"),
+    [
+        ("sensitive_data_leakage pass ↑", 14, ["sensitive_", "data_leakage ", "pass ↑"]),
+        ("logistic_regression", 14, ["logistic_", "regression"]),
+        ("metadata.time_s=[0.945, 1.5]", 20, ["metadata.time_s=", "[0.945, 1.5]"]),
+        ("llama-3.1-405b is", 14, ["llama-3.1-405b ", "is"]),
+        # A word that is too long is cut; what fits stays whole.
+        ("incomprehensible", 6, ["incomp", "rehens", "ible"]),
+        ("accuracy ↑", 10, ["accuracy ↑"]),
+    ],
+)
+def test_names_are_broken_between_their_words(text: str, width: int, lines: list[str]) -> None:
+    assert folded(text, width) == lines
