@@ -136,7 +136,7 @@ def reliability(bins: int, over: float, dice: random.Random) -> Points:
 
 
 def _sorted(
-    model: str, labels: Sequence[str], at: Parameters, dice: random.Random, pictured: bool
+    model: str, labels: Sequence[str], at: Parameters, dice: random.Random
 ) -> tuple[TableResult, list[ExampleResult]]:
     size = len(labels)
     rows = [[0] * size for _ in labels]
@@ -155,8 +155,7 @@ def _sorted(
                     ExampleObject("ground_truth", None, label, None, "misclassification", None),
                     ExampleObject("prediction", None, labels[j], 0.93 - number / 9, "", None),
                 )
-                picture = Picture(f"{name}.png", 28, 28) if pictured else None
-                parts = ("misclassification", name, None, picture, objects)
+                parts = ("misclassification", name, None, None, objects)
                 examples.append(ExampleResult("confusion_matrix", model, label, None, at, *parts))
     alone = [dice.randrange(3) for _ in labels]
     zeros = [0] * size
@@ -168,7 +167,6 @@ def classified(
     labels: Sequence[str] = DIGITS,
     keys: Sequence[str | None] = (None,),
     *,
-    pictured: bool = False,
     thresholds: Mapping[str, float] | None = None,
 ) -> RunResult:
     """A run of classification; with `keys`, each label key has all of the labels."""
@@ -205,7 +203,7 @@ def classified(
                 drawn["detailed_pr_curve"] = counts_by_reason(90)
                 for metric, points in drawn.items():
                     curves.append(CurveResult(metric, model, label, None, at, points))
-            one, cases = _sorted(model, labels, at, dice, pictured)
+            one, cases = _sorted(model, labels, at, dice)
             tables.append(one)
             examples += cases
     return run_of(

@@ -122,6 +122,7 @@ def test_names_of_settings_stand_as_they_are(
 @pytest.mark.parametrize(
     ("data", "names"),
     [
+        ({}, ("n", "sample")),
         ({"samples": 3}, ("samples", "sample")),
         ({"images": 3, "labels": 2}, ("pixels", "image")),
         ({"images": 3, "ground_truths": 2}, ("ground truths", "image")),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable
 from itertools import pairwise
 
@@ -32,6 +33,7 @@ from valor_cli.reports.sections.samples import WORDS, changed_cards, word_differ
 from valor_cli.results import ComparedRuns, ComparisonResult, SampleChange, ShownText
 from valor_cli.results.document import compared_json
 
+NAMED = ("exact_match", "custom_judge")
 TEXTS = st.text(alphabet="ab \n漢字é,.", max_size=60)
 
 
@@ -121,6 +123,24 @@ def test_a_run_held_against_itself_is_two_runs() -> None:
     assert compared_report(twice).sections[0].anchor == "sides"
 
 
+@pytest.mark.parametrize(
+    ("compared", "told", "untold"),
+    [
+        (
+            texts_compared(),
+            ["95% interval", "Holm", "* not adjusted", "d, g: Cohen's"],
+            "left out",
+        ),
+        (classification_compared(), ["Up to 12 samples"], "* not adjusted"),
+        (nothing_compared(), [], "."),
+    ],
+)
+def test_notes_explain_what_there_is(compared: ComparedRuns, told: list[str], untold: str) -> None:
+    notes = " ".join(notes_of(compared, compared_values(compared.comparisons)))
+    assert all(part in notes for part in told)
+    assert untold not in notes
+
+
 def test_notes_explain_what_is_shown() -> None:
     # A terminal leaves out what no verdict is made of.
     shown = compared_values(texts_compared().comparisons)[1:2]
@@ -175,6 +195,25 @@ def test_siblings_are_told_apart_and_reasons_and_tests_said_once() -> None:
     told = compared_values([*rows, row("f", 1, 0, test="mcnemar", n=1000)])
     assert remarks(told) == ["a, b, c and 2 more: too few"]
     assert told_tests(told) == "sign permutation (n 5 to 1,000), McNemar's test (n 1,000)"
+
+
+def test_a_line_of_a_terminal_says_all_of_a_value() -> None:
+    lines = terminal(texts_compared(), width=100).split("\n")
+    found = (next(line for line in lines if line.startswith(name)) for name in NAMED)
+    assert [re.sub(r" {2,}", "  ", line.strip()) for line in found] == [
+        "exact_match  0.580  0.500  −0.080 [−0.130, −0.030]  0.020  g −0.25  ✗ worse  200",
+        "custom_judge  –  0.800  –  –  –  ? not tested  –",
+    ]
+
+
+def test_markdown_marks_the_words_that_differ() -> None:
+    text = markdown(texts_compared())
+    for line in (
+        "  - A · Response: The harbour bridge was opened <b>on 19 March 1932</b>.",
+        "  - B · Response: The harbour bridge was opened <b>in the 1950s</b>.",
+        "| 0.820 | 0.710 | −0.110 [−0.160, −0.061] | &lt;0.001 | d −0.41 | ✗ worse |",
+    ):
+        assert line in text
 
 
 def test_answers_begin_before_the_first_word_that_differs() -> None:
