@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,13 @@ IDS = """[...document.querySelectorAll('#explorer-list .x-name > bdi:first-child
 def ready(page: Any) -> Any:
     page.locator("#explorer-list").wait_for()
     return page
+
+
+@contextmanager
+def explored(opened: Opener, run: RunResult, at: str = "") -> Iterator[Any]:
+    """The page of a run, once its samples are listed."""
+    with opened(to_html(run), at=at) as page:
+        yield ready(page)
 
 
 def total(page: Any, text: str) -> None:
@@ -99,8 +107,7 @@ def test_all_false_negatives_of_a_label_below_a_size(opened: Opener) -> None:
     ]
     images = {one.image_ids[one.gt_images[number]] for number in missed}
     assert missed
-    with opened(to_html(run)) as page:
-        ready(page)
+    with explored(opened, run) as page:
         page.get_by_role("button", name="False negatives").click()
         page.get_by_role("button", name="person", exact=False).first.click()
         page.get_by_label("Below").fill("80")
@@ -119,8 +126,7 @@ def test_all_false_negatives_of_a_label_below_a_size(opened: Opener) -> None:
 def test_one_threshold_for_counts_curve_and_boxes(opened: Opener) -> None:
     run = detection_run(("small",))
     (one,) = run.objects
-    with opened(to_html(run)) as page:
-        ready(page)
+    with explored(opened, run) as page:
         for threshold in (0.5, 0.72):
             exact = page.get_by_label("Score threshold, exact")
             exact.fill(str(threshold))
@@ -155,8 +161,7 @@ def test_best_threshold_of_a_label(opened: Opener) -> None:
     best = max(
         (2 * (right & (scores >= t)).sum() / ((scores >= t).sum() + positives), t) for t in scores
     )
-    with opened(to_html(run), at="#explore?label=person") as page:
-        ready(page)
+    with explored(opened, run, "#explore?label=person") as page:
         page.locator(".x-measures tbody button").click()
         page.wait_for_timeout(200)
         assert float(page.get_by_label("Score threshold, exact").input_value()) == pytest.approx(
@@ -180,8 +185,7 @@ def test_what_one_model_finds_and_the_other_does_not(opened: Opener) -> None:
     )
     won = large - small
     images = {run.objects[0].gt_images[number] for number in won}
-    with opened(to_html(run)) as page:
-        ready(page)
+    with explored(opened, run) as page:
         page.get_by_role("combobox", name="Samples").select_option(
             label="large finds what small does not"
         )
@@ -213,8 +217,7 @@ def test_right_and_wrong_answers_and_confused_labels(opened: Opener) -> None:
     failed = sum(right == "cat" != first for right, first, _ in rows)
     assert won
     assert taken
-    with opened(to_html(run)) as page:
-        ready(page)
+    with explored(opened, run) as page:
         page.get_by_role("combobox", name="Samples").select_option(label="a right, b wrong")
         total(page, f"{won} of 40")
         page.evaluate("location.hash = '#explore?model=a'")
@@ -226,8 +229,7 @@ def test_right_and_wrong_answers_and_confused_labels(opened: Opener) -> None:
 
 
 def test_answers_that_fail_faithfulness_with_the_claim(opened: Opener) -> None:
-    with opened(to_html(judged_run())) as page:
-        ready(page)
+    with explored(opened, judged_run()) as page:
         page.get_by_role("button", name="Failed").click()
         total(page, "10 of 40 samples")
         page.locator("#explorer-list").press("Enter")
@@ -354,8 +356,7 @@ def test_samples_of_slices(opened: Opener) -> None:
     names = ["lang=de", "lang=fr", "long=true"]
     members = np.stack([number % 2 == 0, number % 4 == 1, number < 20])
     slices = [SlicesResult(model, names, ids, members) for model in run.models]
-    with opened(to_html(replace(run, slices=slices)), at="#explore?slice=long%3Dtrue") as page:
-        ready(page)
+    with explored(opened, replace(run, slices=slices), "#explore?slice=long%3Dtrue") as page:
         total(page, "20 of 40 samples")
         button = page.get_by_role("group", name="Slice").get_by_role("button")
         assert button.all_inner_texts() == ["long=true\n20", "lang=de\n10", "lang=fr\n5"]
@@ -378,8 +379,7 @@ def test_samples_of_slices(opened: Opener) -> None:
 def test_a_sample_by_its_id_comes_before_those_that_hold_it(opened: Opener) -> None:
     run = run_of("object_detection", ("m",))
     run = replace(run, objects=[large_objects("m", 300, 4_000, 3)])
-    with opened(to_html(run)) as page:
-        ready(page)
+    with explored(opened, run) as page:
         page.keyboard.press("/")
         page.keyboard.type("18")
         total(page, "13 of 300")
@@ -453,8 +453,7 @@ def test_the_filters_are_in_the_address(opened: Opener) -> None:
         "&threshold=0.6&sort=id"
     )
     said = "[...new URLSearchParams(location.hash.slice(9))].sort().join()"
-    with opened(to_html(detection_run()), at=hash_) as page:
-        ready(page)
+    with explored(opened, detection_run(), hash_) as page:
         page.wait_for_timeout(200)
         before = page.evaluate(said)
         page.locator(".x-chip", has_text="person").click()
