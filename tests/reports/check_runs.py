@@ -2,40 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from msgspec.structs import replace
 
-from tests.reports.task_runs import run_of, value_row
-from valor_cli.results import CoverageResult, GateResult, ProblemResult, RunInfo, RunResult
+from tests.reports.task_runs import INFO, filled, gate_row, run_of, value_row
+from valor_cli.results import CoverageResult, ProblemResult, RunResult
 
-
-def gate(rule: str, limit: float, value: float | None, status: Any, **rest: Any) -> GateResult:
-    fields: dict[str, Any] = {
-        "metric": "f1",
-        "output": "value",
-        "model": "small",
-        "label": None,
-        "slice": None,
-        "parameters": {"score_threshold": 0.5},
-        "reason": None,
-        "gate": 0,
-    }
-    given = {"rule": rule, "limit": limit, "value": value, "status": status}
-    return GateResult(**{**fields, **given, **rest})
+gate = partial(gate_row, parameters={"score_threshold": 0.5}, gate=0)
 
 
 def problem(kind: Any, severity: Any, message: str, **rest: Any) -> ProblemResult:
-    fields: dict[str, Any] = {
-        "metric": "f1",
-        "output": "value",
-        "model": "small",
-        "value": 0.3,
-        "threshold": 0.5,
-        "sample_ids": (),
-    }
-    given = {"kind": kind, "severity": severity, "message": message}
-    return ProblemResult(**{**fields, **given, **rest})
+    told: dict[str, Any] = {"metric": "f1", "output": "value", "model": "small", "value": 0.3}
+    told |= {"kind": kind, "severity": severity, "message": message, "threshold": 0.5}
+    return filled(ProblemResult, **{**told, **rest})
 
 
 def checked_run(**rest: Any) -> RunResult:
@@ -44,7 +25,7 @@ def checked_run(**rest: Any) -> RunResult:
         value_row("f1", "small", 0.4, parameters={"score_threshold": 0.5}),
         value_row("f1", "small", 0.35, parameters={"score_threshold": 0.7}),
         value_row("errors", "small", 12, unit="count", direction="lower", interval=(10, 15)),
-        value_row("errors", "small", None, label="=cat", undefined="no ground truth"),
+        value_row("errors", "small", None, label="=cat"),
     ]
     gates = [
         gate("min", 0.5, 0.4, "failed", gate=0),
@@ -60,18 +41,9 @@ def checked_run(**rest: Any) -> RunResult:
         problem("threshold", "high", "small: f1 is 0.100, below its threshold of 0.5"),
         problem("flip", "medium", "small: f1 of a-typo is 0.1; of a, 0.9", sample_ids=("a", 7)),
     ]
-    run = run_of("object_detection", ("small",), metrics=metrics, gates=gates, problems=problems)
-    info = RunInfo(
-        valor_version="0.1.0",
-        started_at="2026-03-01T09:30:00+00:00",
-        duration_s=1.5,
-        command="valor evaluate run.yaml",
-        config="run.yaml",
-        config_sha256="c0" * 32,
-        inputs=(),
-        packages={},
-    )
-    return replace(run, run=info, **rest)
+    found = {"metrics": metrics, "gates": gates, "problems": problems}
+    info = replace(INFO, duration_s=1.5, inputs=(), packages={})
+    return run_of("object_detection", ("small",), **{**found, "run": info, **rest})
 
 
 def silent_judge() -> CoverageResult:
@@ -83,15 +55,13 @@ def named_alike(word: str) -> RunResult:
     """Every text that data or a config can choose is this one."""
     run = checked_run()
     rest: dict[str, Any] = {"metric": word, "output": word, "model": word, "parameters": {word: 1}}
+    at = {"label": word, "slice": word, **rest}
     return replace(
         run,
         task=word,
         models=(word,),
-        metrics=[
-            replace(row, label=word, slice=word, undefined=word, unit=word, **rest)
-            for row in run.metrics
-        ],
-        gates=[replace(one, label=word, slice=word, reason=word, **rest) for one in run.gates],
+        metrics=[replace(row, undefined=word, unit=word, **at) for row in run.metrics],
+        gates=[replace(one, reason=word, **at) for one in run.gates],
         problems=[
             replace(one, message=word, sample_ids=(word, word), **rest) for one in run.problems
         ],

@@ -10,6 +10,15 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from tests.reports.task_runs import (
+    INFO,
+    Points,
+    by_score,
+    counts_by_reason,
+    gate_row,
+    run_of,
+    value_row,
+)
 from valor_cli.results import (
     CurveResult,
     ExampleObject,
@@ -19,7 +28,6 @@ from valor_cli.results import (
     MetricResult,
     Parameters,
     Picture,
-    RunInfo,
     RunResult,
     SamplesResult,
     TableResult,
@@ -69,70 +77,16 @@ COCO = {
 
 Build = Callable[..., RunResult]
 
-
-def _row(metric: str, model: str, value: float | None, **rest: Any) -> MetricResult:
-    fields: dict[str, Any] = {
-        "output": "value",
-        "label": None,
-        "slice": None,
-        "parameters": {},
-        "unit": "fraction",
-        "direction": "higher",
-        "n": 36781,
-        "interval": None,
-        "undefined": None if value is not None else "no ground truth of this size",
-    }
-    return MetricResult(metric=metric, model=model, value=value, **{**fields, **rest})
-
-
-def _label_rows(model: str, label: str, dice: random.Random) -> list[MetricResult]:
-    count = int(dice.lognormvariate(5, 1))
-    ap = dice.uniform(0.15, 0.9)
-    common: dict[str, Any] = {"label": label, "n": count}
-    at: dict[str, Any] = {"iou_threshold": 0.5, "score_threshold": 0.5}
-    tp = int(count * ap)
-    rows = [
-        _row("average_precision", model, min(1, ap * f), parameters={"iou_threshold": t}, **common)
-        for t, f in ((0.5, 1.2), (0.75, 0.9))
-    ]
-    for output, value in (("tp", tp), ("fp", int(tp * 0.4)), ("fn", count - tp)):
-        direction = "higher" if output == "tp" else "lower"
-        rest = {"output": output, "unit": "count", "direction": direction, "parameters": at}
-        rows.append(_row("counts", model, value, **rest, **common))
-    rows.append(_row("precision", model, ap * 0.95, parameters=at, **common))
-    rows.append(_row("recall", model, ap * 0.9, parameters=at, **common))
-    if label == "toaster":
-        rows = [replace(row, value=None, undefined="no ground truth", n=0) for row in rows]
-    return rows
-
-
-def _score_curve(model: str, label: str | None, dice: random.Random) -> CurveResult:
-    thresholds = [round(x / 100, 2) for x in range(5, 100, 5)]
-    total, skill = 200, dice.uniform(0.8, 2.5)
-    recall = [(1 - t**skill) * 0.92 for t in thresholds]
-    precision = [1 - (1 - t) ** (skill + 0.4) * 0.7 for t in thresholds]
-    tp = [int(total * r) for r in recall]
-    points: dict[str, list[float | None]] = {
-        "score_threshold": [*thresholds],
-        "tp": [*tp],
-        "fp": [int(n / p - n) for n, p in zip(tp, precision, strict=True)],
-        "fn": [total - n for n in tp],
-        "precision": [*precision],
-        "recall": [*recall],
-        "f1": [2 * p * r / (p + r) for p, r in zip(precision, recall, strict=True)],
-    }
-    parameters: Parameters = {"thresholds": "scores", "pr_curve_iou_threshold": 0.5}
-    return CurveResult("pr_curve", model, label, None, parameters, points)
-
-
-def _recall_curve(model: str, label: str | None, dice: random.Random) -> CurveResult:
-    recall = [i / 100 for i in range(101)]
-    end, skill = dice.uniform(0.6, 0.98), dice.uniform(1.2, 4)
-    precision = [0.98 * (1 - (r / end) ** skill * 0.8) if r < end else 0.0 for r in recall]
-    score = [0.97 - 0.9 * r if r < end else None for r in recall]
-    parameters: Parameters = {"thresholds": "recall", "pr_curve_iou_threshold": 0.5}
-    points = {"recall": recall, "precision": precision, "score": score}
-    return CurveResult("pr_curve", model, label, None, parameters, points)
+AT: Parameters = {"iou_threshold": 0.5, "score_threshold": 0.3}
+COSTS = {
+    "classification": (0.043, 0.031),
+    "localisation": (0.121, 0.064),
+    "both": (0.011, 0.008),
+    "duplicate": (0.002, 0.001),
+    "background": (0.052, 0.071),
+    "missed": (0.097, 0.058),
+}
+"""What each kind of error costs the first model, and the others."""
 
 
 def _headline(model: str, index: int, intervals: bool) -> list[MetricResult]:
@@ -141,7 +95,7 @@ def _headline(model: str, index: int, intervals: bool) -> list[MetricResult]:
         value = values[min(index, 1)]
         value = value if value is None or index < 2 else round(value - 0.013 * index, 4)
         interval = (value - 0.011, value + 0.009) if intervals and value is not None else None
-        rows.append(_row("coco", model, value, output=output, interval=interval))
+        rows.append(value_row("coco", model, value, output=output, interval=interval, n=36781))
     return rows
 
 
@@ -149,30 +103,55 @@ def _slices(model: str, index: int, intervals: bool) -> list[MetricResult]:
     rows = []
     for name, value in (("day", 0.41), ("night", 0.236), ("rain", 0.302), ("fog", 0.198)):
         value += 0.08 * min(index, 1)
-        interval = (value - 0.031, value + 0.028) if intervals else None
         rest: dict[str, Any] = {"slice": f"metadata.weather={name}", "n": 1204}
-        rows += [
-            _row("coco", model, value, output="AP", interval=interval, **rest),
-            _row("coco", model, value + 0.17, output="AP50", interval=interval, **rest),
-        ]
+        rest["interval"] = (value - 0.031, value + 0.028) if intervals else None
+        rows.append(value_row("coco", model, value, output="AP", **rest))
+        rows.append(value_row("coco", model, value + 0.17, output="AP50", **rest))
     return rows
 
 
-def _gate(
-    model: str, metric: str, output: str, value: float | None, limit: float, **rest: Any
-) -> GateResult:
-    passed = value is not None and value >= limit
-    fields: dict[str, Any] = {
-        "label": None,
-        "slice": None,
-        "parameters": {},
-        "rule": "min",
-        "status": "passed" if passed else "failed" if value is not None else "not checked",
-        "reason": None if value is not None else "no ground truth",
-    }
-    return GateResult(
-        metric=metric, output=output, model=model, limit=limit, value=value, **{**fields, **rest}
-    )
+def _label_rows(model: str, label: str, dice: random.Random) -> list[MetricResult]:
+    count = int(dice.lognormvariate(5, 1))
+    ap = dice.uniform(0.15, 0.9)
+    tp = int(count * ap)
+    of: dict[str, Any] = {"label": label, "n": count}
+    at: dict[str, Any] = {**of, "parameters": {"iou_threshold": 0.5, "score_threshold": 0.5}}
+    rows = [
+        value_row("average_precision", model, min(1, ap * f), parameters={"iou_threshold": t}, **of)
+        for t, f in ((0.5, 1.2), (0.75, 0.9))
+    ]
+    for output, value in (("tp", tp), ("fp", int(tp * 0.4)), ("fn", count - tp)):
+        better = "higher" if output == "tp" else "lower"
+        rest = {"output": output, "unit": "count", "direction": better, **at}
+        rows.append(value_row("counts", model, value, **rest))
+    rows.append(value_row("precision", model, ap * 0.95, **at))
+    rows.append(value_row("recall", model, ap * 0.9, **at))
+    if label == "toaster":
+        rows = [replace(row, value=None, undefined="no ground truth", n=0) for row in rows]
+    return rows
+
+
+def _recall_curve(dice: random.Random) -> Points:
+    recall = [i / 100 for i in range(101)]
+    end, skill = dice.uniform(0.6, 0.98), dice.uniform(1.2, 4)
+    precision = [0.98 * (1 - (r / end) ** skill * 0.8) if r < end else 0.0 for r in recall]
+    score = [0.97 - 0.9 * r if r < end else None for r in recall]
+    return {"recall": recall, "precision": precision, "score": score}
+
+
+def _gates(model: str, ap: float | None, gates: str, label: str) -> list[GateResult]:
+    limit = 0.30 if gates == "passed" else 0.40
+    status = "passed" if (ap or 0) >= limit else "failed"
+    at: dict[str, Any] = {"model": model, "metric": "coco"}
+    held = [
+        gate_row("min", limit, ap, status, output="AP", **at),
+        gate_row("min", 0.4, 0.489, "passed", output="APlarge", **at),
+    ]
+    if gates == "failed":
+        at = {"model": model, "metric": "recall", "label": label, "reason": "no ground truth"}
+        at["parameters"] = {"iou_threshold": 0.5, "score_threshold": 0.5}
+        held.append(gate_row("min", 0.5, None, "not checked", **at))
+    return [] if gates == "none" else held
 
 
 def built(
@@ -191,55 +170,32 @@ def built(
     metrics: list[MetricResult] = []
     curves: list[CurveResult] = []
     held: list[GateResult] = []
+    at: Parameters = {"thresholds": curve, "pr_curve_iou_threshold": 0.5}
     for index, model in enumerate(models):
         metrics += _headline(model, index, intervals)
         metrics += _slices(model, index, intervals) if slices else []
-        shape = _score_curve if curve == "scores" else _recall_curve
         for label in labels:
             metrics += _label_rows(model, label, dice)
-            curves.append(shape(model, label, dice))
-        ap = COCO["AP"][min(index, 1)]
-        if gates != "none":
-            held.append(_gate(model, "coco", "AP", ap, 0.30 if gates == "passed" else 0.40))
-            held.append(_gate(model, "coco", "APlarge", 0.489, 0.4))
-            if gates == "failed":
-                at = {"iou_threshold": 0.5, "score_threshold": 0.5}
-                rest = {"label": next(iter(labels), "person"), "parameters": at}
-                held.append(_gate(model, "recall", "value", None, 0.5, **rest))
-    return RunResult(
-        task="object_detection",
-        models=tuple(models),
+            scores = curve == "scores"
+            points = by_score(dice.uniform(0.8, 2.5), 200) if scores else _recall_curve(dice)
+            curves.append(CurveResult("pr_curve", model, label, None, at, points))
+        held += _gates(model, COCO["AP"][min(index, 1)], gates, next(iter(labels), "person"))
+    files = (InputFile(f"data/{model[:20]}.json", "cd" * 32, 80123, 2) for model in models)
+    command = "valor evaluate configs/object_detection.yaml"
+    truth = InputFile("data/ground_truth.json", "ab" * 32, 36781)
+    return run_of(
+        "object_detection",
+        models,
         primary=tuple(("coco", output) for output in ("AP", "AP50", "AP75", "APsmall", "AR@100")),
         data={"images": 5000, "ground_truths": 36781, "labels": len(labels)},
         settings={"matching": "coco", "geometry": "box"},
-        run=RunInfo(
-            valor_version="0.1.0",
-            started_at="2026-03-01T09:30:00+00:00",
-            duration_s=1.234,
-            command="valor evaluate configs/object_detection.yaml",
-            config="configs/object_detection.yaml",
-            config_sha256="c0" * 32,
-            inputs=(
-                InputFile("data/ground_truth.json", "ab" * 32, 36781),
-                *(InputFile(f"data/{m[:20]}.json", "cd" * 32, 80123, 2) for m in models),
-            ),
-            packages={"numpy": "2.4.6", "orjson": "3.13.0"},
-        ),
+        run=replace(INFO, duration_s=1.234, command=command, inputs=(truth, *files)),
         metrics=tuple(metrics),
         curves=tuple(curves),
-        tables=(),
-        examples=(),
         gates=tuple(held),
         warnings=tuple(warnings),
         missing_prediction_labels=missing or {},
-        ignored_prediction_labels={},
     )
-
-
-@pytest.fixture
-def build() -> Build:
-    """`build(models, labels, gates, …)`: a run with those parts."""
-    return built
 
 
 def two() -> RunResult:
@@ -248,17 +204,6 @@ def two() -> RunResult:
         warnings=("3 boxes of zero area match nothing", "data/small.json: 12 scores are tied"),
         missing={"small": ("hair_drier", "toaster"), "large": ()},
     )
-
-
-AT: Parameters = {"iou_threshold": 0.5, "score_threshold": 0.3}
-COSTS = {
-    "classification": (0.043, 0.031),
-    "localisation": (0.121, 0.064),
-    "both": (0.011, 0.008),
-    "duplicate": (0.002, 0.001),
-    "background": (0.052, 0.071),
-    "missed": (0.097, 0.058),
-}
 
 
 def _box(x: float, y: float, w: float, h: float) -> dict[str, Any]:
@@ -271,10 +216,10 @@ def _ragged(x: float, y: float, w: float, h: float, dice: random.Random) -> dict
     rings = []
     for part, turn in ((1.0, 1), (0.4, -1)):
         angles = [turn * 2 * math.pi * i / 40 for i in range(40)]
-        wobble = [part * dice.uniform(0.9, 1.0) / 2 for _ in angles]
+        reach = [part * dice.uniform(0.9, 1.0) / 2 for _ in angles]
         ring = [
             [x + w * (0.5 + r * math.cos(a)), y + h * (0.5 + r * math.sin(a))]
-            for a, r in zip(angles, wobble, strict=True)
+            for a, r in zip(angles, reach, strict=True)
         ]
         rings.append([*ring, ring[0]])
     return {"type": "MultiPolygon", "coordinates": [rings]}
@@ -298,10 +243,8 @@ def _case(
     if predicted is not None:
         objects.append(_thing("prediction", image, predicted, _box(x + 8, y - 5, w, h * 0.9)))
     picture = Picture(f"{image:012d}.jpg", 640, 480)
-    label = truth if truth is not None else predicted
-    return ExampleResult(
-        "confusion_matrix", model, label, None, AT, kind, image, None, picture, tuple(objects)
-    )
+    parts = (truth if truth is not None else predicted, None, AT, kind, image, None, picture)
+    return ExampleResult("confusion_matrix", model, *parts, tuple(objects))
 
 
 def _confused(
@@ -324,8 +267,7 @@ def _confused(
         examples.append(_case("unmatched_ground_truth", model, 6000 + i, label, None, dice))
     alone = [dice.randrange(1, 80) for _ in labels]
     wrong = [dice.randrange(1, 90) for _ in labels]
-    table = TableResult("confusion_matrix", model, None, AT, labels, rows, alone, wrong)
-    return table, examples
+    return TableResult("confusion_matrix", model, None, AT, labels, rows, alone, wrong), examples
 
 
 def _worst(model: str, rank: int, labels: Sequence[str], dice: random.Random) -> ExampleResult:
@@ -345,10 +287,8 @@ def _worst(model: str, rank: int, labels: Sequence[str], dice: random.Random) ->
             objects.append(_thing("prediction", 70 + number, label, at, fate))
     picture = Picture(f"{rank:012d}.jpg", 640, 480) if rank % 8 != 7 else None
     value = None if rank == 23 else rank * 0.012
-    at: Parameters = {"iou_threshold": 0.5, "score_threshold": 0.3}
-    return ExampleResult(
-        "image_scores", model, None, None, at, "worst_image", rank, value, picture, tuple(objects)
-    )
+    parts = (None, None, AT, "worst_image", rank, value, picture, tuple(objects))
+    return ExampleResult("image_scores", model, *parts)
 
 
 def _mistaken(model: str, labels: Sequence[str], dice: random.Random) -> list[ExampleResult]:
@@ -364,43 +304,26 @@ def _mistaken(model: str, labels: Sequence[str], dice: random.Random) -> list[Ex
     return cases
 
 
-def _counts_curve(model: str, label: str, dice: random.Random) -> CurveResult:
-    """Counts by their reason: 100 ground truths, of which fewer are found the higher the score."""
-    thresholds = [round(x / 100, 2) for x in range(5, 100, 5)]
-    tp = [round(90 * (1 - t) ** dice.uniform(0.5, 0.6)) for t in thresholds]
-    taken = [round((100 - n) * 0.25) for n in tp]
-    points: dict[str, list[float | None]] = {
-        "score_threshold": [*thresholds],
-        "tp": [*tp],
-        "fp": [round(n * 0.75) for n in tp],
-        "fn": [100 - n for n in tp],
-        "fp_misclassifications": [round(n * 0.25) for n in tp],
-        "fp_hallucinations": [round(n * 0.5) for n in tp],
-        "fn_misclassifications": [*taken],
-        "fn_no_predictions": [100 - n - m for n, m in zip(tp, taken, strict=True)],
-    }
-    parameters: Parameters = {"score_thresholds": thresholds, "pr_curve_iou_threshold": 0.5}
-    return CurveResult("detailed_pr_curve", model, label, None, parameters, points)
-
-
 def _errors(model: str, index: int, labels: Sequence[str]) -> list[MetricResult]:
     at: dict[str, Any] = {"parameters": {"iou_threshold": 0.5, "background_iou": 0.1}}
+    at["direction"] = "lower"
     rows = []
     for kind, costs in COSTS.items():
         cost, count = costs[min(index, 1)], int(costs[min(index, 1)] * 20_000)
-        lower: dict[str, Any] = {"direction": "lower", **at}
-        rows.append(_row("error_breakdown", model, count, output=kind, unit="count", **lower))
-        rows.append(_row("error_breakdown", model, cost, output=f"{kind}_cost", **lower))
+        at["output"] = kind
+        rows.append(value_row("error_breakdown", model, count, unit="count", **at))
         for label in labels:
-            rest: dict[str, Any] = {"label": label, "n": 100, "unit": "count", **lower}
-            rows.append(_row("error_breakdown", model, count // 80, output=kind, **rest))
+            rest = {"label": label, "n": 100, "unit": "count", **at}
+            rows.append(value_row("error_breakdown", model, count // 80, **rest))
+        at["output"] = f"{kind}_cost"
+        rows.append(value_row("error_breakdown", model, cost, **at))
     for side, cost in (("false_positive_cost", 0.14), ("false_negative_cost", 0.21)):
-        rows.append(_row("error_breakdown", model, cost, output=side, direction="lower", **at))
+        rows.append(value_row("error_breakdown", model, cost, **{**at, "output": side}))
     for label in labels:
         for output in ("f1", "score_threshold", "precision", "recall"):
             direction = None if output == "score_threshold" else "higher"
-            rest = {"output": output, "label": label, "direction": direction, "n": 100}
-            rows.append(_row("best_f1", model, 0.61, **rest))
+            best: dict[str, Any] = {"output": output, "direction": direction, "n": 100}
+            rows.append(value_row("best_f1", model, 0.61, label=label, **best))
     return rows
 
 
@@ -410,17 +333,20 @@ def built_with_findings(
     """As `built`, with tables, examples, error costs and samples."""
     run = built(models, labels, warnings=("3 boxes of zero area match nothing",))
     dice = random.Random(11)
-    tables, examples, metrics, samples = [], [], list(run.metrics), []
-    curves = list(run.curves)
+    tables, examples, samples = [], [], []
+    metrics, curves = list(run.metrics), list(run.curves)
+    at: Parameters = {"score_thresholds": "all", "pr_curve_iou_threshold": 0.5}
+    points = counts_by_reason(100, ("misclassifications", "hallucinations"))
+    columns: Points = {"f1": [0.5, None], "tp": [3, 0]}
     for index, model in enumerate(models):
         table, cases = _confused(model, labels, dice)
         tables.append(table)
-        examples += cases
-        examples += _mistaken(model, labels, dice)
-        curves += [_counts_curve(model, label, dice) for label in labels]
+        examples += [*cases, *_mistaken(model, labels, dice)]
         examples += [_worst(model, rank, labels, dice) for rank in range(24)]
+        curves += [
+            CurveResult("detailed_pr_curve", model, label, None, at, points) for label in labels
+        ]
         metrics += _errors(model, index, labels)
-        columns: dict[str, list[float | None]] = {"f1": [0.5, None], "tp": [3, 0]}
         reasons = (None, "no objects")
         samples.append(SamplesResult("image_scores", model, AT, (1, 2), columns, reasons))
     return replace(
@@ -431,12 +357,6 @@ def built_with_findings(
         examples=tuple(examples),
         samples=tuple(samples),
     )
-
-
-@pytest.fixture
-def found() -> Build:
-    """`found(models, labels)`: as `build`, with tables, examples, error costs and samples."""
-    return built_with_findings
 
 
 def attacked() -> RunResult:
@@ -457,9 +377,15 @@ def attacked() -> RunResult:
 
 
 @pytest.fixture
-def hostile() -> RunResult:
-    """Every name that data can choose is an attack or an accident."""
-    return attacked()
+def build() -> Build:
+    """`build(models, labels, gates, …)`: a run with those parts."""
+    return built
+
+
+@pytest.fixture
+def found() -> Build:
+    """`found(models, labels)`: as `build`, with tables, examples, error costs and samples."""
+    return built_with_findings
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from tests.reports.task_runs import filled
 from valor_cli.results import (
-    ComparedVerdict,
     ComparisonResult,
     FoundSlice,
     IntervalsResult,
@@ -20,38 +20,25 @@ from valor_cli.results import (
 
 def compared(model: str, other: str, difference: float | None, **rest: Any) -> ComparisonResult:
     """A headline value of one model against another's: better from 0.1 on, worse likewise."""
-    verdict: ComparedVerdict = "cannot tell"
-    if difference is not None and abs(difference) >= 0.1:
-        verdict = "better" if difference > 0 else "worse"
-    told = difference is not None
-    fields: dict[str, Any] = {
+    told: dict[str, Any] = {
         "metric": "coco",
         "output": "AP",
-        "baseline": False,
-        "label": None,
-        "slice": None,
-        "parameters": {},
         "unit": "fraction",
         "direction": "higher",
-        "value": 0.371 if told else None,
-        "other_value": 0.371 - (difference or 0.0) if told else None,
-        "interval": (difference - 0.02, difference + 0.03) if difference is not None else None,
         "level": 0.95,
-        "n": 100 if told else None,
-        "wins": 50 if told else None,
-        "losses": 30 if told else None,
-        "ties": 20 if told else None,
         "unpaired": 0,
-        "test": "paired_bootstrap" if told else None,
-        "p": 0.004 if told else None,
-        "p_adjusted": 0.012 if told else None,
-        "effect": None,
-        "effect_kind": None,
-        "verdict": verdict,
-        "reason": None if told else "no value",
+        "baseline": False,
+        "verdict": "cannot tell",
+        "reason": "no value",
     }
-    row = {"model": model, "other": other, "difference": difference}
-    return ComparisonResult(**{**fields, **row, **rest})
+    if difference is not None:
+        told |= {"value": 0.371, "other_value": 0.371 - difference, "reason": None}
+        told |= {"interval": (difference - 0.02, difference + 0.03), "test": "paired_bootstrap"}
+        told |= {"n": 100, "wins": 50, "losses": 30, "ties": 20, "p": 0.004, "p_adjusted": 0.012}
+        if abs(difference) >= 0.1:
+            told["verdict"] = "better" if difference > 0 else "worse"
+    told |= {"model": model, "other": other, "difference": difference}
+    return filled(ComparisonResult, **{**told, **rest})
 
 
 def each_pair(models: Sequence[str], **rest: Any) -> tuple[ComparisonResult, ...]:

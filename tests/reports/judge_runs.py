@@ -8,19 +8,17 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from tests.reports.task_runs import run_of, value_row
+from tests.reports.task_runs import filled, gate_row, run_of, value_row
 from valor_cli.results import (
     AgreementResult,
     CoverageResult,
     ExampleResult,
-    GateResult,
     JudgeCalls,
     Parameters,
     PromptUsed,
     RunResult,
     SamplesResult,
     ShownText,
-    Status,
     UsageResult,
     Verdict,
 )
@@ -58,58 +56,30 @@ def usage(metric: str, model: str, judge: str, **rest: Any) -> UsageResult:
     """What one metric took; the local judge has no price and does not count."""
     at = METRICS.index(metric) if metric in METRICS else 0
     calls = 180 + 40 * at
-    local = judge == JUDGES[2]
-    fields: dict[str, Any] = {
-        "calls": calls,
-        "cached": 12 * at,
-        "failed": 3 if at == 2 else 0,
-        "tokens_in": None if local else 812 * calls,
-        "tokens_out": None if local else 96 * calls,
-        "cost_usd": None if local else round(0.0001794 * calls, 7),
-        "saved_usd": None if local else round(0.0021 * at, 7),
-    }
-    return UsageResult(metric, model, judge, **{**fields, **rest})
+    told: dict[str, Any] = {"calls": calls, "cached": 12 * at, "failed": 3 if at == 2 else 0}
+    if judge != JUDGES[2]:
+        told |= {"tokens_in": 812 * calls, "tokens_out": 96 * calls}
+        told |= {"cost_usd": round(0.0001794 * calls, 7), "saved_usd": round(0.0021 * at, 7)}
+    return filled(UsageResult, **{"metric": metric, "model": model, "judge": judge, **told, **rest})
 
 
 def agreement(metric: str, model: str, **rest: Any) -> AgreementResult:
     """How far the judges say the same."""
-    fields: dict[str, Any] = {
-        "parameters": BATCH,
-        "kind": "judges",
-        "judge": None,
-        "raters": ("a", "b", "c"),
-        "values": (0.8125, 0.79, None),
-        "n": 222,
-        "agreement": 0.9234,
-        "coefficient": 0.61,
-        "statistic": "Fleiss' kappa",
-        "spread": 0.0766,
-        "disagreements": ("s3", "s9"),
-        "disagreeing": 17,
-    }
-    return AgreementResult(metric, model, **{**fields, **rest})
+    told = {"parameters": BATCH, "kind": "judges", "raters": ("a", "b", "c"), "n": 222}
+    told |= {"values": (0.8125, 0.79, None), "agreement": 0.9234, "spread": 0.0766}
+    told |= {"coefficient": 0.61, "statistic": "Fleiss' kappa"}
+    told |= {"disagreements": ("s3", "s9"), "disagreeing": 17}
+    return filled(AgreementResult, **{"metric": metric, "model": model, **told, **rest})
 
 
 def worst(metric: str, model: str, rank: int, **rest: Any) -> ExampleResult:
     """A sample among the worst, with what the judge said of its claims."""
-    fields: dict[str, Any] = {
-        "label": None,
-        "slice": None,
-        "parameters": BATCH,
-        "kind": "worst_sample",
-        "sample_id": f"faq-{rank:03}",
-        "value": 0.5 + rank / 20,
-        "picture": None,
-        "objects": (),
-        "texts": (
-            ShownText("user_input", QUESTION),
-            ShownText("response", RESPONSE),
-            ShownText("retrieved_contexts[0]", CONTEXT),
-        ),
-        "reason": None,
-        "verdicts": VERDICTS if metric == "faithfulness" else VERDICTS[2:4],
-    }
-    return ExampleResult(metric, model, **{**fields, **rest})
+    told: dict[str, Any] = {"metric": metric, "model": model, "parameters": BATCH}
+    told |= {"kind": "worst_sample", "sample_id": f"faq-{rank:03}", "value": 0.5 + rank / 20}
+    fields = {"user_input": QUESTION, "response": RESPONSE, "retrieved_contexts[0]": CONTEXT}
+    told["texts"] = tuple(ShownText(*one) for one in fields.items())
+    told["verdicts"] = VERDICTS if metric == "faithfulness" else VERDICTS[2:4]
+    return filled(ExampleResult, **{**told, **rest})
 
 
 def judge_run(
@@ -132,10 +102,9 @@ def judge_run(
         "samples": tuple(_column(*call, counts, dice) for call in calls),
         "examples": tuple(worst(*call, rank) for call in calls for rank in range(4)),
         "gates": tuple(
-            GateResult("faithfulness", "value", model, None, None, BATCH, "min", 0.8,
-                       values["faithfulness", model],
-                       "passed" if values["faithfulness", model] >= 0.8 else "failed", None)
-            for model in models
+            gate_row("min", 0.8, value, "passed" if value >= 0.8 else "failed", model=model,
+                     metric="faithfulness", parameters=BATCH)
+            for (metric, model), value in values.items() if metric == "faithfulness"
         ),
         "prompts": (
             PromptUsed("claims", 1, "0123456789abcdef" * 4),
@@ -159,18 +128,16 @@ def judge_run(
 
 
 def _column(metric: str, model: str, counts: dict[str, int], dice: random.Random) -> SamplesResult:
-    statuses: list[Status] = []
-    for name, count in counts.items():
-        statuses += [name] * count  # type: ignore[list-item]
-    values = [round(dice.random(), 3) if one == "ok" else None for one in statuses]
+    statuses: list[Any] = [name for name, count in counts.items() for _ in range(count)]
+    judged = [one == "ok" for one in statuses]
     return SamplesResult(
         metric,
         model,
         BATCH,
         [f"faq-{at:03}" for at in range(len(statuses))],
-        {"value": values},
-        [None if one == "ok" else "the reply is no JSON" for one in statuses],
+        {"value": [round(dice.random(), 3) if ok else None for ok in judged]},
+        [None if ok else "the reply is no JSON" for ok in judged],
         statuses,
-        [{"claims": 4} if one == "ok" else None for one in statuses],
-        [JudgeCalls(2, 1, ("{}", "{}")) if one == "ok" else JudgeCalls() for one in statuses],
+        [{"claims": 4} if ok else None for ok in judged],
+        [JudgeCalls(2, 1, ("{}", "{}")) if ok else JudgeCalls() for ok in judged],
     )

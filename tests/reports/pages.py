@@ -11,21 +11,10 @@ class Page(HTMLParser):
     """Tags with their attributes; every tag that opens has to close in its turn."""
 
     VOID = frozenset(
-        [
-            "meta",
-            "input",
-            "path",
-            "rect",
-            "wbr",
-            "link",
-            "br",
-            "img",
-            "use",
-            "image",
-            "circle",
-            "line",
-            "polyline",
-        ]
+        {
+            *("meta", "input", "path", "rect", "wbr", "link", "br", "img"),
+            *("use", "image", "circle", "line", "polyline"),
+        }
     )
 
     def __init__(self, text: str) -> None:
@@ -60,15 +49,10 @@ def body(text: str) -> str:
     return re.sub("<(style|script)[ >].*?</\\1>", "", text, flags=re.DOTALL)
 
 
-def section(text: str, anchor: str) -> str:
-    """One section of a page."""
-    return text.split(f'<section aria-labelledby="{anchor}">')[1].split("</section>")[0]
-
-
 def plain(html: str) -> str:
     """What is read of it."""
-    told = unescape(re.sub("<[^>]+>", " ", html.replace("<wbr>", "").replace("<bdi>", "")
-                           .replace("</bdi>", "")))  # fmt: skip
+    tags = re.sub("<[^>]+>", " ", re.sub("<wbr>|</?bdi>", "", html))
+    told = unescape(tags)
     return re.sub(r"\s+", " ", told).strip()
 
 

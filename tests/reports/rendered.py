@@ -42,11 +42,6 @@ def _screen(told: Document, files: Sequence[str], width: int, colour: bool) -> s
     return out.getvalue()
 
 
-def lines(found: RunResult | ComparedRuns, width: int = 80) -> list[str]:
-    """The lines of a screen, without what is blank at their ends."""
-    return [line.rstrip() for line in terminal(found, (), width).rstrip("\n").split("\n")]
-
-
 def markdown(found: RunResult | ComparedRuns) -> str:
     return to_markdown(document(found))
 

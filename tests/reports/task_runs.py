@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import io
 import random
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar, get_args, get_origin
 
-from msgspec.structs import replace
-from PIL import Image
+from msgspec import Struct
+from msgspec.structs import fields, replace
 
 from valor_cli.results import (
     CurveResult,
-    EmbeddedImages,
     ExampleObject,
     ExampleResult,
+    GateResult,
     InputFile,
     MetricResult,
     Parameters,
@@ -30,77 +29,79 @@ THINGS = ("road", "sidewalk", "building", "vegetation", "sky", "person", "car")
 THRESHOLDS = [round(x / 100, 2) for x in range(5, 100, 5)]
 
 Points = Mapping[str, Sequence[float | None]]
+R = TypeVar("R", bound=Struct)
+
+
+def filled(record: type[R], /, *parts: Any, **said: Any) -> R:
+    """A record in which all that is not said is empty: None where it may be, or nothing in it."""
+    said |= dict(zip(record.__struct_fields__, parts, strict=False))
+    for field in fields(record):
+        if field.required and field.name not in said:
+            empty: Any = {} if get_origin(field.type) is Mapping else ()
+            said[field.name] = None if type(None) in get_args(field.type) else empty
+    return record(**said)
 
 
 def value_row(metric: str, model: str, value: float | None, **rest: Any) -> MetricResult:
-    fields: dict[str, Any] = {
-        "output": "value",
-        "label": None,
-        "slice": None,
-        "parameters": {},
-        "unit": "fraction",
-        "direction": "higher",
-        "n": 900,
-        "interval": None,
-        "undefined": None if value is not None else "no ground truth",
-    }
-    return MetricResult(metric=metric, model=model, value=value, **{**fields, **rest})
+    """A value of the whole data."""
+    told: dict[str, Any] = {"output": "value", "unit": "fraction", "direction": "higher", "n": 900}
+    told["undefined"] = None if value is not None else "no ground truth"
+    return filled(MetricResult, metric=metric, model=model, value=value, **{**told, **rest})
+
+
+def gate_row(rule: str, limit: float, value: float | None, status: Any, **rest: Any) -> GateResult:
+    """A gate of F1, if it says nothing else."""
+    held = {"rule": rule, "limit": limit, "value": value, "status": status}
+    told: dict[str, Any] = {"metric": "f1", "output": "value", "model": "small", **held}
+    return filled(GateResult, **{**told, **rest})
+
+
+INFO = RunInfo(
+    valor_version="0.1.0",
+    started_at="2026-03-01T09:30:00+00:00",
+    duration_s=0.8,
+    command="valor evaluate run.yaml",
+    config="run.yaml",
+    config_sha256="c0" * 32,
+    inputs=(InputFile("data/ground_truth.csv", "ab" * 32, 900),),
+    packages={"numpy": "2.4.6"},
+)
 
 
 def run_of(task: str, models: Sequence[str], **rest: Any) -> RunResult:
-    fields: dict[str, Any] = {
-        "primary": (),
-        "data": {},
-        "settings": {},
-        "metrics": (),
-        "curves": (),
-        "tables": (),
-        "examples": (),
-        "gates": (),
-        "warnings": (),
-        "missing_prediction_labels": {},
-        "ignored_prediction_labels": {},
-        "run": RunInfo(
-            valor_version="0.1.0",
-            started_at="2026-03-01T09:30:00+00:00",
-            duration_s=0.8,
-            command=f"valor evaluate configs/{task}.yaml",
-            config=f"configs/{task}.yaml",
-            config_sha256="c0" * 32,
-            inputs=(InputFile("data/ground_truth.csv", "ab" * 32, 900),),
-            packages={"numpy": "2.4.6"},
-        ),
-    }
-    return RunResult(task=task, models=tuple(models), **{**fields, **rest})
+    """A run that has what is said."""
+    config = f"configs/{task}.yaml"
+    info = replace(INFO, command=f"valor evaluate {config}", config=config)
+    return filled(RunResult, **{"task": task, "models": tuple(models), "run": info, **rest})
 
 
-def _pr(skill: float, positives: int) -> Points:
-    recall = [(1 - t**skill) * 0.97 for t in THRESHOLDS]
-    precision = [1 - (1 - t) ** (skill + 0.6) * 0.5 for t in THRESHOLDS]
+def by_score(skill: float, positives: int) -> Points:
+    """A curve of precision and recall by the score."""
+    recall = [(1 - t**skill) * 0.95 for t in THRESHOLDS]
+    precision = [1 - (1 - t) ** (skill + 0.5) * 0.6 for t in THRESHOLDS]
     tp = [round(positives * r) for r in recall]
     return {
         "score_threshold": THRESHOLDS,
         "tp": tp,
         "fp": [round(n / p - n) for n, p in zip(tp, precision, strict=True)],
         "fn": [positives - n for n in tp],
-        "tn": [800 for _ in tp],
         "precision": precision,
         "recall": recall,
-        "accuracy": [0.9 for _ in tp],
         "f1": [2 * p * r / (p + r) for p, r in zip(precision, recall, strict=True)],
     }
 
 
-def _counts(positives: int) -> Points:
+def counts_by_reason(positives: int, kinds: Sequence[str] = ("misclassifications",)) -> Points:
+    """Fewer ground truths are found the higher the score; false positives are of these kinds."""
     tp = [round(positives * (1 - t**3)) for t in THRESHOLDS]
     taken = [round((positives - n) * (1 - t)) for n, t in zip(tp, THRESHOLDS, strict=True)]
+    wrong = [round(20 * (1 - t)) for t in THRESHOLDS]
     return {
         "score_threshold": THRESHOLDS,
         "tp": tp,
-        "fp": [round(20 * (1 - t)) for t in THRESHOLDS],
+        "fp": [n * len(kinds) for n in wrong],
         "fn": [positives - n for n in tp],
-        "tn": [800 for _ in tp],
-        "fp_misclassifications": [round(20 * (1 - t)) for t in THRESHOLDS],
+        **{f"fp_{kind}": wrong for kind in kinds},
         "fn_misclassifications": taken,
         "fn_no_predictions": [positives - n - m for n, m in zip(tp, taken, strict=True)],
     }
@@ -135,7 +136,7 @@ def reliability(bins: int, over: float, dice: random.Random) -> Points:
 
 
 def _sorted(
-    model: str, labels: Sequence[str], at: Parameters, dice: random.Random, pictured: bool
+    model: str, labels: Sequence[str], at: Parameters, dice: random.Random
 ) -> tuple[TableResult, list[ExampleResult]]:
     size = len(labels)
     rows = [[0] * size for _ in labels]
@@ -154,8 +155,7 @@ def _sorted(
                     ExampleObject("ground_truth", None, label, None, "misclassification", None),
                     ExampleObject("prediction", None, labels[j], 0.93 - number / 9, "", None),
                 )
-                picture = Picture(f"{name}.png", 28, 28) if pictured else None
-                parts = ("misclassification", name, None, picture, objects)
+                parts = ("misclassification", name, None, None, objects)
                 examples.append(ExampleResult("confusion_matrix", model, label, None, at, *parts))
     alone = [dice.randrange(3) for _ in labels]
     zeros = [0] * size
@@ -167,7 +167,6 @@ def classified(
     labels: Sequence[str] = DIGITS,
     keys: Sequence[str | None] = (None,),
     *,
-    pictured: bool = False,
     thresholds: Mapping[str, float] | None = None,
 ) -> RunResult:
     """A run of classification; with `keys`, each label key has all of the labels."""
@@ -177,44 +176,40 @@ def classified(
     tables: list[TableResult] = []
     examples: list[ExampleResult] = []
     for index, model in enumerate(models):
-        for key in keys:
+        for number, key in enumerate(keys):
             at: Parameters = {} if key is None else {"label_key": key}
-            high = 0.972 - 0.11 * index - 0.02 * keys.index(key)
+            high, wrong = 0.972 - 0.11 * index - 0.02 * number, 0.03 + 0.08 * index
+            rest: dict[str, Any] = {"parameters": at, "interval": (high - 0.012, high + 0.01)}
             for metric in ("accuracy", "balanced_accuracy", "cohen_kappa", "mean_roc_auc"):
-                interval = (high - 0.012, high + 0.01)
-                metrics.append(value_row(metric, model, high, parameters=at, interval=interval))
+                metrics.append(value_row(metric, model, high, **rest))
             macro: Parameters = {**at, "average": "macro", "score_threshold": thresholds or 0.0}
             metrics.append(value_row("f1", model, high - 0.01, parameters=macro))
             ece: Parameters = {**at, "bins": 15, "normalize": False}
-            rest: dict[str, Any] = {"parameters": ece, "direction": "lower"}
-            wrong = 0.03 + 0.08 * index
-            metrics.append(value_row("expected_calibration_error", model, wrong, **rest))
-            rest["output"] = "maximum"
-            metrics.append(value_row("expected_calibration_error", model, 2 * wrong, **rest))
-            table = reliability(15, wrong, dice)
-            curves.append(CurveResult("expected_calibration_error", model, None, None, ece, table))
+            for output, value in (("value", wrong), ("maximum", 2 * wrong)):
+                rest = {"output": output, "parameters": ece, "direction": "lower"}
+                metrics.append(value_row("expected_calibration_error", model, value, **rest))
+            parts = (None, None, ece, reliability(15, wrong, dice))
+            curves.append(CurveResult("expected_calibration_error", model, *parts))
             for label in labels:
                 own: Parameters = dict(macro)
                 if thresholds is not None:
                     own = {**macro, "score_threshold": thresholds.get(label, 0.0)}
+                of: dict[str, Any] = {"label": label, "n": 90}
+                metrics.append(value_row("f1", model, dice.uniform(0.7, 1), parameters=own, **of))
+                area = dice.uniform(0.8, 1)
+                metrics.append(value_row("roc_auc", model, area, parameters=at, **of))
                 skill = dice.uniform(1.5, 4) / (1 + index)
-                rows = {"label": label, "n": 90, "parameters": own}
-                metrics.append(value_row("f1", model, dice.uniform(0.7, 1), **rows))
-                area = {**rows, "parameters": at}
-                metrics.append(value_row("roc_auc", model, dice.uniform(0.8, 1), **area))
-                for metric, points in (
-                    ("pr_curve", _pr(skill, 90)),
-                    ("detailed_pr_curve", _counts(90)),
-                    ("roc_auc", _roc(skill)),
-                ):
+                drawn = {"pr_curve": by_score(skill, 90), "roc_auc": _roc(skill)}
+                drawn["detailed_pr_curve"] = counts_by_reason(90)
+                for metric, points in drawn.items():
                     curves.append(CurveResult(metric, model, label, None, at, points))
-            one, cases = _sorted(model, labels, at, dice, pictured)
+            one, cases = _sorted(model, labels, at, dice)
             tables.append(one)
             examples += cases
     return run_of(
         "classification",
         models,
-        primary=(("accuracy", "value"), ("f1", "value"), ("mean_roc_auc", "value")),
+        primary=tuple((metric, "value") for metric in ("accuracy", "f1", "mean_roc_auc")),
         data={"samples": 900, "labels": len(labels)},
         metrics=tuple(metrics),
         curves=tuple(curves),
@@ -295,7 +290,9 @@ def segmented(
     return run_of(
         "semantic_segmentation",
         models,
-        primary=(("mean_iou", "value"), ("pixel_accuracy", "value"), ("mean_accuracy", "value")),
+        primary=tuple(
+            (metric, "value") for metric in ("mean_iou", "pixel_accuracy", "mean_accuracy")
+        ),
         data={"images": images, "labels": len(labels)},
         settings={"ignore_index": 255, "background": None, "reduce_labels": False},
         metrics=tuple(metrics),
@@ -304,20 +301,6 @@ def segmented(
         examples=tuple(examples),
         samples=tuple(samples),
     )
-
-
-def overlays(run: RunResult, size: int = 60) -> EmbeddedImages:
-    """A small picture of three panels for each example of the run."""
-    found = {}
-    for one in run.examples:
-        if one.picture is None or one.picture.file is None:
-            continue
-        image = Image.new("RGB", (3 * size, size // 2), (90, 110, 160))
-        image.paste((200, 40, 40), (2 * size, 0, 2 * size + size // 2, size // 3))
-        out = io.BytesIO()
-        image.save(out, "PNG")
-        found[one.model, one.picture.file] = out.getvalue()
-    return EmbeddedImages(overlays=found)
 
 
 def renamed(run: RunResult, names: Mapping[str, str]) -> RunResult:

@@ -16,7 +16,6 @@ from tests.oracles.compared import row, text_change, texts_compared
 from tests.reports.catalogue import COMPARED, HOSTILE_RUNS, RUNS, huge_texts, names
 from tests.reports.conftest import built, built_with_findings
 from tests.reports.judge_runs import JUDGES, VERDICTS, judge_run
-from tests.reports.markdown_blocks import tables_are_whole
 from tests.reports.pages import Page, body, plain
 from tests.reports.rendered import Rendered, markdown, page, terminal
 from tests.reports.task_runs import classified
@@ -42,6 +41,15 @@ every, tame, hostile = _of(ALL), _of(RUNS), _of(HOSTILE)
 def shown(request: pytest.FixtureRequest) -> Rendered:
     """The run of that name, in all media."""
     return Rendered({**ALL, **HOSTILE}[request.param]())
+
+
+def _tables_are_whole(text: str) -> bool:
+    """Whether every row of each table has as many cells as its head."""
+    for table in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
+        rows = table.splitlines()
+        if len({len(re.findall(r"(?<!\\)\|", row)) for row in rows}) != 1:
+            return False
+    return True
 
 
 def _numbers(text: str) -> set[str]:
@@ -90,7 +98,7 @@ def test_colour_repeats_the_words(shown: Rendered) -> None:
 def test_markdown_is_whole_and_bounded(shown: Rendered) -> None:
     text = shown.markdown
     assert len(text) < 65_536
-    assert tables_are_whole(text)
+    assert _tables_are_whole(text)
     assert text.count("<details>") == text.count("</details>") == text.count("<summary>")
     html = MarkdownIt("commonmark", {"html": True}).enable("table").render(text)
     # No table is left as source, and no block is read as another's paragraph.
@@ -197,7 +205,7 @@ def test_hostile_words_stay_words_in_markdown(shown: Rendered) -> None:
     text = shown.markdown
     assert not UNSEEN.search(text)
     assert len(text) < 65_536
-    assert tables_are_whole(text)
+    assert _tables_are_whole(text)
     own = {"details", "summary", "b", "br", "kbd", "sub"}
     assert set(re.findall(r"</?([a-z]+)", text)) <= own
     assert text.count("<details>") == text.count("</details>") == text.count("<summary>")

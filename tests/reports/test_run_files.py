@@ -47,35 +47,32 @@ def _lists(one: SamplesResult) -> SamplesResult:
     )
 
 
+IDS = ("a", 1, True, "1")
+GROUPS = ("x", "x", None, 7)
+
+
+def _of_model(model: str) -> list[Any]:
+    """A metric asked twice, one of a judge, one without coverage; groups."""
+    found: list[Any] = [
+        values("f1", model, [0.1, None, 0.3, 0.4], IDS, groups=GROUPS, parameters={"beta": beta})
+        for beta in (1.0, 2.0)
+    ]
+    mean, samples, coverage = values("fact", model, [1.0, 0.0, 0.0, None], IDS, groups=GROUPS)
+    replied = (JudgeCalls(2, 1, ("yes", "\x1b[31mno")), JudgeCalls(1, 0, ("{}",)))
+    details = ({"claims": [1, {"text": "<b>"}]}, None, {"n": 1.5}, None)
+    samples = replace(samples, details=details, asked=(*replied, JudgeCalls(), JudgeCalls()))
+    found.append((replace(mean, parameters={"judge": "gpt"}), samples, coverage))
+    columns = {"f1": [0.5, None, 1.0, 0.0], "tp": [1, 0, 2, 3]}
+    parts = (IDS, columns, (None, "empty", None, None))
+    images = SamplesResult("image_scores", model, {}, *parts, groups=GROUPS)
+    return [*found, (row("image_scores", model, 0.5, output="f1", n=3), images, None)]
+
+
 def _rich() -> RunResult:
-    """Two models; a metric asked twice, one of a judge, one without coverage; groups and texts."""
-    groups, ids = ("x", "x", None, 7), ("a", 1, True, "1")
-    found = []
-    for model in ("small", "large"):
-        found += [
-            values(
-                "f1", model, [0.1, None, 0.3, 0.4], ids, groups=groups, parameters={"beta": beta}
-            )
-            for beta in (1.0, 2.0)
-        ]
-        mean, samples, coverage = values("fact", model, [1.0, 0.0, 0.0, None], ids, groups=groups)
-        asked = (
-            JudgeCalls(2, 1, ("yes", "\x1b[31mno")),
-            JudgeCalls(1, 0, ("{}",)),
-            JudgeCalls(),
-            JudgeCalls(),
-        )
-        details = ({"claims": [1, {"text": "<b>"}]}, None, {"n": 1.5}, None)
-        samples = replace(samples, details=details, asked=asked)
-        found.append((replace(mean, parameters={"judge": "gpt"}), samples, coverage))
-        columns = {"f1": [0.5, None, 1.0, 0.0], "tp": [1, 0, 2, 3]}
-        images = SamplesResult("image_scores", model, {}, ids, columns,
-                               (None, "empty", None, None), groups=groups)  # fmt: skip
-        rows = [row("image_scores", model, 0.5, output="f1", n=3)]
-        found.append((rows[0], images, None))  # type: ignore[arg-type]
+    """Two models, with texts and resamples."""
     order = ("f1", "fact", "image_scores")
+    found = [*_of_model("small"), *_of_model("large")]
     found.sort(key=lambda one: order.index(one[0].metric))
-    whole = [(mean, samples, coverage) for mean, samples, coverage in found]
     texts = {
         model: {"user_input": (None, "q1", "", "q3"), "response": (*HOSTILE[:3], f"of {model}")}
         for model in ("small", "large")
@@ -85,10 +82,10 @@ def _rich() -> RunResult:
         for model in ("small", "large")
     )
     return run(
-        whole,
+        found,
         texts=texts,
         resamples=resamples,
-        coverage=tuple(one for _, _, one in whole if one is not None),
+        coverage=tuple(one for _, _, one in found if one is not None),
         intervals=IntervalsResult(0.95, 3, 0, "group"),
     )
 
@@ -166,42 +163,43 @@ def _metric(name: str, **fields: Any) -> Callable[[Any], Any]:
     return changed
 
 
+def _key(**fields: Any) -> Callable[[Any], Any]:
+    return lambda line: {**line, **fields}
+
+
+EXPECTED = 'expected {"sample_id", "model", "metrics"'
+SCALAR = "sample_id, group: expected a text or a number"
+STRANGE = "a metric that is not in results.json: 'bleu'; is it from another run?"
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
         (b'{"sample_id": 1,', "not JSON: "),
         (b"\xff\xfe", "not JSON: "),
         (b"[1]", "not a JSON object"),
-        (lambda line: {**line, "model": "tiny"}, "no model 'tiny' in results.json; it has 'small'"),
-        (lambda line: {**line, "model": ["small"]}, "no model ['small'] in results.json"),
-        (lambda line: {**line, "sample_id": [1]}, "sample_id, group: expected a text or a number"),
-        (lambda line: {**line, "sample_id": "a"}, "sample 'a' is a duplicate"),
-        (lambda line: {**line, "group": {}}, "sample_id, group: expected a text or a number"),
-        (lambda line: {**line, "texts": {"response": 1}}, "texts: expected {field: text}"),
-        (lambda line: {**line, "texts": ["a"]}, "texts: expected {field: text}"),
-        (lambda line: {**line, "metrics": None}, 'expected {"sample_id", "model", "metrics"'),
-        (lambda line: {"model": "small", "metrics": {}}, 'expected {"sample_id"'),
-        (
-            lambda line: {**line, "metrics": {**line["metrics"], "bleu": {}}},
-            "a metric that is not in results.json: 'bleu'; is it from another run?",
+        (_key(model="tiny"), "no model 'tiny' in results.json; it has 'small'"),
+        (_key(model=["small"]), "no model ['small'] in results.json"),
+        (_key(sample_id=[1]), SCALAR),
+        (_key(sample_id="a"), "sample 'a' is a duplicate"),
+        (_key(group={}), SCALAR),
+        (_key(texts={"response": 1}), "texts: expected {field: text}"),
+        (_key(texts=["a"]), "texts: expected {field: text}"),
+        (_key(metrics=None), EXPECTED),
+        (lambda line: {"model": "small", "metrics": {}}, EXPECTED),
+        (lambda line: {**line, "metrics": {**line["metrics"], "bleu": {}}}, STRANGE),
+        *(
+            (_metric("fact", **{name: value}), "metrics.fact: expected")
+            for name, value in (
+                *(("value", "0.5"), ("value", True), ("value", ...), ("status", "fine")),
+                *(("status", ["ok"]), ("outputs", []), ("outputs", [1, 2]), ("reason", 1)),
+                *(("outputs", {"new": 1.0}), ("replies", None), ("replies", [1])),
+                *(("calls", "2"), ("prompts", [1]), ("details", [1])),
+            )
         ),
-        (_metric("fact", value="0.5"), "metrics.fact: expected"),
-        (_metric("fact", value=True), "metrics.fact: expected"),
-        (_metric("fact", value=...), "metrics.fact: expected"),
-        (_metric("fact", status="fine"), "metrics.fact: expected"),
-        (_metric("fact", status=["ok"]), "metrics.fact: expected"),
-        (_metric("fact", outputs=[]), "metrics.fact: expected"),
-        (_metric("fact", outputs=[1, 2]), "metrics.fact: expected"),
-        (_metric("fact", outputs={"new": 1.0}), "metrics.fact: expected"),
-        (_metric("fact", reason=1), "metrics.fact: expected"),
-        (_metric("fact", replies=None), "metrics.fact: expected"),
-        (_metric("fact", calls="2"), "metrics.fact: expected"),
-        (_metric("fact", replies=[1]), "metrics.fact: expected"),
-        (_metric("fact", prompts=[1]), "metrics.fact: expected"),
-        (_metric("fact", details=[1]), "metrics.fact: expected"),
         (_metric("image_scores", outputs={}), "metrics.image_scores: expected"),
     ],
-)  # fmt: skip
+)
 def test_a_broken_line_is_named(write: Write, change: Any, words: str) -> None:
     folder = write(_rich())
     place = _with_line(folder, 2, change)

@@ -14,21 +14,20 @@ from tests.reports.task_runs import classified, segmented
 ROOT = Path(__file__).parents[2]
 VENDOR = ROOT / "valor_cli/reports/page/vendor"
 BUILD = ROOT / "docs/vendor"
+RECORD = json.loads((VENDOR / "vendored.json").read_text(encoding="utf-8"))
 
 
 def test_the_files_are_those_that_were_built() -> None:
-    record = json.loads((VENDOR / "vendored.json").read_text(encoding="utf-8"))
     found = {path.name for path in VENDOR.iterdir() if path.name != "vendored.json"}
-    assert found == set(record["sha256"])
-    for name, digest in record["sha256"].items():
+    assert found == set(RECORD["sha256"])
+    for name, digest in RECORD["sha256"].items():
         assert hashlib.sha256((VENDOR / name).read_bytes()).hexdigest() == digest
 
 
 def test_name_version_and_licence_are_kept() -> None:
-    record = json.loads((VENDOR / "vendored.json").read_text(encoding="utf-8"))
     packages = json.loads((BUILD / "package.json").read_text(encoding="utf-8"))
-    assert packages["dependencies"] == {record["name"]: record["version"]}
-    banner = f"/*! {record['name']} {record['version']}, {record['licence']} licence"
+    assert packages["dependencies"] == {RECORD["name"]: RECORD["version"]}
+    banner = f"/*! {RECORD['name']} {RECORD['version']}, {RECORD['licence']} licence"
     for name in ("uplot.min.js", "uplot.min.css"):
         assert (VENDOR / name).read_text(encoding="utf-8").startswith(banner)
     licence = (VENDOR / "uplot.LICENSE").read_text(encoding="utf-8")

@@ -12,6 +12,7 @@ from typing import Any, get_args
 import pytest
 from msgspec.structs import replace
 
+from tests.reports.conftest import attacked
 from valor_cli.config.models import Report
 from valor_cli.errors import DataError, UnknownNameError
 from valor_cli.reports.files.samples_jsonl import jsonl_blocks
@@ -31,17 +32,28 @@ from valor_cli.results import EmbeddedImages, ResampledResult, RunResult
 from valor_cli.results.document import to_json
 
 ALL = ("json", "markdown", "html")
+NAMES = ("results.json", "report.md", "report.html")
 
 
 def _full(*_: Any, **__: Any) -> Any:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
+def _half(path: Path, content: bytes) -> Any:
+    with path.open("wb") as file:
+        file.write(content[:10])
+    return _full()
+
+
+def _page_full(source: Path, target: Path, rename: Any = os.replace) -> None:
+    _full() if target.suffix == ".html" else rename(source, target)
+
+
 def test_writes_what_is_asked_in_a_folder_it_makes(two_models: RunResult, tmp_path: Path) -> None:
     out = tmp_path / "a" / "b"
     paths = write_reports(two_models, out, ALL)
-    assert [path.name for path in paths] == ["results.json", "report.md", "report.html"]
-    assert sorted(os.listdir(out)) == ["report.html", "report.md", "results.json"]
+    assert [path.name for path in paths] == [*NAMES]
+    assert sorted(os.listdir(out)) == sorted(NAMES)
     assert paths[0].read_bytes() == to_json(two_models)
     assert write_reports(two_models, out, ["html", "html"]) == [out / "report.html"]
 
@@ -56,61 +68,46 @@ def test_a_file_in_place_of_the_folder(two_models: RunResult, tmp_path: Path) ->
 
 
 def test_a_folder_in_place_of_a_file(two_models: RunResult, tmp_path: Path) -> None:
+    (tmp_path / "report.html").write_text("old")
     (tmp_path / "report.md").mkdir()
     with pytest.raises(DataError) as refused:
-        write_reports(two_models, tmp_path, ALL)
+        write_reports(two_models, tmp_path, ALL[:2])
     assert refused.value.problems[0].place == str(tmp_path / "report.md")
-    assert os.listdir(tmp_path) == ["report.md"]
+    assert sorted(os.listdir(tmp_path)) == ["report.html", "report.md"]
+    assert (tmp_path / "report.html").read_text() == "old"
 
 
-def test_a_full_disk_leaves_the_old_reports(
-    two_models: RunResult, hostile: RunResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("owner", "name", "failing", "told", "place", "kept"),
+    [
+        (Path, "write_bytes", _half, "No space left", None, (True, True, True)),
+        (os, "replace", _full, "No space left", "results.json", (True, True, True)),
+        (
+            *(os, "replace", _page_full, r"already written: results\.json, report\.md"),
+            *("report.html", (False, False, True)),
+        ),
+    ],
+)
+def test_a_failed_write_leaves_each_file_old_or_new(
+    two_models: RunResult,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    owner: Any,
+    name: str,
+    failing: Any,
+    told: str,
+    place: str | None,
+    kept: tuple[bool, ...],
 ) -> None:
     old = [path.read_bytes() for path in write_reports(two_models, tmp_path, ALL)]
-    whole = Path.write_bytes
-
-    def half(path: Path, content: bytes) -> int:
-        whole(path, content[:10])
-        return int(_full())
-
-    monkeypatch.setattr(Path, "write_bytes", half)
-    with pytest.raises(DataError, match="No space left"):
-        write_reports(hostile, tmp_path, ALL)
-    names = ("results.json", "report.md", "report.html")
-    assert sorted(os.listdir(tmp_path)) == sorted(names)
-    assert [(tmp_path / name).read_bytes() for name in names] == old
-
-
-def test_a_failed_rename_leaves_no_temporaries(
-    two_models: RunResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(os, "replace", _full)
-    with pytest.raises(DataError) as refused:
-        write_reports(two_models, tmp_path, ALL)
-    assert refused.value.problems[0].place == str(tmp_path / "results.json")
-    assert os.listdir(tmp_path) == []
-
-
-def test_a_later_failed_rename_names_the_new_files(
-    two_models: RunResult, hostile: RunResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    old = [path.read_bytes() for path in write_reports(two_models, tmp_path, ALL)]
-    rename = os.replace
-
-    def refuse_html(source: Path, target: Path) -> None:
-        _full() if target.suffix == ".html" else rename(source, target)
-
-    monkeypatch.setattr(os, "replace", refuse_html)
-    with pytest.raises(DataError, match=r"already written: results\.json, report\.md") as refused:
-        write_reports(hostile, tmp_path, ALL)
-    names = ("results.json", "report.md", "report.html")
-    assert refused.value.problems[0].place == str(tmp_path / "report.html")
-    assert sorted(os.listdir(tmp_path)) == sorted(names)
-    assert [(tmp_path / n).read_bytes() == was for n, was in zip(names, old, strict=True)] == [
-        False,
-        False,
-        True,
-    ]
+    monkeypatch.setattr(owner, name, failing)
+    with pytest.raises(DataError, match=told) as refused:
+        write_reports(attacked(), tmp_path, ALL)
+    if place:
+        assert refused.value.problems[0].place == str(tmp_path / place)
+    assert sorted(os.listdir(tmp_path)) == sorted(NAMES)
+    now = [(tmp_path / name).read_bytes() for name in NAMES]
+    assert tuple(one == was for one, was in zip(now, old, strict=True)) == kept
 
 
 def test_an_unknown_format_writes_nothing(two_models: RunResult, tmp_path: Path) -> None:
@@ -124,8 +121,7 @@ def test_json_brings_the_samples(found: Callable[..., RunResult], tmp_path: Path
     paths = write_reports(
         run, tmp_path, ALL, pictures=EmbeddedImages({"000000000000.jpg": b"\xff\xd8picture"})
     )
-    names = ["results.json", "report.md", "report.html", "samples.jsonl"]
-    assert [path.name for path in paths] == names
+    assert [path.name for path in paths] == [*NAMES, "samples.jsonl"]
     assert paths[3].read_bytes() == b"".join(jsonl_blocks(run))
     assert [path.name for path in write_reports(run, tmp_path / "b", ["html"])] == ["report.html"]
 
@@ -146,18 +142,9 @@ def test_nothing_of_an_earlier_run_stays(two_models: RunResult, tmp_path: Path) 
 
 
 def test_what_stands_beside_may_be_of_the_run(two_models: RunResult, tmp_path: Path) -> None:
-    write_reports(two_models, tmp_path, ["json", "markdown"])
+    write_reports(two_models, tmp_path, ALL[:2])
     write_reports(two_models, tmp_path, ["html"], beside=True)
-    names = {"results.json", "report.md", "report.html"}
-    assert {file.name for file in tmp_path.iterdir()} == names
-
-
-def test_a_failed_write_leaves_all_that_was_there(two_models: RunResult, tmp_path: Path) -> None:
-    (tmp_path / "report.html").write_text("old")
-    (tmp_path / "results.json").mkdir()
-    with pytest.raises(DataError):
-        write_reports(two_models, tmp_path, ["json"])
-    assert (tmp_path / "report.html").read_text() == "old"
+    assert {file.name for file in tmp_path.iterdir()} == {*NAMES}
 
 
 def test_every_format_has_a_file(two_models: RunResult, tmp_path: Path) -> None:

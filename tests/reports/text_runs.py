@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
-from tests.reports.task_runs import run_of, value_row
+from tests.reports.task_runs import filled, gate_row, run_of, value_row
 from valor_cli.results import (
     CoverageResult,
     ExampleResult,
@@ -18,7 +18,6 @@ from valor_cli.results import (
     RunResult,
     SamplesResult,
     ShownText,
-    Status,
 )
 
 MODELS = ("small", "medium", "large")
@@ -66,23 +65,13 @@ def texts(metric: str) -> tuple[ShownText, ...]:
 
 def worst(metric: str, model: str, rank: int, **rest: Any) -> ExampleResult:
     """A sample among the worst; the last one cannot be read."""
-    fields: dict[str, Any] = {
-        "metric": metric,
-        "model": model,
-        "label": None,
-        "slice": None,
-        "parameters": parameters(metric),
-        "kind": "worst_sample" if rank < 9 else "unreadable",
-        "sample_id": f"faq-{rank:03}",
-        "value": round(rank * 0.04, 3) if rank < 9 else None,
-        "picture": None,
-        "objects": (),
-        "texts": texts(metric),
-        "reason": None,
-    }
+    read = rank < 9
+    told: dict[str, Any] = {"metric": metric, "model": model, "parameters": parameters(metric)}
+    told |= {"kind": "worst_sample" if read else "unreadable", "sample_id": f"faq-{rank:03}"}
+    told |= {"value": round(rank * 0.04, 3) if read else None, "texts": texts(metric)}
     if metric == "pii_leakage":
-        fields["reason"] = "2 found in the response: PHONE_NUMBER, EMAIL_ADDRESS"
-    return ExampleResult(**{**fields, **rest})
+        told["reason"] = "2 found in the response: PHONE_NUMBER, EMAIL_ADDRESS"
+    return filled(ExampleResult, **{**told, **rest})
 
 
 def parameters(metric: str) -> Parameters:
@@ -101,23 +90,15 @@ def text_run(models: Sequence[str] = MODELS, samples: int = 200, **rest: Any) ->
         for at, (metric, outputs, direction) in enumerate(METRICS):
             level = (at * 7 % 5) / 6 + 0.06 * min(index, 3)
             counts = _statuses(at, index, samples)
+            of: dict[str, Any] = {"parameters": parameters(metric), "n": counts["ok"]}
             for output in outputs:
                 lower = direction == "lower" or output.endswith(("fail", "failures"))
-                metrics.append(
-                    value_row(
-                        metric,
-                        model,
-                        round(1 - level if output == "fail" else level, 4),
-                        output=output,
-                        direction="lower" if lower else "higher",
-                        parameters=parameters(metric),
-                        n=counts["ok"],
-                    )
-                )
+                of |= {"output": output, "direction": "lower" if lower else "higher"}
+                value = round(1 - level if output == "fail" else level, 4)
+                metrics.append(value_row(metric, model, value, **of))
             part = counts["ok"] / (samples - counts.get("not_applicable", 0))
-            coverage.append(
-                CoverageResult(metric, model, None, parameters(metric), samples, counts, part)
-            )
+            parts = (parameters(metric), samples, counts, part)
+            coverage.append(CoverageResult(metric, model, None, *parts))
             columns.append(_column(metric, outputs, model, counts, level, dice))
             examples += [worst(metric, model, rank) for rank in range(10)]
     fields: dict[str, Any] = {
@@ -153,18 +134,15 @@ def _column(
     level: float,
     dice: random.Random,
 ) -> SamplesResult:
-    statuses: list[Status] = []
-    for name, count in counts.items():
-        statuses += [name] * count  # type: ignore[list-item]
+    statuses: list[Any] = [name for name, count in counts.items() for _ in range(count)]
     dice.shuffle(statuses)
     primary = [min(max(dice.gauss(level, 0.2), 0), 1) if one == "ok" else None for one in statuses]
-    values: dict[str, list[float | None]] = {name: list(primary) for name in outputs}
     return SamplesResult(
         metric,
         model,
         parameters(metric),
         [f"faq-{at:03}" for at in range(len(statuses))],
-        values,
+        {name: list(primary) for name in outputs},
         [None if one == "ok" else f"no {one.split('_')[-1]}" for one in statuses],
         statuses,
         [{"tokens": 7} if one == "ok" else None for one in statuses],
@@ -173,32 +151,17 @@ def _column(
 
 def problems(models: Sequence[str]) -> tuple[ProblemResult, ...]:
     """One of each kind and severity, in the order of the metrics."""
-    first = models[0]
-    found = [
+    pair = ("faq-007", "faq-007-typo")
+    found: Any = [
         ("threshold", "bleu_1", 0.21, 0.5, "medium", (), "the mean of 0.210 is below 0.5"),
         ("threshold", "rouge_l", 0.48, 0.5, None, (), "its interval has the threshold of 0.5"),
         ("coverage", "text_matching", 0.88, 0.95, "low", ("faq-003",), "24 of 200 have no value"),
-        (
-            "flip",
-            "exact_match",
-            0.0,
-            0.5,
-            "high",
-            ("faq-007", "faq-007-typo"),
-            "faq-007 is right, its copy faq-007-typo is not",
-        ),
+        ("flip", "exact_match", 0.0, 0.5, "high", pair, "{} is right, its copy {} is not"),
     ]
     return tuple(
         ProblemResult(
-            kind,  # type: ignore[arg-type]
-            metric,
-            "value",
-            first,
-            value,
-            at,
-            severity,  # type: ignore[arg-type]
-            ids,
-            f"{metric}: {message}",
+            *(kind, metric, "value", models[0], value, at, severity, ids),
+            f"{metric}: {message.format(*ids)}",
             parameters(metric),
         )
         for kind, metric, value, at, severity, ids, message in found
@@ -207,42 +170,26 @@ def problems(models: Sequence[str]) -> tuple[ProblemResult, ...]:
 
 def insights(models: Sequence[str]) -> tuple[InsightResult, ...]:
     """What a run of several models tells."""
-    best, worst_of = models[-1], models[0]
-    return (
-        InsightResult("best_model", "bleu_1", (best,), (), 0.3, f"{best} is best by bleu_1: 0.300"),
-        InsightResult(
-            "best_model", "rouge_l", (best,), (), 0.4, f"{best} is best by rouge_l: 0.400"
-        ),
-        InsightResult(
-            "worst_model", "bleu_1", (worst_of,), (), 0.2, f"{worst_of} is worst by bleu_1: 0.210"
-        ),
-        InsightResult(
-            "hardest_sample",
-            None,
-            models,
-            ("faq-019",),
-            0.1,
-            "faq-019 is hardest: 0.100 on average",
-        ),
-    )
+    best, last = models[-1], models[0]
+    found: Any = [
+        ("best_model", "bleu_1", (best,), (), 0.3, f"{best} is best by bleu_1: 0.300"),
+        ("best_model", "rouge_l", (best,), (), 0.4, f"{best} is best by rouge_l: 0.400"),
+        ("worst_model", "bleu_1", (last,), (), 0.2, f"{last} is worst by bleu_1: 0.210"),
+        ("hardest_sample", None, models, ("faq-019",), 0.1, "faq-019 is hardest: 0.100 on average"),
+    ]
+    return tuple(InsightResult(*one) for one in found)
 
 
 def gates(models: Sequence[str]) -> tuple[GateResult, ...]:
     """One of a value that failed, and one of coverage for every metric and model."""
-    held = [
-        GateResult(
-            "rouge_l", "value", models[0], None, None, parameters("rouge_l"), "min", 0.5, 0.333,
-            "failed", None,
-        )
-    ]  # fmt: skip
-    for model in models:
-        held += [coverage_gate(metric, model, 0.96) for metric, _, _ in METRICS]
-    return tuple(held)
+    at: dict[str, Any] = {"metric": "rouge_l", "parameters": parameters("rouge_l")}
+    failed = gate_row("min", 0.5, 0.333, "failed", model=models[0], **at)
+    every = [coverage_gate(metric, model, 0.96) for model in models for metric, _, _ in METRICS]
+    return (failed, *every)
 
 
 def coverage_gate(metric: str, model: str, value: float, limit: float = 0.95) -> GateResult:
     """Whether a metric could judge enough samples."""
+    at: dict[str, Any] = {"metric": metric, "parameters": parameters(metric), "output": ""}
     status = "passed" if value >= limit else "failed"
-    return GateResult(
-        metric, "", model, None, None, parameters(metric), "coverage", limit, value, status, None
-    )  # fmt: skip
+    return gate_row("coverage", limit, value, status, model=model, **at)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,13 @@ def ready(page: Any) -> Any:
     return page
 
 
+@contextmanager
+def explored(opened: Opener, run: RunResult, at: str = "") -> Iterator[Any]:
+    """The page of a run, once its samples are listed."""
+    with opened(to_html(run), at=at) as page:
+        yield ready(page)
+
+
 def total(page: Any, text: str) -> None:
     """Wait until so many samples are listed."""
     page.locator("#explorer-count", has_text=re.compile(rf"^{re.escape(text)}")).wait_for()
@@ -54,67 +62,26 @@ def judged_run() -> RunResult:
     ids = [f"q-{number}" for number in range(40)]
     context = "The bridge was opened in 1932. It is 134 m high."
     answers = ["It was opened in 1932. It is made of wood.", "It was opened in 1932."]
+    claim = "The bridge is made of wood", "unsupported"
+    against = dict(zip(("claim", "verdict"), claim, strict=True), reason="no material is named")
+    right = {"claim": "It was opened in 1932", "verdict": "supported", "reason": ""}
+    verdicts = [
+        Verdict(*claim, False, "no material is named"),
+        Verdict("The bridge was opened in 1932", "supported", True),
+    ]
+    questions = [f"How high is bridge {one}?" for one in ids]
     texts, samples, examples = [], [], []
     for model, answer, kept in zip(run.models, answers, (0.5, 1.0), strict=True):
-        own = [kept if number < 10 else 1.0 for number in range(40)]
-        texts.append(
-            TextsResult(
-                model,
-                ids,
-                {
-                    "user_input": [f"How high is bridge {one}?" for one in ids],
-                    "response": [answer if number < 10 else "134 m" for number in range(40)],
-                },
-            )
-        )
-        claims: list[Mapping[str, Any]] = [
-            {
-                "claims": [
-                    {
-                        "claim": "The bridge is made of wood",
-                        "verdict": "unsupported",
-                        "reason": "no material is named",
-                    }
-                ]
-                if value < 1
-                else [{"claim": "It was opened in 1932", "verdict": "supported", "reason": ""}]
-            }
-            for value in own
-        ]
-        samples.append(
-            SamplesResult(
-                "faithfulness",
-                model,
-                {},
-                ids,
-                {"value": own},
-                [None] * 40,
-                ["ok"] * 40,
-                details=claims,
-            )
-        )
-        verdicts = [
-            Verdict("The bridge is made of wood", "unsupported", False, "no material is named"),
-            Verdict("The bridge was opened in 1932", "supported", True),
-        ]
+        own = [kept] * 10 + [1.0] * 30
+        columns = {"user_input": questions, "response": [answer] * 10 + ["134 m"] * 30}
+        texts.append(TextsResult(model, ids, columns))
+        claims = [{"claims": [against if value < 1 else right]} for value in own]
+        parts = ({}, ids, {"value": own}, [None] * 40, ["ok"] * 40, claims)
+        samples.append(SamplesResult("faithfulness", model, *parts))
         shown = (ShownText("response", answer), ShownText("retrieved_contexts[0]", context))
-        examples.append(
-            ExampleResult(
-                "faithfulness",
-                model,
-                None,
-                None,
-                {},
-                "worst_sample",
-                "q-0",
-                kept,
-                None,
-                (),
-                shown,
-                "1 of 2 claims",
-                verdicts if kept < 1 else verdicts[1:],
-            )
-        )
+        said = (shown, "1 of 2 claims", verdicts if kept < 1 else verdicts[1:])
+        at = (None, None, {}, "worst_sample", "q-0", kept, None, ())
+        examples.append(ExampleResult("faithfulness", model, *at, *said))
     problem = ProblemResult("threshold", "faithfulness", "value", "small", 0.9, 0.95, "low", (), "")
     problems = [problem, replace(problem, model="large")]
     return replace(run, texts=texts, samples=samples, examples=examples, problems=problems)
@@ -140,8 +107,7 @@ def test_all_false_negatives_of_a_label_below_a_size(opened: Opener) -> None:
     ]
     images = {one.image_ids[one.gt_images[number]] for number in missed}
     assert missed
-    with opened(to_html(run)) as page:
-        ready(page)
+    with explored(opened, run) as page:
         page.get_by_role("button", name="False negatives").click()
         page.get_by_role("button", name="person", exact=False).first.click()
         page.get_by_label("Below").fill("80")
@@ -160,8 +126,7 @@ def test_all_false_negatives_of_a_label_below_a_size(opened: Opener) -> None:
 def test_one_threshold_for_counts_curve_and_boxes(opened: Opener) -> None:
     run = detection_run(("small",))
     (one,) = run.objects
-    with opened(to_html(run)) as page:
-        ready(page)
+    with explored(opened, run) as page:
         for threshold in (0.5, 0.72):
             exact = page.get_by_label("Score threshold, exact")
             exact.fill(str(threshold))
@@ -196,8 +161,7 @@ def test_best_threshold_of_a_label(opened: Opener) -> None:
     best = max(
         (2 * (right & (scores >= t)).sum() / ((scores >= t).sum() + positives), t) for t in scores
     )
-    with opened(to_html(run), at="#explore?label=person") as page:
-        ready(page)
+    with explored(opened, run, "#explore?label=person") as page:
         page.locator(".x-measures tbody button").click()
         page.wait_for_timeout(200)
         assert float(page.get_by_label("Score threshold, exact").input_value()) == pytest.approx(
@@ -221,8 +185,7 @@ def test_what_one_model_finds_and_the_other_does_not(opened: Opener) -> None:
     )
     won = large - small
     images = {run.objects[0].gt_images[number] for number in won}
-    with opened(to_html(run)) as page:
-        ready(page)
+    with explored(opened, run) as page:
         page.get_by_role("combobox", name="Samples").select_option(
             label="large finds what small does not"
         )
@@ -254,8 +217,7 @@ def test_right_and_wrong_answers_and_confused_labels(opened: Opener) -> None:
     failed = sum(right == "cat" != first for right, first, _ in rows)
     assert won
     assert taken
-    with opened(to_html(run)) as page:
-        ready(page)
+    with explored(opened, run) as page:
         page.get_by_role("combobox", name="Samples").select_option(label="a right, b wrong")
         total(page, f"{won} of 40")
         page.evaluate("location.hash = '#explore?model=a'")
@@ -267,8 +229,7 @@ def test_right_and_wrong_answers_and_confused_labels(opened: Opener) -> None:
 
 
 def test_answers_that_fail_faithfulness_with_the_claim(opened: Opener) -> None:
-    with opened(to_html(judged_run())) as page:
-        ready(page)
+    with explored(opened, judged_run()) as page:
         page.get_by_role("button", name="Failed").click()
         total(page, "10 of 40 samples")
         page.locator("#explorer-list").press("Enter")
@@ -395,8 +356,7 @@ def test_samples_of_slices(opened: Opener) -> None:
     names = ["lang=de", "lang=fr", "long=true"]
     members = np.stack([number % 2 == 0, number % 4 == 1, number < 20])
     slices = [SlicesResult(model, names, ids, members) for model in run.models]
-    with opened(to_html(replace(run, slices=slices)), at="#explore?slice=long%3Dtrue") as page:
-        ready(page)
+    with explored(opened, replace(run, slices=slices), "#explore?slice=long%3Dtrue") as page:
         total(page, "20 of 40 samples")
         button = page.get_by_role("group", name="Slice").get_by_role("button")
         assert button.all_inner_texts() == ["long=true\n20", "lang=de\n10", "lang=fr\n5"]
@@ -419,8 +379,7 @@ def test_samples_of_slices(opened: Opener) -> None:
 def test_a_sample_by_its_id_comes_before_those_that_hold_it(opened: Opener) -> None:
     run = run_of("object_detection", ("m",))
     run = replace(run, objects=[large_objects("m", 300, 4_000, 3)])
-    with opened(to_html(run)) as page:
-        ready(page)
+    with explored(opened, run) as page:
         page.keyboard.press("/")
         page.keyboard.type("18")
         total(page, "13 of 300")
@@ -461,15 +420,9 @@ def text_of(size: int) -> RunResult:
     ]
     values = [
         SamplesResult(
-            "exact_match",
-            model,
-            {},
-            ids,
-            {"value": dice.integers(0, 2, size).tolist()},
-            [None] * size,
-            ["ok"] * size,
+            "exact_match", model, {}, ids, {"value": right.tolist()}, [None] * size, ["ok"] * size
         )
-        for model in run.models
+        for model, right in zip(run.models, dice.integers(0, 2, (2, size)), strict=True)
     ]
     return replace(run, texts=texts, samples=values)
 
@@ -500,8 +453,7 @@ def test_the_filters_are_in_the_address(opened: Opener) -> None:
         "&threshold=0.6&sort=id"
     )
     said = "[...new URLSearchParams(location.hash.slice(9))].sort().join()"
-    with opened(to_html(detection_run()), at=hash_) as page:
-        ready(page)
+    with explored(opened, detection_run(), hash_) as page:
         page.wait_for_timeout(200)
         before = page.evaluate(said)
         page.locator(".x-chip", has_text="person").click()

@@ -6,6 +6,7 @@ import base64
 import json
 import math
 import zlib
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -69,18 +70,10 @@ class Read:
 
 
 def test_numbers_are_kept_exactly() -> None:
-    cases = [
-        [0.0, 1.0, math.nan],
-        [0.123456, 0.5, 1.0],
-        [255.0, 0.0],
-        [65535.0],
-        [1 / 3, 2 / 3],
-        [-1.5, 2.0],
-        [math.inf, 1.0],
-        [1e300],
-        [],
-    ]
-    for values in cases:
+    for values in (
+        *([0.0, 1.0, math.nan], [0.123456, 0.5, 1.0], [255.0, 0.0], [65535.0]),
+        *([1 / 3, 2 / 3], [-1.5, 2.0], [math.inf, 1.0], [1e300], []),
+    ):
         blobs = Blobs("c", 10_000)
         index = blobs.numbers(values)
         blobs.finish()
@@ -116,36 +109,31 @@ def test_no_text_ends_the_script_and_secrets_are_masked(monkeypatch: pytest.Monk
 
 def test_values_statuses_and_limits_by_metric_and_model() -> None:
     run = run_of("text_generation", ("a", "b"))
-    values = SamplesResult(
-        "faithfulness",
-        "a",
-        {},
-        ["x", "y", "z"],
-        {"value": [0.5, None, 1]},
-        [None, "no claim", None],
-        ["ok", "not_applicable", "ok"],
-    )
-    other = SamplesResult(
-        "faithfulness", "b", {}, ["z", "w"], {"value": [0.25, 1.0]}, [None] * 2, ["ok"] * 2
-    )
+    values = _values("a", "xyz", [0.5, None, 1], [None, "no claim", None])
+    values = replace(values, statuses=["ok", "not_applicable", "ok"])
+    other = _values("b", "zw", [0.25, 1.0])
     problem = ProblemResult("threshold", "faithfulness", "value", "a", 0.5, 0.75, "low", (), "")
     reader = Read(explorer_of(replace(run, samples=[values, other], problems=[problem])))
     (metric,) = reader.document["metrics"]
     first, second = metric["models"]
     assert reader.json(reader.document["ids"]) == ["x", "y", "z", "w"]
-    assert np.array_equal(
-        reader.column(first["values"]), [0.5, math.nan, 1, math.nan], equal_nan=True
-    )
-    assert np.array_equal(
-        reader.column(second["values"]), [math.nan, math.nan, 0.25, 1], equal_nan=True
-    )
+    for one, column in (
+        (first, [0.5, math.nan, 1, math.nan]),
+        (second, [math.nan, math.nan, 0.25, 1]),
+    ):
+        assert np.array_equal(reader.column(one["values"]), column, equal_nan=True)
     statuses = reader.document["statuses"]
-    assert [statuses[int(one)] for one in reader.column(first["status"])[:3]] == [
-        "ok",
-        "not_applicable",
-        "ok",
-    ]
+    told = [statuses[int(one)] for one in reader.column(first["status"])[:3]]
+    assert told == ["ok", "not_applicable", "ok"]
     assert (first["limit"], second["limit"]) == (0.75, None)
+
+
+def _values(
+    model: str, ids: Sequence[Any], values: Sequence[float | None], why: Sequence[Any] = ()
+) -> SamplesResult:
+    undefined = why or [None] * len(ids)
+    parts = (model, {}, list(ids), {"value": values}, undefined, ["ok"] * len(ids))
+    return SamplesResult("faithfulness", *parts)
 
 
 def test_objects_are_in_the_order_of_the_samples() -> None:
@@ -156,26 +144,16 @@ def test_objects_are_in_the_order_of_the_samples() -> None:
     gt_flip = np.argsort(-own.gt_images, kind="stable")
     at = np.argsort(gt_flip)
     last = len(own.image_ids) - 1
-    moved = replace(
-        own,
-        model="moved",
-        image_ids=own.image_ids[::-1],
-        files=own.files[::-1],
-        sizes=own.sizes[::-1],
-        gt_images=last - own.gt_images[gt_flip],
-        gt_labels=own.gt_labels[gt_flip],
-        gt_ids=own.gt_ids[gt_flip],
-        gt_boxes=own.gt_boxes[gt_flip],
-        gt_ignored=own.gt_ignored[gt_flip],
-        images=last - own.images[flip],
-        detected=own.detected[flip],
-        scores=own.scores[flip],
-        boxes=own.boxes[flip],
-        outcomes=own.outcomes[flip],
-        ious=own.ious[flip],
-        matched=np.where(own.matched[flip] < 0, -1, at[own.matched[flip]]),
-        nearest=np.where(own.nearest[flip] < 0, -1, at[own.nearest[flip]]),
-    )
+    turned = {name: getattr(own, name)[::-1] for name in ("image_ids", "files", "sizes")}
+    gts = ("gt_labels", "gt_ids", "gt_boxes", "gt_ignored")
+    turned |= {name: getattr(own, name)[gt_flip] for name in gts}
+    found = ("detected", "scores", "boxes", "outcomes", "ious")
+    turned |= {name: getattr(own, name)[flip] for name in found}
+    turned |= {"gt_images": last - own.gt_images[gt_flip], "images": last - own.images[flip]}
+    for name in ("matched", "nearest"):
+        numbers = getattr(own, name)[flip]
+        turned[name] = np.where(numbers < 0, -1, at[numbers])
+    moved = replace(own, model="moved", **turned)
     both = replace(run, models=("small", "moved"), objects=[own, moved])
     reader = Read(explorer_of(both))
     first, second = reader.document["objects"]["models"]
@@ -216,28 +194,14 @@ def test_runs_to_compare_are_joined_by_id() -> None:
 def test_marks_verdicts_and_contexts_of_examples() -> None:
     run = run_of("text_generation", ("m",))
     texts = TextsResult("m", ["x"], {"response": ["It is red. It is 5 m."]})
-    values = SamplesResult(
-        "faithfulness", "m", {}, ["x"], {"value": [0.5]}, [None], ["ok"], details=[{"claims": []}]
-    )
+    values = replace(_values("m", ["x"], [0.5]), details=[{"claims": []}])
     shown = (
         ShownText("response", "It is red. It is 5 m.", [(0, 9, "unsupported")]),
         ShownText("retrieved_contexts[0]", "It is 5 m."),
     )
-    example = ExampleResult(
-        "faithfulness",
-        "m",
-        None,
-        None,
-        {},
-        "worst_sample",
-        "x",
-        0.5,
-        None,
-        (),
-        shown,
-        "1 of 2",
-        [Verdict("It is red", "unsupported", False, "not said")],
-    )
+    verdicts = [Verdict("It is red", "unsupported", False, "not said")]
+    parts = (None, None, {}, "worst_sample", "x", 0.5, None, (), shown, "1 of 2", verdicts)
+    example = ExampleResult("faithfulness", "m", *parts)
     reader = Read(explorer_of(replace(run, texts=[texts], samples=[values], examples=[example])))
     cards = reader.document["cards"]
     assert cards["good"] == {"0": {"unsupported": False}}
@@ -298,9 +262,7 @@ def test_slices_are_bits_of_the_samples_that_are_listed() -> None:
 def test_replies_with_their_prompts_as_much_as_there_is_room_for() -> None:
     run = run_of("text_generation", ("a",))
     asked = [JudgeCalls(2, 0, ("", "{}"), ("p", "q" * 20_005)), JudgeCalls(1, 0, ("no",))]
-    values = SamplesResult(
-        *("bias", "a", {}, [1, 2], {"value": [1, 1]}, [None] * 2, ["ok"] * 2), asked=asked
-    )
+    values = replace(_values("a", [1, 2], [1, 1]), asked=asked)
     reader = Read(explorer_of(replace(run, samples=[values])))
     ((pairs, plain),) = reader.json(reader.document["cards"]["chunks"][0])["replies"]["0"]
     assert pairs == [["", "p"], ["{}", "q" * 20_000 + " … 5 characters left out"]]

@@ -13,6 +13,8 @@ from valor_cli.reports.document import Item, Items, Note, Section, Table
 from valor_cli.reports.sections import findings, run_details
 from valor_cli.results import CoverageResult, RunResult
 
+RUN, ALONE = text_run(), text_run(("small",))
+
 
 def _items(section: Section | None) -> list[Item]:
     assert section
@@ -25,52 +27,48 @@ def _problems(run: RunResult) -> list[Item]:
     return _items(findings.problems(digest(run)))
 
 
+def _insights(run: RunResult) -> list[str]:
+    return [one.text for one in _items(findings.insights(digest(run)))]
+
+
 def test_most_severe_first_and_named_by_model() -> None:
-    found = _problems(text_run())
-    assert [one.label for one in found] == ["high", "medium", "low", "cannot tell"]
-    assert found[0].text == "small: exact_match: faq-007 is right, its copy faq-007-typo is not"
-    assert [name for name, _ in found[0].links] == ["faq-007", "faq-007-typo"]
-    section = findings.problems(digest(text_run()))
+    section = findings.problems(digest(RUN))
     assert section
     assert section.told == "1 high, 1 medium, 1 low, 1 cannot tell"
-    assert findings.problems(digest(replace(text_run(), problems=()))) is None
+    first, *rest = _items(section)
+    assert [one.label for one in (first, *rest)] == ["high", "medium", "low", "cannot tell"]
+    assert first.text == "small: exact_match: faq-007 is right, its copy faq-007-typo is not"
+    assert [name for name, _ in first.links] == ["faq-007", "faq-007-typo"]
+    assert findings.problems(digest(replace(RUN, problems=()))) is None
 
 
 def test_a_model_is_named_once_and_where_there_are_several() -> None:
-    run = text_run()
-    said = replace(run.problems[0], message="small has 0.210 of bleu_1")
-    assert _problems(replace(run, problems=[said]))[0].text == said.message
-    alone = text_run(("small",))
-    assert _problems(alone)[1].text == "bleu_1: the mean of 0.210 is below 0.5"
-    many = replace(run.problems[0], sample_ids=[f"s{i}" for i in range(1_003)])
-    (one,) = _problems(replace(run, problems=[many]))
+    said = replace(RUN.problems[0], message="small has 0.210 of bleu_1")
+    assert _problems(replace(RUN, problems=[said]))[0].text == said.message
+    assert _problems(ALONE)[1].text == "bleu_1: the mean of 0.210 is below 0.5"
+    many = replace(RUN.problems[0], sample_ids=[f"s{i}" for i in range(1_003)])
+    (one,) = _problems(replace(RUN, problems=[many]))
     assert [name for name, _ in one.links] == ["s0", "s1", "s2"]
 
 
 def test_a_metric_asked_twice_is_told_by_its_parameters() -> None:
-    run = text_run(("small",))
-    (call,) = [one for one in run.coverage if one.metric == "bleu_1"]
+    (call,) = [one for one in ALONE.coverage if one.metric == "bleu_1"]
     again = replace(call, parameters={"threshold": 0.9})
-    found = _problems(replace(run, coverage=(*run.coverage, again)))
+    found = _problems(replace(ALONE, coverage=(*ALONE.coverage, again)))
     assert found[1].text == "bleu_1: the mean of 0.210 is below 0.5 (threshold=0.5)"
 
 
 def test_one_insight_of_each_kind_before_the_second_of_any() -> None:
-    run = text_run()
+    # Those that the table of models shows are left out.
+    assert _insights(RUN) == ["faq-019 is hardest: 0.100 on average"]
     kinds = {"best_model": "best", "worst_model": "worst"}
-    run = replace(run, insights=[replace(one, kind=kinds.get(one.kind, one.kind))
-                                 for one in run.insights])  # fmt: skip
-    assert [one.text for one in _items(findings.insights(digest(run)))] == [
+    others = [replace(one, kind=kinds.get(one.kind, one.kind)) for one in RUN.insights]
+    assert _insights(replace(RUN, insights=others)) == [
         "large is best by bleu_1: 0.300",
         "small is worst by bleu_1: 0.210",
         "faq-019 is hardest: 0.100 on average",
         "large is best by rouge_l: 0.400",
     ]
-
-
-def test_insights_that_the_table_of_models_shows_are_left_out() -> None:
-    found = _items(findings.insights(digest(text_run())))
-    assert [one.text for one in found] == ["faq-019 is hardest: 0.100 on average"]
 
 
 @pytest.mark.parametrize(
@@ -86,14 +84,11 @@ def test_insights_that_the_table_of_models_shows_are_left_out() -> None:
 def test_the_label_that_regressed_or_fell_most(
     changes: dict[str, float], label: str | None, text: str | None
 ) -> None:
-    run = replace(
-        text_run(("small",)),
-        comparisons=[
-            compared("small", "small", change, label=name, baseline=True)
-            for name, change in changes.items()
-        ],
-    )
-    section = findings.failures(digest(run))
+    rows = [
+        compared("small", "small", change, label=name, baseline=True)
+        for name, change in changes.items()
+    ]
+    section = findings.failures(digest(replace(ALONE, comparisons=rows)))
     told = {one.label: one for one in _items(section)} if section else {}
     found = [one for one in told if one.startswith(("Regressed", "Fell"))]
     assert found == ([label] if label else [])
@@ -104,11 +99,10 @@ def test_the_label_that_regressed_or_fell_most(
 
 
 def _row(metric: str, model: str, **counts: int) -> CoverageResult:
-    judged = counts.get("ok", 0)
     of = sum(counts.values()) - counts.get("not_applicable", 0)
-    parameter = parameters(metric)
+    part = counts.get("ok", 0) / of if of else None
     return CoverageResult(
-        metric, model, None, parameter, sum(counts.values()), counts, judged / of if of else None
+        metric, model, None, parameters(metric), sum(counts.values()), counts, part
     )
 
 

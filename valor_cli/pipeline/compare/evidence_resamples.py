@@ -19,7 +19,7 @@ from valor_cli.pipeline.intervals.intervals import Around
 from valor_cli.pipeline.intervals.resamples import Draws
 from valor_cli.pipeline.intervals.resampling import columns_of, findings_of, resampled
 from valor_cli.pipeline.result_rows import LabelMeasure, metric_row, resampled_row
-from valor_cli.reports.files.sample_columns import NEXT
+from valor_cli.reports.files.sample_lines import NEXT
 from valor_cli.reports.writer import EVIDENCE
 from valor_cli.results import EvidenceResult, Findings, MetricResult, ResampledResult, RunResult
 

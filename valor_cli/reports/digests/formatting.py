@@ -117,6 +117,11 @@ def percent(share: float) -> str:
     return f"{share:.1%}"
 
 
+def plural(count: int, noun: str) -> str:
+    """A count with its noun: "1 gate", "2 gates"."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def capital(text: str) -> str:
     """Capitalise a heading: "mean IoU" as "Mean IoU"."""
     return text[:1].upper() + text[1:]

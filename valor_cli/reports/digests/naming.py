@@ -62,6 +62,9 @@ Others have their own names."""
 NAME, UNNAMED = "name", "custom"
 """The parameter that names a judge of the user's own, and its value where none is given."""
 
+PASS = "pass"  # noqa: S105
+"""The output of metrics that pass or fail."""
+
 OUTPUTS = {"f1": "F1", "value": ""}
 """Outputs as names have them."""
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from valor_cli.reports.digests.formatting import capital, clean, words
+from valor_cli.reports.digests.formatting import capital, clean, plural, words
 from valor_cli.results import ShownText, Verdict
 
 # What reorders, hides or says nothing that can be seen. Marks of direction (U+200E, U+200F) and
@@ -76,7 +76,7 @@ def left_out(shown: ShownText) -> str:
     """How much of the text is omitted, in words; empty if none."""
     if not shown.left_out:
         return ""
-    return f"… {shown.left_out:,} character{'' if shown.left_out == 1 else 's'} left out"
+    return f"… {plural(shown.left_out, 'character')} left out"
 
 
 LENGTH = 300

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from valor_cli.reports.digests.naming import frozen
 from valor_cli.reports.explorer.blobs import Blobs
+from valor_cli.reports.explorer.columns import MetricOfSamples
 from valor_cli.reports.explorer.joining import Samples, Side
-from valor_cli.reports.explorer.metric_columns import MetricOfSamples
 from valor_cli.results import (
     CONTEXTS,
     LONG_TEXTS,
@@ -51,11 +51,10 @@ def texts_of(sides: Sequence[Side], samples: Samples) -> Columns:
     """By field, the texts of each model by sample."""
     columns: Columns = {}
     for index, side in enumerate(sides):
-        for one in side.result.texts:
-            if one.model == side.model:
-                for field, texts in one.columns.items():
-                    own = columns.setdefault(field, [None] * len(sides))
-                    own[index] = spread(texts, one.sample_ids, samples)
+        for one in side.own("texts"):
+            for field, texts in one.columns.items():
+                own = columns.setdefault(field, [None] * len(sides))
+                own[index] = spread(texts, one.sample_ids, samples)
     return columns
 
 
@@ -193,8 +192,8 @@ def _illustrations(
     number = {(one.metric, one.parameters): at for at, one in enumerate(metrics)}
     found: dict[int, dict[str, Any]] = {}
     for index, side in enumerate(sides):
-        for example in side.result.examples:
-            if example.model != side.model or not (example.texts or example.verdicts):
+        for example in side.own("examples"):
+            if not (example.texts or example.verdicts):
                 continue
             at = samples.position(example.sample_id)
             own = found.setdefault(at, {}).setdefault(str(index), {"texts": {}, "metrics": {}})

@@ -19,12 +19,18 @@ from valor_cli.reports.explorer.cards import (
     texts_of,
     titles_of,
 )
+from valor_cli.reports.explorer.columns import (
+    MetricOfSamples,
+    boxes_drawn,
+    metric_columns,
+    metrics_of,
+    object_columns,
+    outline_columns,
+    sizes,
+    slice_columns,
+)
 from valor_cli.reports.explorer.joining import LONGEST, Samples, Side, sides_of
-from valor_cli.reports.explorer.metric_columns import MetricOfSamples, metric_columns, metrics_of
-from valor_cli.reports.explorer.object_columns import object_columns, sizes
-from valor_cli.reports.explorer.outline_columns import boxes_drawn, outline_columns
 from valor_cli.reports.explorer.pictures import image_columns, outlines
-from valor_cli.reports.explorer.slice_columns import slice_columns
 from valor_cli.results import STATUSES, EmbeddedImages, RunResult, Scalar
 
 INLINE: Final = 1_200_000
@@ -38,8 +44,6 @@ CASES: Final = "misclassification", "true_positive"
 
 DETAILS: Final = "expected", "predicted"
 """What details of a classification by a language model call both labels."""
-
-"""Ids that are their own names in links."""
 
 _NO_IMAGES = EmbeddedImages()
 
@@ -202,8 +206,8 @@ def _of_details(details: Sequence[Any], places: Sequence[int]) -> Pairs | None:
 def _of_examples(side: Side, samples: Samples) -> Pairs | None:
     """Of examples of a confusion matrix, the only record that older runs have."""
     found: Pairs = {}
-    for example in side.result.examples:
-        if example.model != side.model or example.kind not in CASES or not example.objects:
+    for example in side.own("examples"):
+        if example.kind not in CASES or not example.objects:
             continue
         if any(thing.geometry is not None for thing in example.objects):
             return None

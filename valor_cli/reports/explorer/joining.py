@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from msgspec import Struct
@@ -23,6 +23,14 @@ class Side(Struct, frozen=True):
     name: str
     result: RunResult
     model: str
+
+    def own(self, kind: str) -> list[Any]:
+        """The records of the model, of one kind of those of the run."""
+        return [one for one in getattr(self.result, kind) if one.model == self.model]
+
+    def first(self, kind: str) -> Any:
+        """The first of them; None if there is none."""
+        return next(iter(self.own(kind)), None)
 
 
 def sides_of(runs: Sequence[tuple[str, RunResult]]) -> list[Side]:
@@ -78,9 +86,7 @@ def _all_ids(sides: Sequence[Side]) -> Iterator[Sequence[Scalar]]:
     """Those of objects first, which know their files, then of texts, values and examples."""
     for kind in ("objects", "texts", "samples"):
         for side in sides:
-            for one in getattr(side.result, kind):
-                if one.model == side.model:
-                    yield one.image_ids if kind == "objects" else one.sample_ids
+            for one in side.own(kind):
+                yield one.image_ids if kind == "objects" else one.sample_ids
     for side in sides:
-        own = [one for one in side.result.examples if one.model == side.model]
-        yield [one.sample_id for one in own]
+        yield [one.sample_id for one in side.own("examples")]

@@ -83,7 +83,7 @@ def outlines(sides: Sequence[Side], samples: Samples, blobs: Blobs) -> int | Non
     whole: set[tuple[str, str]] = set()
     seen: set[tuple[Any, ...]] = set()
     for index, side in enumerate(sides):
-        cases = [one for one in side.result.examples if one.model == side.model and one.objects]
+        cases = [one for one in side.own("examples") if one.objects]
         for example in sorted(cases, key=lambda one: one.kind != WHOLE):
             if not any(thing.geometry for thing in example.objects):
                 continue

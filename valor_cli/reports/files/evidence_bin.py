@@ -7,9 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from valor_cli.errors import DataError, Problem
-from valor_cli.reports.files.packed_arrays import MISSHAPEN, ArrayReader, ArrayWriter, check_models
-from valor_cli.reports.files.sample_columns import NEXT
+from valor_cli.reports.files.packed_arrays import ArrayReader, ArrayWriter, read_records
 from valor_cli.results import EvidenceResult, RunResult
 
 _NAME = b"valor evidence 1\n"
@@ -39,23 +37,8 @@ def _told(one: EvidenceResult, arrays: ArrayWriter) -> dict[str, Any]:
 
 
 def from_bytes(content: bytes, path: str, result: RunResult) -> tuple[EvidenceResult, ...]:
-    """Read what `to_blocks` wrote.
-
-    Args:
-        content: The file's bytes.
-        path: The file they were read from, for messages.
-        result: The run, as results.json has it.
-
-    Raises:
-        DataError: No such file, or that of another run.
-    """
-    try:
-        arrays = ArrayReader(content, path, _NAME)
-        found = [_read(record, arrays) for record in arrays.document["evidence"]]
-    except MISSHAPEN:
-        raise DataError(Problem(path, "not an evidence file of valor"), hint=NEXT) from None
-    check_models([one.model for one in found], path, result.models)
-    return tuple(found)
+    """Read what `to_blocks` wrote, as `read_records`."""
+    return read_records(content, path, result, _NAME, _read)[0]
 
 
 def _read(record: Mapping[str, Any], arrays: ArrayReader) -> EvidenceResult:

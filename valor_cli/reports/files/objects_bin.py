@@ -9,14 +9,8 @@ import numpy as np
 from msgspec import structs
 
 from valor_cli.errors import DataError, Problem
-from valor_cli.reports.files.packed_arrays import (
-    MISSHAPEN,
-    Array,
-    ArrayReader,
-    ArrayWriter,
-    check_models,
-)
-from valor_cli.reports.files.sample_columns import NEXT
+from valor_cli.reports.files.packed_arrays import Array, ArrayReader, ArrayWriter, read_records
+from valor_cli.reports.files.sample_lines import NEXT
 from valor_cli.results import ObjectsResult, RunResult
 from valor_cli.results.objects import OUTCOMES, Outlines
 
@@ -94,25 +88,14 @@ def _counts(numbers: Array, count: int) -> Array:
 def from_bytes(content: bytes, path: str, result: RunResult) -> tuple[ObjectsResult, ...]:
     """Read what `to_blocks` wrote.
 
-    Args:
-        content: The file's bytes.
-        path: The file they were read from, for messages.
-        result: The run, as results.json has it.
-
     Raises:
-        DataError: No such file, or that of another run.
+        DataError: As `read_records`; or it is of other inputs.
     """
-    try:
-        arrays = ArrayReader(content, path, _NAME)
-        found = [_read(record, arrays) for record in arrays.document["objects"]]
-        run = arrays.document["run"]
-    except MISSHAPEN:
-        raise DataError(Problem(path, "not an objects file of valor"), hint=NEXT) from None
-    check_models([one.model for one in found], path, result.models)
-    if run != _run(result):
+    found, document = read_records(content, path, result, _NAME, _read)
+    if document.get("run") != _run(result):
         message = "not of the config and the inputs of results.json; is it from another run?"
         raise DataError(Problem(path, message), hint=NEXT)
-    return tuple(found)
+    return found
 
 
 def _read(record: Mapping[str, Any], arrays: ArrayReader) -> ObjectsResult:

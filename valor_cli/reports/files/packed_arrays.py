@@ -8,34 +8,58 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.errors import DataError, Problem
-from valor_cli.reports.files.sample_columns import NEXT
+from valor_cli.reports.files.sample_lines import NEXT
+from valor_cli.results import EvidenceResult, ObjectsResult, RunResult, SlicesResult
 
 _KINDS = "biufSU"
 """Of arrays: flags, numbers and texts of one length."""
 
-MISSHAPEN = (LookupError, TypeError, ValueError, AttributeError)
+_MISSHAPEN = (LookupError, TypeError, ValueError, AttributeError)
 """What a document of another form raises."""
 
 Array = NDArray[Any]
+T = TypeVar("T", EvidenceResult, ObjectsResult, SlicesResult)
 
 
-def check_models(found: Sequence[str], path: str, models: Sequence[str]) -> None:
-    """Check that what a file is of is in its results.json.
+def read_records(
+    content: bytes,
+    path: str,
+    result: RunResult,
+    name: bytes,
+    read: Callable[[Mapping[str, Any], ArrayReader], T],
+) -> tuple[tuple[T, ...], Mapping[str, Any]]:
+    """The records of a file of arrays, and its document.
+
+    Args:
+        content: The file's bytes.
+        path: The file they were read from, for messages.
+        result: The run, as results.json has it.
+        name: The first line: its second word is the key of the records.
+        read: A record with its arrays, which come next.
 
     Raises:
-        DataError: A model of it is not.
+        DataError: No such file, or that of another run.
     """
-    unknown = next((one for one in found if one not in models), None)
+    kind = name.split()[1].decode()
+    try:
+        arrays = ArrayReader(content, path, name)
+        found = tuple(read(record, arrays) for record in arrays.document[kind])
+    except _MISSHAPEN:
+        article = "an" if kind[0] in "aeiou" else "a"
+        message = f"not {article} {kind} file of valor"
+        raise DataError(Problem(path, message), hint=NEXT) from None
+    unknown = next((one.model for one in found if one.model not in result.models), None)
     if unknown is not None:
         message = f"no model {unknown!r:.60} in results.json; is it from another run?"
         raise DataError(Problem(path, message), hint=NEXT)
+    return found, arrays.document
 
 
 class ArrayWriter:

@@ -9,8 +9,7 @@ from msgspec.structs import replace
 
 from valor_cli.errors import DataError, Problem
 from valor_cli.reports.digests.naming import frozen
-from valor_cli.reports.files.sample_columns import NEXT
-from valor_cli.reports.files.sample_lines import read_lines
+from valor_cli.reports.files.sample_lines import NEXT, read_lines
 from valor_cli.results import MetricResult, ResampledResult, RunResult
 from valor_cli.results.document import dumps
 

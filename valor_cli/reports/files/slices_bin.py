@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
-from valor_cli.errors import DataError, Problem
-from valor_cli.reports.files.packed_arrays import MISSHAPEN, ArrayReader, ArrayWriter, check_models
-from valor_cli.reports.files.sample_columns import NEXT
+from valor_cli.reports.files.packed_arrays import ArrayReader, ArrayWriter, read_records
 from valor_cli.results import RunResult, SlicesResult
 
 _NAME = b"valor slices 1\n"
@@ -39,27 +38,16 @@ def _alike(one: SlicesResult, first: SlicesResult) -> bool:
 
 
 def from_bytes(content: bytes, path: str, result: RunResult) -> tuple[SlicesResult, ...]:
-    """Read what `to_blocks` wrote.
+    """Read what `to_blocks` wrote, as `read_records`."""
+    first: list[SlicesResult] = []
 
-    Args:
-        content: The file's bytes.
-        path: The file they were read from, for messages.
-        result: The run, as results.json has it.
+    def read(record: Mapping[str, Any], arrays: ArrayReader) -> SlicesResult:
+        if len(record) == 1:
+            return replace(first[0], model=record["model"])
+        first.append(_read(record, arrays))
+        return first[-1]
 
-    Raises:
-        DataError: No such file, or that of another run.
-    """
-    found: list[SlicesResult] = []
-    try:
-        arrays = ArrayReader(content, path, _NAME)
-        for record in arrays.document["slices"]:
-            found.append(
-                _read({**record, "like": found[0]} if len(record) == 1 else record, arrays)
-            )
-    except MISSHAPEN:
-        raise DataError(Problem(path, "not a slices file of valor"), hint=NEXT) from None
-    check_models([one.model for one in found], path, result.models)
-    return tuple(found)
+    return read_records(content, path, result, _NAME, read)[0]
 
 
 def _read(record: Mapping[str, Any], arrays: ArrayReader) -> SlicesResult:
@@ -68,9 +56,6 @@ def _read(record: Mapping[str, Any], arrays: ArrayReader) -> SlicesResult:
     Raises:
         LookupError, TypeError, ValueError: They do not fit together.
     """
-    like = record.get("like")
-    if like is not None:
-        return SlicesResult(record["model"], like.names, like.sample_ids, like.members)
     names, ids, members = record["names"], record["ids"], arrays.take(record["members"])
     if members.dtype != bool or members.shape != (len(names), len(ids)):
         raise ValueError(members.shape)

@@ -8,6 +8,7 @@ from typing import Final
 from msgspec import Struct
 
 from valor_cli.errors import ConfigError, DataError, Problem
+from valor_cli.reports.digests.naming import PASS
 from valor_cli.reports.lists.listing import Listing, Query, check_known, in_slice, models_of
 from valor_cli.reports.writer import SAMPLES
 from valor_cli.results import RunResult, SamplesResult, Scalar
@@ -15,9 +16,6 @@ from valor_cli.results import RunResult, SamplesResult, Scalar
 KINDS: Final = ("passed", "failed", "error", "unscored")
 
 COLUMNS: Final = ("sample_id", "model", "metric", "value", "status", "reason")
-
-PASSED: Final = "pass"
-"""The output of a metric that says which samples passed."""
 
 _ERRORS: Final = frozenset({"judge_error", "parse_failure", "model_unavailable"})
 
@@ -84,8 +82,8 @@ def sample_list(result: RunResult, query: Query) -> Listing:
 
 def _rule(result: RunResult, one: SamplesResult, query: Query) -> _Rule | None:
     """What decides whether a sample passes under a metric."""
-    if PASSED in one.columns and query.threshold is None:
-        return _Rule(PASSED, 1.0, higher=True)
+    if PASS in one.columns and query.threshold is None:
+        return _Rule(PASS, 1.0, higher=True)
     primary = next(iter(one.columns))
     higher = not any(
         row.direction == "lower"

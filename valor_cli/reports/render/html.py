@@ -7,7 +7,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from html import escape
-from itertools import groupby
+from itertools import count, groupby
 from pathlib import Path
 from typing import Final
 
@@ -28,7 +28,6 @@ from valor_cli.reports.document import (
     Section,
     Table,
 )
-from valor_cli.reports.explorer import page
 from valor_cli.reports.explorer.data import Explorer
 
 _PAGE: Final = Path(__file__).parents[1] / "page"
@@ -36,6 +35,12 @@ _SCRIPTS = ("report.js",)
 _FRAMED = "framed.js"
 _STYLES = ("report.css", "charts.css")
 _CURVES = (("vendor/uplot.min.js", "plots.js", "curves.js"), ("vendor/uplot.min.css", "plots.css"))
+_EXPLORER: Final = (
+    *("elements", "data", "filters", "counting", "search", "selection", "drawing", "text"),
+    *("list", "card", "panel", "threshold", "main"),
+)
+"""Modules of the explorer in the order in which they stand in the page, as one: their names are
+its own."""
 _CLASSES = {"good": "pass", "bad": "fail", "caution": "warn", "quiet": "quiet", "strong": "best"}
 
 TALL = 14
@@ -67,20 +72,22 @@ def to_html(
     style = "".join(map(_file, (*_STYLES, *(_CURVES[1] if live else ()))))
     data = ""
     if explored is not None:
-        script += page.script()
-        style += page.style()
+        modules = "".join(_file(f"explorer/{name}.js") for name in _EXPLORER)
+        script += f'(() => {{\n"use strict";\n{modules}}})();\n'
+        style += _file("explorer/explorer.css")
         data = (
             f'<script type="application/json" id="explorer-data">{explored.data.decode()}</script>'
         )
     beside = " 'strict-dynamic'" if explored is not None and explored.files else ""
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    numbered = _Numbered()
+    numbered = count(1)
     shown = [one for one in document.sections if explored is not None or not _is_explorer(one)]
     sections = [(one, _section(one, document, numbered)) for one in shown]
     names = "".join(f"<li>{escape(model)}</li>" for model in document.models) if live else ""
     # Curves bring the size of a chart with their data; other charts need it, too.
     drawn = [block.data for block in blocks if isinstance(block, Curves)]
-    plot = _data((drawn or [json.dumps({"plot": PLOT})])[0])
+    numbers = (drawn or [json.dumps({"plot": PLOT})])[0]
+    plot = f'<script type="application/json" id="curve-data">{numbers}</script>'
     return _file("page.html").format(
         digest=digest,
         scripts=beside,
@@ -103,21 +110,6 @@ def _is_explorer(section: Section) -> bool:
 
 def _file(name: str) -> str:
     return (_PAGE / name).read_text(encoding="utf-8")
-
-
-def _data(numbers: str) -> str:
-    return f'<script type="application/json" id="curve-data">{numbers}</script>'
-
-
-class _Numbered:
-    """Numbers for ids."""
-
-    def __init__(self) -> None:
-        self._last = 0
-
-    def __call__(self) -> int:
-        self._last += 1
-        return self._last
 
 
 def _link(section: Section) -> str:
@@ -144,7 +136,7 @@ def _bdi(text: str) -> str:
     return f"<bdi>{escape(text)}</bdi>"
 
 
-def _section(section: Section, document: Document, numbered: _Numbered) -> str:
+def _section(section: Section, document: Document, numbered: Iterator[int]) -> str:
     body = "".join(_blocks(section, document, numbered))
     if not body:
         return ""
@@ -155,7 +147,7 @@ def _section(section: Section, document: Document, numbered: _Numbered) -> str:
     )
 
 
-def _blocks(section: Section, document: Document, numbered: _Numbered) -> Iterator[str]:
+def _blocks(section: Section, document: Document, numbered: Iterator[int]) -> Iterator[str]:
     """Blocks one after the other; charts of several settings behind a choice."""
     chosen = lambda block: isinstance(block, Charts) and bool(block.choice)  # noqa: E731
     for several, blocks in groupby(section.blocks, chosen):
@@ -164,7 +156,7 @@ def _blocks(section: Section, document: Document, numbered: _Numbered) -> Iterat
             yield from shown
             continue
         titles = [one.choice for one in section.blocks if isinstance(one, Charts) and one.choice]
-        panels = f"panels-{numbered()}"
+        panels = f"panels-{next(numbered)}"
         options = "".join(f"<option>{escape(title)}</option>" for title in titles)
         yield (
             f'<label class="pick" hidden><span class="vh">Setting</span>'
@@ -175,7 +167,7 @@ def _blocks(section: Section, document: Document, numbered: _Numbered) -> Iterat
         yield "</div>"
 
 
-def _block(block: Block, document: Document, numbered: _Numbered) -> str:
+def _block(block: Block, document: Document, numbered: Iterator[int]) -> str:
     if isinstance(block, Table):
         shown = block.rows and block.page
         return _folded(block.folded, block.title, _table(block)) if shown else ""
@@ -301,7 +293,7 @@ def _item(item: Item) -> str:
     return f"<li>{label}{text}{f' <small>{links}</small>' if links else ''}</li>"
 
 
-def _charts(charts: Sequence[Chart], document: Document, numbered: _Numbered) -> str:
+def _charts(charts: Sequence[Chart], document: Document, numbered: Iterator[int]) -> str:
     if not charts:
         return ""
     models = list(dict.fromkeys(model for one in charts for model in one.models))
@@ -323,9 +315,9 @@ def _key(models: Sequence[int], document: Document) -> str:
     return f'<ul class="key">{"".join(items)}</ul>'
 
 
-def _plot(chart: Chart, numbered: _Numbered, *, hidden: bool = False) -> str:
+def _plot(chart: Chart, numbered: Iterator[int], *, hidden: bool = False) -> str:
     """A drawing with its heading, and what it shows in words."""
-    told = f"told-{numbered()}"
+    told = f"told-{next(numbered)}"
     role = "group" if "<a " in chart.svg else "img"
     return (
         f'<figure class="plot {chart.kind}"{" hidden" if hidden else ""}>'
@@ -360,7 +352,7 @@ _COUNTS = (
 )
 
 
-def _curves(block: Curves, document: Document, numbered: _Numbered) -> str:
+def _curves(block: Curves, document: Document, numbered: Iterator[int]) -> str:
     """The charts of the label that is chosen, with one cursor for all of them."""
     models = list(enumerate(document.models))
     options = "".join(f"<option>{escape(title)}</option>" for title in block.titles)

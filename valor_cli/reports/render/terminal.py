@@ -10,7 +10,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
 
-from valor_cli.reports.digests.formatting import clean
+from valor_cli.reports.digests.formatting import clean, plural
 from valor_cli.reports.digests.texts import visible
 from valor_cli.reports.document import (
     Block,
@@ -287,7 +287,7 @@ def _grid(table: Table, rows: Sequence[Sequence[Cell]], form: _Form) -> list[Ren
             *(one if c.no_wrap else Name(one) for c, one in zip(made.columns, row, strict=True))
         )
     gone = [one for one in table.columns if one.model and one.over == over and one not in columns]
-    told = f"  … {len(gone)} more model{'s' * (len(gone) > 1)}" if gone else ""
+    told = f"  … {plural(len(gone), 'more model')}" if gone else ""
     return [made, *([Text(told, "dim")] if told else [])]
 
 

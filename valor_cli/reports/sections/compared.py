@@ -22,7 +22,7 @@ from valor_cli.reports.digests.compared_values import (
     remarks,
     tested,
 )
-from valor_cli.reports.digests.formatting import clean, words
+from valor_cli.reports.digests.formatting import clean, plural, words
 from valor_cli.reports.document import (
     Block,
     Cards,
@@ -217,7 +217,7 @@ def _pair(pair: Pair, at: int) -> Section:
         blocks.append(Note("Nothing to compare.", screen=(1, 1)))
     if shown:
         of = f", {len(told):,} of them better or worse" if told else ""
-        folded = f"{len(rest):,} further value{'' if len(rest) == 1 else 's'}{of}"
+        folded = f"{plural(len(rest), 'further value')}{of}"
         left_out = max(len(shown) - ROWS, 0)
         blocks.append(_values(pair, shown[:ROWS], folded=folded, page=FURTHER, left_out=left_out))
     drawn = [(one.name, one.row) for one in leading[:DRAWN] if one.row.difference is not None]

@@ -15,7 +15,7 @@ from valor_cli.reports.digests.compared_values import (
     tested,
 )
 from valor_cli.reports.digests.digest import Digest, ranking
-from valor_cli.reports.digests.formatting import clean
+from valor_cli.reports.digests.formatting import clean, plural
 from valor_cli.reports.document import Block, Cell, Column, Item, Items, Note, Section, Table
 from valor_cli.reports.sections.headline import forward, why
 from valor_cli.reports.sections.tables import compared_table
@@ -177,8 +177,7 @@ def baseline(d: Digest) -> Section | None:
     rest = [row for row in others if id(row) not in taken]
     if rest:
         told = sorted(compared_values(rest), key=lambda one: order.index(one.outcome))
-        noun = "value" if len(rest) == 1 else "values"
-        folded = f"{len(rest):,} further {noun} against the baseline"
+        folded = f"{plural(len(rest), 'further value')} against the baseline"
         left_out = max(len(rest) - FURTHER, 0)
         further = (told[:FURTHER], "baseline", "now")
         blocks.append(

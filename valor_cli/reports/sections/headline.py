@@ -17,7 +17,7 @@ from valor_cli.reports.digests.compared_values import (
     tested,
 )
 from valor_cli.reports.digests.digest import SIDE_BY_SIDE, Digest, difference, ranking
-from valor_cli.reports.digests.formatting import signed
+from valor_cli.reports.digests.formatting import plural, signed
 from valor_cli.reports.digests.grids import (
     ARROWS,
     FEW_MARK,
@@ -71,8 +71,7 @@ def headline(d: Digest) -> Section:
     blocks = (replace(first, screen=(6, 12), caption="Results"), *_notes(d, rows, compared))
     rest = rows[leading:]
     if rest:
-        noun = "value" if len(rest) == 1 else "values"
-        folded = f"{len(rest):,} further {noun}"
+        folded = plural(len(rest), "further value")
         blocks += (replace(table(rest, d, compared), folded=folded, left_out=d.unlisted),)
     if len(d.models) > 1:
         blocks += (Charts([_bars(rows[: min(leading, DRAWN)], d)], folded="As bars"),)

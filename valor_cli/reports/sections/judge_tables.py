@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from valor_cli.reports.digests.formatting import NO_VALUE, UNKNOWN, clean, money, number, span
+from valor_cli.reports.digests.formatting import (
+    NO_VALUE,
+    UNKNOWN,
+    clean,
+    money,
+    number,
+    plural,
+    span,
+)
 from valor_cli.reports.digests.naming import Names, frozen
 from valor_cli.reports.document import Block, Cell, Column, Item, Items, Note, Table
 from valor_cli.results import CalibrationResult, UsageResult, totals
@@ -155,8 +163,7 @@ def estimated(usage: Sequence[UsageResult], samples: int) -> list[Block]:
     ]
     if len(groups) > 1:
         rows.append([Cell(told, "strong") for told in ("total", "", *_costs(usage))])
-    noun = "sample" if samples == 1 else "samples"
-    title = Note(f"Estimate for {samples:,} {noun}; nothing was sent", "strong")
+    title = Note(f"Estimate for {plural(samples, 'sample')}; nothing was sent", "strong")
     return [title, Table(columns, rows), Note(_NOTE)]
 
 

@@ -13,6 +13,7 @@ from valor_cli.reports.digests.formatting import (
     covered,
     money,
     number,
+    plural,
     words,
 )
 from valor_cli.reports.digests.naming import Names
@@ -161,8 +162,7 @@ def _sentence(row: AgreementResult) -> str:
         return f"{_raters(row)} have no sample in common"
     coefficient = f" ({_coefficient(row)})" if row.coefficient is not None else ""
     apart = f"; widest apart: {_apart(row)}" if row.disagreements else ""
-    noun = "sample" if row.n == 1 else "samples"
-    return f"{_raters(row)} agree on {_share(row)} of {row.n:,} {noun}{coefficient}{apart}"
+    return f"{_raters(row)} agree on {_share(row)} of {plural(row.n, 'sample')}{coefficient}{apart}"
 
 
 def _share(row: AgreementResult) -> str:

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec.structs import replace
 
 from valor_cli.reports.charts.heat_map import heated
-from valor_cli.reports.digests.cell_lists import cell_lists
 from valor_cli.reports.digests.confusion import (
     Confusion,
     Pair,
+    cell_lists,
     confusions,
     lone_sides,
     top_pairs,
@@ -72,13 +72,15 @@ def breakdown(d: Digest) -> Section | None:
 def _costs(found: Breakdown, d: Digest) -> Table:
     rows = (*found.kinds, *found.sides)
     most = max((share.cost or 0.0 for kind in rows for share in kind.shares), default=0.0)
+    # All errors of one side, of which the kinds above are parts.
+    sides = {kind.name: explore(outcome=kind.outcome, threshold=0) for kind in found.sides}
     columns = [Column("error", "text")]
     for model in d.models:
         over = model if len(d.models) > 1 else ""
         columns += [Column("AP lost", over=over, full=most), Column("errors", over=over)]
     lines = [
         [
-            Cell(kind.name, title=kind.meaning, link=_all(kind) if kind in found.sides else ""),
+            Cell(kind.name, title=kind.meaning, link=sides.get(kind.name, "")),
             *(
                 cell
                 for at, share in enumerate(kind.shares)
@@ -88,11 +90,6 @@ def _costs(found: Breakdown, d: Digest) -> Table:
         for kind in rows
     ]
     return Table(columns, lines, "Average precision lost", found.detail)
-
-
-def _all(kind: Kind) -> str:
-    """All errors of one side, of which the kinds above are parts."""
-    return explore(outcome=kind.outcome, threshold=0)
 
 
 def _share(kind: Kind, share: Share, model: str) -> list[Cell]:

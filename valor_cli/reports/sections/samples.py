@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from valor_cli.reports.digests.digest import Digest
 from valor_cli.reports.digests.formatting import clean, number, words
-from valor_cli.reports.digests.naming import Names, frozen
+from valor_cli.reports.digests.naming import PASS, Names, frozen
 from valor_cli.reports.digests.texts import titles, visible
 from valor_cli.reports.document import (
     Block,
@@ -37,8 +37,6 @@ KINDS = ("worst_sample", "unreadable")
 
 WORST = 3
 """Samples of each metric and model."""
-
-PASS = "pass"  # noqa: S105 - the output of metrics that pass or fail
 
 
 def samples(d: Digest) -> Section | None:
@@ -182,7 +180,7 @@ def change_texts(
 
 def _values(one: SampleChange, units: Mapping[tuple[str, str], str]) -> str:
     values = one.other_value, one.value
-    if one.output == "pass" and {*values} <= {0, 1}:
+    if one.output == PASS and {*values} <= {0, 1}:
         first, second = ("passes" if value else "fails" for value in values)
     else:
         unit = units.get((one.metric, one.output), "fraction")

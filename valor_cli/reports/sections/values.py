@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from valor_cli.reports.digests.compared_values import ComparedValue, compared_values, probability
 from valor_cli.reports.digests.digest import Digest, difference, worst_first
-from valor_cli.reports.digests.formatting import clean, number
+from valor_cli.reports.digests.formatting import clean, number, plural
 from valor_cli.reports.digests.grids import Grid, Line, Measure
 from valor_cli.reports.digests.naming import Names
 from valor_cli.reports.document import Block, Cell, Column, Item, Items, Section, Table, explore
@@ -243,7 +243,7 @@ def _searched(one: SliceSearchResult, d: Digest, names: Names) -> str:
     """What was searched, and how many slices are worse."""
     who = f"{clean(one.model, 60)}, " if len(d.models) > 1 else ""
     columns = ", ".join(clean(name, 40) for name in one.columns)
-    parts = f"{one.searched:,} slice{'' if one.searched == 1 else 's'}"
+    parts = plural(one.searched, "slice")
     of = f"by {columns}; {one.min_size:,} {d.unit}s or more"
     found = f"{len(one.found):,} worse beyond chance" if one.found else "none worse beyond chance"
     measure = names.title(one.metric, one.output, one.parameters)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
 
 import pytest
 from lxml import etree
 from msgspec.structs import replace
 
 from tests.oracles.nights import COMMIT, night, written
+from tests.reports.pages import Page
 from valor_cli.pipeline.history import history_of
 from valor_cli.reports.document import Cell, Chart, Charts, Document, Table
 from valor_cli.reports.render.html import to_html
@@ -21,6 +20,9 @@ from valor_cli.results import RunResult
 from valor_cli.results.history import History
 
 HOSTILE = '<script>alert("x")</script> | a@b #1 ](javascript:x) \x1b[31m'
+
+
+THREE = [night(at, right, gate=0.5) for at, right in ((1, 12), (2, 3), (3, 8))]
 
 
 def history(folder: Path, *nights: RunResult) -> History:
@@ -48,7 +50,7 @@ def chart(folder: Path, *nights: RunResult) -> Chart:
 
 
 def test_a_trend_in_words(tmp_path: Path) -> None:
-    one = trend(tmp_path, night(1, 12, gate=0.5), night(2, 3, gate=0.5), night(3, 8, gate=0.5))
+    one = trend(tmp_path, *THREE)
     assert one["trend"].text == "█▁▅"
     assert (one["now"].text, one["gate"].text) == ("0.667", "≥ 0.500 ✓")
     # From three to eight right of twelve: 2 / 2^5 = 0.0625; from all twelve to eight: 2 / 2^4.
@@ -61,18 +63,18 @@ def test_a_trend_in_words(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("starts", "ticks"),
     [
-        (["2026-03-01T02:30:00", "2026-03-02T02:30:00"], ["03-01", "03-02"]),
-        (["2025-12-31T02:30:00", "2026-01-01T02:30:00"], ["2025-12-31", "2026-01-01"]),
-        (["2026-03-01T02:30:00", "2026-03-01T04:30:00"], ["02:30", "04:30"]),
+        (["2026-03-01T02:30", "2026-03-02T02:30"], ["03-01", "03-02"]),
+        (["2025-12-31T02:30", "2026-01-01T02:30"], ["2025-12-31", "2026-01-01"]),
+        (["2026-03-01T02:30", "2026-03-01T04:30"], ["02:30", "04:30"]),
         (
-            ["2026-03-01T02:30:00", "2026-03-01T04:30:00", "2026-03-02T02:30:00"],
+            ["2026-03-01T02:30", "2026-03-01T04:30", "2026-03-02T02:30"],
             ["03-01 02:30", "03-01 04:30", "03-02 02:30"],
         ),
     ],
 )
 def test_times_on_an_axis(tmp_path: Path, starts: list[str], ticks: list[str]) -> None:
     one = night(1, 6)
-    nights = [replace(one, run=replace(one.run, started_at=start)) for start in starts]
+    nights = [replace(one, run=replace(one.run, started_at=f"{start}:00")) for start in starts]
     runs = shown_runs(history(tmp_path, *nights).runs, None)
     assert [run.tick for run in runs] == [(tick, f"night-{at}") for at, tick in enumerate(ticks)]
 
@@ -108,24 +110,15 @@ def test_no_bad_run_is_no_promise(
 
 def test_a_chart(tmp_path: Path) -> None:
     """Shares of 0.25 to 1 are drawn on an axis from 0.2 to 1, in steps of 0.2."""
-    nights = [night(1, 12, gate=0.5), night(2, 3, gate=0.5), night(3, 8, gate=0.5)]
-    drawing = chart(tmp_path, *nights)
+    drawing = chart(tmp_path, *THREE)
     svg = etree.fromstring(f"<svg>{drawing.svg}</svg>")
-    assert [text.text for text in svg.iterfind(".//text")][:5] == [
-        "0.2",
-        "0.4",
-        "0.6",
-        "0.8",
-        "1.0",
-    ]
-    heights = [float(mark.get("cy")) for mark in svg.iterfind(".//circle")]
+    ticks = [text.text for text in svg.iterfind(".//text")][:5]
+    assert ticks == ["0.2", "0.4", "0.6", "0.8", "1.0"]
+    marks = list(svg.iterfind(".//circle"))
     # 136 units high from 8: 1 at the top, 1/4 at 15/16 and 2/3 at 5/12 of it.
-    assert heights == pytest.approx([8, 8 + 136 * 15 / 16, 8 + 136 * 5 / 12], abs=0.06)
-    assert [mark.get("class") for mark in svg.iterfind(".//circle")] == [
-        "point",
-        "point bad",
-        "point",
-    ]
+    wanted = pytest.approx([8, 8 + 136 * 15 / 16, 8 + 136 * 5 / 12], abs=0.06)
+    assert [float(mark.get("cy")) for mark in marks] == wanted
+    assert [mark.get("class") for mark in marks] == ["point", "point bad", "point"]
     assert "gate ≥ 0.500" in "".join(svg.itertext())
     assert "worse than the run before" in drawing.told
 
@@ -140,22 +133,11 @@ def test_a_chart_of_one_value_and_of_gaps(tmp_path: Path) -> None:
         assert line.count("M") == len(list(svg.iterfind(".//circle")))
 
 
-class _Elements(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: list[tuple[str, dict[str, str | None]]] = []
-
-    def handle_starttag(self, tag: str, attrs: Any) -> None:
-        self.found.append((tag, dict(attrs)))
-
-
 def test_a_page_links_to_the_reports_of_the_runs(tmp_path: Path) -> None:
     paths = written(tmp_path / "nightly", night(1, 6), night(2, 6))
     (Path(paths[0]) / "report.html").write_text("")
-    page = _Elements()
-    page.feed(to_html(history_report(history_of(paths), str(tmp_path / "out"))))
-    links = [attrs["href"] for tag, attrs in page.found if tag == "a"]
-    there = {link for link in links if link and not link.startswith("#")}
+    page = Page(to_html(history_report(history_of(paths), str(tmp_path / "out"))))
+    there = {link for link in page.values("href") if not link.startswith("#")}
     assert there == {"../nightly/night-0/report.html"}
 
 
@@ -167,11 +149,10 @@ def test_what_data_say_is_text(tmp_path: Path) -> None:
         for at, one in enumerate(nights)
     ))  # fmt: skip
     page = to_html(history_report(made))
-    elements = _Elements()
-    elements.feed(page)
-    assert {tag for tag, _ in elements.found}.isdisjoint({"img", "iframe"})
-    assert sum(tag == "script" for tag, _ in elements.found) == 1
-    assert not [name for _, attrs in elements.found for name in attrs if name.startswith("on")]
+    found = Page(page)
+    assert {tag for tag, _ in found.tags}.isdisjoint({"img", "iframe"})
+    assert found.count("script") == 1
+    assert not [name for _, attrs in found.tags for name in attrs if name.startswith("on")]
     assert "\x1b" not in page
     text = to_markdown(history_report(made))
     assert "<script" not in text
