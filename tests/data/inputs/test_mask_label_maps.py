@@ -11,8 +11,6 @@ import pytest
 from tests.evaluators.segmentation.asking import ask
 from tests.evaluators.segmentation.scenes import folder, load
 from valor_cli.errors import DataError
-from valor_cli.evaluators.segmentation.metrics.iou import IOU
-from valor_cli.evaluators.segmentation.metrics.pixel_accuracy import PIXEL_ACCURACY
 
 pytestmark = pytest.mark.usefixtures("in_a_folder")
 
@@ -31,19 +29,19 @@ def test_masks_are_the_label_map_that_they_make() -> None:
     (dataset,) = loaded.datasets.values()
     assert (loaded.labels, dataset.sample_ids) == (("cat", "dog"), ("a", "s/b"))
     assert dataset.read("a").truth.tolist() == [[1, 1, 2, 0]]
-    found = {value.label: value.value for value in ask(dataset, IOU).values}
+    found = {value.label: value.value for value in ask(dataset, "iou").values}
     # cat: 1 of 3 pixels of either side; dog: 1 of 2, for b is missed.
     assert (found["cat"], found["dog"]) == (1 / 3, 1 / 2)
     # Right are one cat and one dog of 5 pixels: the pixel of no label is called a cat.
-    assert ask(dataset, PIXEL_ACCURACY).values[0].value == 2 / 5
+    assert ask(dataset, "pixel_accuracy").values[0].value == 2 / 5
     # The same as label maps.
     folder("gt2", {"a": [[1, 1, 2, 0]], "s/b": [[2]]})
     folder("pred2", {"a": [[1, 0, 2, 1]], "s/b": [[0]]})
     names = {0: "none", 1: "cat", 2: "dog"}
     other = load(ground_truth="gt2", predictions="pred2", labels=names, background="none")
     (plain,) = other.datasets.values()
-    assert [one.value for one in ask(plain, IOU).values] == [
-        one.value for one in ask(dataset, IOU).values
+    assert [one.value for one in ask(plain, "iou").values] == [
+        one.value for one in ask(dataset, "iou").values
     ]
 
 
