@@ -277,7 +277,8 @@ def _compared() -> ComparedRuns:
 def test_sizes_are_bounded(made: Callable[[], RunResult | ComparedRuns]) -> None:
     found = made()
     text = page(found)
-    assert len(text.encode()) < 3_000_000
+    # The script, the rows of tables, and 150,000 numbers of curves, whatever the run has.
+    assert len(text.encode()) < 3_600_000
     Page(text)
     assert len(markdown(found)) < 65_536
     assert len(terminal(found).split("\n")) < 90
