@@ -25,6 +25,8 @@ from valor_cli.data.formats.images import ImageFolder, image_size, small_copies
 from valor_cli.errors import DataError, Problem, UnreachableError
 from valor_cli.kernels.geometry.label_maps import IGNORED
 
+pytestmark = pytest.mark.usefixtures("in_a_folder")
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:

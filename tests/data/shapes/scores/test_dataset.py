@@ -14,6 +14,8 @@ from valor_cli.errors import DataError
 from valor_cli.kernels.ranking.scores import DenseScores, Scores, SparseScores
 from valor_cli.results import MetricExample, ObjectRef, Picture
 
+pytestmark = pytest.mark.usefixtures("in_a_folder")
+
 LABELS = ("cat", "dog", "owl")
 
 DENSE = DenseScores(np.array([2, 0]), np.array([[0.5, 0.25], [1.0, 0.0], [0.125, 0.75]]))
