@@ -11,11 +11,14 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.statistics.bootstrap import percentile_intervals, resampled_sums
+from valor_cli.statistics.bootstrap import cluster_sums, percentile_intervals, resampled_sums
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 Weights: TypeAlias = Literal["linear", "quadratic"] | None
+
+RESAMPLES, LEVEL, SEED = 1000, 0.95, 0
+"""Of intervals by bootstrap, unless asked otherwise."""
 
 _NOTHING = 1e-12
 """Mean squared difference of values, of which the largest is 1, that is rounding and none."""
@@ -57,16 +60,19 @@ def kappa_interval(
     second: Ints,
     categories: int,
     *,
+    clusters: Ints | None = None,
     weights: Weights = None,
-    resamples: int = 1000,
-    level: float = 0.95,
-    seed: int = 0,
+    resamples: int = RESAMPLES,
+    level: float = LEVEL,
+    seed: int = SEED,
 ) -> tuple[float, float] | None:
     """Percentile bootstrap of `cohen_kappa` over the rated items.
 
     Args:
         first, second: (n,) categories, from 0.
         categories: How many there are.
+        clusters: (n,) the unit of each, from 0, where units are drawn with all their items; None:
+            each item is one.
         weights: As in `cohen_kappa`.
         resamples, level, seed: Of the bootstrap.
 
@@ -75,13 +81,19 @@ def kappa_interval(
     """
     if not len(first):
         return None
-    # Things of one cell are alike: to draw how many each cell gets is to draw things, and the
-    # order of the things makes no difference.
-    shares = confusion(first, second, categories).ravel() / len(first)
-    drawn = np.random.default_rng(seed).multinomial(len(first), shares, resamples)
+    drawn: NDArray[np.number]
+    if clusters is None:
+        # Things of one cell are alike: to draw how many each cell gets is to draw things, and the
+        # order of the things makes no difference.
+        shares = confusion(first, second, categories).ravel() / len(first)
+        drawn = np.random.default_rng(seed).multinomial(len(first), shares, resamples)
+    else:
+        cells = np.zeros((len(first), categories**2))
+        cells[np.arange(len(first)), first * categories + second] = 1
+        drawn = resampled_sums(cluster_sums(cells, clusters), resamples, seed)
     values = np.full((resamples, 1), np.nan)
-    for number, cells in enumerate(drawn):
-        kappa = cohen_kappa(cells.reshape(categories, categories), weights)
+    for number, counts in enumerate(drawn):
+        kappa = cohen_kappa(counts.reshape(categories, categories), weights)
         if kappa is not None:
             values[number] = kappa
     return percentile_intervals(values, level)[0]
@@ -158,9 +170,9 @@ def alpha_interval(
     values: Floats,
     *,
     nominal: bool = False,
-    resamples: int = 1000,
-    level: float = 0.95,
-    seed: int = 0,
+    resamples: int = RESAMPLES,
+    level: float = LEVEL,
+    seed: int = SEED,
 ) -> tuple[float, float] | None:
     """Percentile bootstrap of `krippendorff_alpha` over the rated items.
 

@@ -13,28 +13,21 @@ from numpy.typing import NDArray
 
 from valor_cli.metric import Call
 from valor_cli.pipeline.calibration.labels import Labels
-from valor_cli.pipeline.calibration.scales import Scale
-from valor_cli.pipeline.calibration.thresholds import LEVEL, RESAMPLES, SEED
+from valor_cli.pipeline.calibration.scales import NONE, Ints, Scale
 from valor_cli.results.calibration import Agreement, AnnotatorPair, AnnotatorRow, AnnotatorsResult
 from valor_cli.statistics.agreement import (
+    LEVEL,
+    RESAMPLES,
+    SEED,
     alpha_interval,
     cohen_kappa,
     confusion,
     kappa_interval,
     krippendorff_alpha,
 )
-from valor_cli.statistics.bootstrap import (
-    cluster_sums,
-    mean_intervals,
-    percentile_intervals,
-    resampled_sums,
-)
+from valor_cli.statistics.bootstrap import mean_intervals
 
 Values = Sequence[float | None]
-Ints = NDArray[np.int64]
-
-NONE = -1
-"""No category."""
 
 
 def majority(scale: Scale, labels: Values) -> float | None:
@@ -78,8 +71,8 @@ def annotated(
         people: Their majority.
         judges: What the judge found.
     """
-    of = np.array([_categories(scale, one) for one in each])
-    found = _categories(scale, judges)
+    of = np.array([scale.categories(one) for one in each])
+    found = scale.categories(judges)
     others = [_others(scale, each, at) for at in range(len(each))]
     values = np.array([[np.nan if x is None else x for x in one] for one in each], np.float64)
     nominal = scale.kind in ("verdicts", "classes")
@@ -139,14 +132,10 @@ def _why_no_alpha(shared: int) -> str:
     return "all labels are the same" if shared else "no sample has labels of two annotators"
 
 
-def _categories(scale: Scale, values: Values) -> Ints:
-    return np.array([NONE if one is None else scale.category(one) for one in values], np.int64)
-
-
 def _others(scale: Scale, each: Sequence[Values], left_out: int) -> Ints:
     """The majority of all annotators but one, by sample."""
     rest = [one for at, one in enumerate(each) if at != left_out]
-    return _categories(scale, [majority(scale, one) for one in zip(*rest, strict=True)])
+    return scale.categories([majority(scale, one) for one in zip(*rest, strict=True)])
 
 
 def _both(first: Ints, second: Ints) -> _Compared:
@@ -167,12 +156,16 @@ def _agreement(pairs: _Compared, categories: int, rated: bool) -> Agreement:
     matrix = confusion(pairs.first, pairs.second, categories)
     kappa = cohen_kappa(matrix)
     agreement, interval = _share(pairs)
+    clusters = _clusters(pairs.sample)
+    alone = len(clusters) == len(np.unique(clusters))
     return Agreement(
         n=len(pairs.first),
         agreement=agreement,
         agreement_interval=interval,
         kappa=kappa,
-        kappa_interval=_kappa_interval(pairs, categories),
+        kappa_interval=kappa_interval(
+            pairs.first, pairs.second, categories, clusters=None if alone else clusters
+        ),
         weighted_kappa=cohen_kappa(matrix, "quadratic") if rated else None,
         undefined=None if kappa is not None else _why_no_kappa(len(pairs.first)),
     )
@@ -210,16 +203,3 @@ def _mean_of(
 
 def _clusters(sample: Ints) -> Ints:
     return np.unique(sample, return_inverse=True)[1].astype(np.int64)
-
-
-def _kappa_interval(pairs: _Compared, categories: int) -> tuple[float, float] | None:
-    """Bootstrap over samples, each with all of its pairs."""
-    clusters = _clusters(pairs.sample)
-    if len(clusters) == len(set(pairs.sample.tolist())):
-        return kappa_interval(pairs.first, pairs.second, categories)
-    cells = np.zeros((len(clusters), categories**2))
-    cells[np.arange(len(clusters)), pairs.first * categories + pairs.second] = 1
-    drawn = resampled_sums(cluster_sums(cells, clusters), RESAMPLES, SEED)
-    kappas = [cohen_kappa(one.reshape(categories, categories)) for one in drawn]
-    resampled = np.array([[np.nan if one is None else one] for one in kappas])
-    return percentile_intervals(resampled, LEVEL)[0]

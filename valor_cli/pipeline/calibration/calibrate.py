@@ -14,16 +14,17 @@ from valor_cli.evaluators.text_generation.inputs import TextInputs
 from valor_cli.metric import Call, Loaded, RunTerms
 from valor_cli.pipeline.calibration.label_files import LabelFiles, read_label_files
 from valor_cli.pipeline.calibration.labels import (
-    HUMAN,
     LABEL,
     Columns,
     Labels,
+    asked_for,
     called,
     check_keys,
     columns_of,
     labels_in_data,
     labels_in_files,
     names_of,
+    usual_columns,
 )
 from valor_cli.pipeline.calibration.rows import compared
 from valor_cli.pipeline.calibration.scales import is_blank
@@ -34,7 +35,7 @@ from valor_cli.pipeline.plan import Plan
 from valor_cli.pipeline.record import run_identity, usage_of
 from valor_cli.pipeline.rows import Computation
 from valor_cli.pipeline.run import selection_of, session_of
-from valor_cli.results import OWN_SPACE, SamplesResult
+from valor_cli.results import SamplesResult
 from valor_cli.results.calibration import Calibrated
 
 NAMED = "--human METRIC=COLUMN names another"
@@ -155,12 +156,11 @@ def _in_files(
     there = list(files.cells)
     found = {}
     for at, call in enumerate(calls):
-        names = list(names_of(call))
-        if any(name in of_data for name in names):
+        if asked_for(call, of_data) is not None:
             continue
         candidates = columns_of(call, calls, of_files, there)
-        if not any(name in of_files for name in names):
-            bare = [*names, *([LABEL] if len(calls) == 1 else [])]
+        if asked_for(call, of_files) is None:
+            bare = [*names_of(call), *([LABEL] if len(calls) == 1 else [])]
             candidates += [one for name in bare for one in called(name, there)]
         labels = labels_in_files(candidates, files, samples)
         if labels is not None:
@@ -211,7 +211,12 @@ def _check_held(
     """
     held = {own.column: own for own in labels if own is not None}
     pairs = zip(calls, labels, strict=True)
-    left = dict.fromkeys(one for call, own in pairs if own is None for one in _usual(call, columns))
+    left = dict.fromkeys(
+        one
+        for call, own in pairs
+        if own is None
+        for one in asked_for(call, columns) or usual_columns(call)
+    )
     if not held:
         problem = Problem(str(plan.config.path), f"the data have no labels in {', '.join(left)}")
         hint = f"such a column holds what people said of each answer; {NAMED}"
@@ -225,15 +230,6 @@ def _check_held(
         if silent:
             warnings.append(f"{column} says nothing of the answers of {', '.join(silent)}")
     return warnings
-
-
-def _usual(call: Call, columns: Mapping[str, Sequence[str]]) -> list[str]:
-    """The columns in which labels of a metric were looked for, in short."""
-    names = list(names_of(call))
-    named = next((columns[name] for name in names if name in columns), None)
-    if named is not None:
-        return list(named)
-    return [HUMAN + name for name in names if not name.startswith(OWN_SPACE)]
 
 
 def _of(call: Call, found: Sequence[SamplesResult]) -> list[SamplesResult]:

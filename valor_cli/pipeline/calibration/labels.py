@@ -71,13 +71,21 @@ def columns_of(
     Raises:
         ConfigError: No column fits a pattern.
     """
-    names = list(names_of(call))
-    asked = next((named[name] for name in names if name in named), None)
+    asked = asked_for(call, named)
     if asked is not None:
         return [_asked(asked, there)]
     others = [HUMAN + name for one in calls for name in names_of(one)]
-    usual = [HUMAN + name for name in names if not name.startswith(OWN_SPACE)]
-    return [one for column in usual for one in called(column, there, others)]
+    return [one for column in usual_columns(call) for one in called(column, there, others)]
+
+
+def asked_for(call: Call, named: Mapping[str, Sequence[str]]) -> Sequence[str] | None:
+    """The columns or patterns given for a metric; None without any."""
+    return next((named[name] for name in names_of(call) if name in named), None)
+
+
+def usual_columns(call: Call) -> list[str]:
+    """Where human labels of a metric are looked for unless a column is given."""
+    return [HUMAN + name for name in names_of(call) if not name.startswith(OWN_SPACE)]
 
 
 def called(column: str, there: Sequence[str], others: Sequence[str] = ()) -> list[Columns]:

@@ -182,7 +182,7 @@ def _compared(
             },
             reasons=list(_reasons(said.details[at], judge)),
         )
-        for at in (differ if model is not None else ())
+        for at in differ
         if model is not None
     ]
     return Compared(row, people, _threshold(call, model, scale, said, judge), differences)
@@ -271,7 +271,7 @@ def _row(
     ]
     human = np.array([said.people[at] for at in both], np.float64)
     found = np.array([said.judges[at] for at in both], np.float64)
-    first, second = _categories(scale, human), _categories(scale, found)
+    first, second = scale.categories(human.tolist()), scale.categories(found.tolist())
     matrix = confusion(first, second, len(scale.labels))
     ordered = scale.kind in ("ratings", "values")
     apart = np.abs(human - found) if ordered else (first != second).astype(np.float64)
@@ -300,10 +300,6 @@ def _row(
         self_agreement=_self_agreement(scale, said.raters),
     )
     return row, differ
-
-
-def _categories(scale: Scale, values: NDArray[np.float64]) -> NDArray[np.int64]:
-    return np.array([scale.category(value) for value in values.tolist()], np.int64)
 
 
 def _mean(scale: Scale, values: NDArray[np.float64], categories: NDArray[np.int64]) -> float | None:

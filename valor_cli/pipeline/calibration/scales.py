@@ -7,11 +7,18 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 
 from valor_cli.errors import LISTED, DataError, Problem
 from valor_cli.metric import Call, Output
 from valor_cli.results import SamplesResult, Scalar
+
+Ints = NDArray[np.int64]
+
+NONE = -1
+"""No category."""
 
 RATING = "rating"
 """The output of metrics that pass or fail by a rating."""
@@ -55,6 +62,10 @@ class Scale(Struct, frozen=True):
             return values.get(self.output)
         said = (details or {}).get(CLASS)
         return None if said is None else self.read(said)
+
+    def categories(self, values: Sequence[float | None]) -> Ints:
+        """(n,) the category of each value; `NONE` of none."""
+        return np.array([NONE if one is None else self.category(one) for one in values], np.int64)
 
     def shown(self, value: float | None) -> Scalar:
         """A value as people write it: a number, or the label of its category."""

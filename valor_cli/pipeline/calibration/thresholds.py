@@ -6,13 +6,10 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from valor_cli.statistics.agreement import cohen_kappa, confusion
+from valor_cli.statistics.agreement import LEVEL, RESAMPLES, SEED, cohen_kappa, confusion
 from valor_cli.statistics.bootstrap import percentile_intervals, resample_weights
 
 Floats = NDArray[np.float64]
-
-RESAMPLES, LEVEL, SEED = 1000, 0.95, 0
-"""Of the bootstrap over samples: what the other intervals of a calibration have."""
 
 _SAME = 1e-12
 """Kappas that differ by less are equal."""
