@@ -22,6 +22,7 @@ from tests.oracles.measured_by_models import (
     outcomes_of,
     sentences,
 )
+from tests.oracles.model_numbers import levenshtein
 from tests.oracles.text_models import HashedClassifier, ScriptedModels
 from tests.oracles.text_problems import random_texts
 from tests.oracles.text_samples import samples
@@ -259,22 +260,12 @@ def grounded(models: ScriptedModels, data: TextDataset, at: int) -> Mapping[str,
     return {"value": min(highest(models, one, contexts) for one in response)}
 
 
-def edits(left: str, right: str) -> int:
-    """Levenshtein's distance, by its recursion."""
-    row = list(range(len(right) + 1))
-    for i, mine in enumerate(left, 1):
-        above, row[0] = row[0], i
-        for j, theirs in enumerate(right, 1):
-            above, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, above + (mine != theirs))
-    return row[-1]
-
-
 def accurate(short: int) -> Twin:
     def twin(models: ScriptedModels, data: TextDataset, at: int) -> Mapping[str, float]:
         text, best = (data.response[at] or "").strip(), -2.0
         for reference in map(str.strip, data.references[at]):
             if max(len(text), len(reference)) <= short:
-                changed = edits(text.lower(), reference.lower())
+                changed = levenshtein(text.lower(), reference.lower())
                 alike = 1 - changed / max(len(text), len(reference))
             else:
                 nearest = sentences(reference)

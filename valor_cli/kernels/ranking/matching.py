@@ -124,7 +124,7 @@ class Meeting(NamedTuple):
 
     Attributes:
         rank: (n,) place of each detection in its cell, from 0, in the order of rows.
-        rows: (k,) rows of those that share one, ascending.
+        rows: (k,) rows of these detections, ascending.
         first, size: (k,) where in `truths` the ground truths of the cell begin, and how many
             there are; `first` names the cell.
         truths: (m,) rows of the ground truths, cell after cell.

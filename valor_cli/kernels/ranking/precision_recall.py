@@ -155,7 +155,7 @@ class HitOrder(NamedTuple):
 
     @property
     def corrections(self) -> tuple[Rows, Rows]:
-        """Rows of the corrections by sign: those that count, and those that do not."""
+        """Rows of the corrections with a positive sign, and of those with a negative one."""
         return self.corrected[self.sign == 1], self.corrected[self.sign == -1]
 
 

@@ -330,7 +330,7 @@ def slice_columns(
 
 
 def _flags(one: SlicesResult, name: str, places: Ints, count: int) -> Any:
-    """(samples,) whether each is in the slice; those that the explorer does not list are left."""
+    """(samples,) whether each sample of the explorer is in the slice."""
     flags = np.zeros(count, bool)
     members = places[one.members[list(one.names).index(name)]]
     flags[members[members >= 0]] = True

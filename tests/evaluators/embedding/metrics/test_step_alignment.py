@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.oracles.measured_by_models import cosine, each_outcome, findings_by, outcomes_of
+from tests.oracles.model_numbers import levenshtein
 from tests.oracles.text_models import ScriptedModels
 from tests.oracles.text_samples import samples
 from valor_cli.data.shapes.samples.dataset import TextDataset
@@ -29,16 +30,6 @@ def edited(data: TextDataset, **parameters: Any) -> Outcome:
     (found,) = each_outcome(STEP_ALIGNMENT, data, models, similarity="edit", **parameters)
     assert not models.embedded
     return found
-
-
-def distance(left: str, right: str) -> int:
-    """Levenshtein's, by its recursion."""
-    row = list(range(len(right) + 1))
-    for i, mine in enumerate(left, 1):
-        above, row[0] = row[0], i
-        for j, theirs in enumerate(right, 1):
-            above, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, above + (mine != theirs))
-    return row[-1]
 
 
 def test_by_hand() -> None:
@@ -157,7 +148,7 @@ def test_similarity_is_the_definition(ours: list[str], theirs: list[str]) -> Non
         for words in (ours, theirs)
     ]
     expected = [
-        [1 - distance(a.words, b.words) / max(len(a.words), len(b.words)) for b in steps[1]]
+        [1 - levenshtein(a.words, b.words) / max(len(a.words), len(b.words)) for b in steps[1]]
         for a in steps[0]
     ]
     assert np.array_equal(step_alignment._likeness(*steps), np.array(expected))
