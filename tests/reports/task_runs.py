@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any, TypeVar, get_args, get_origin
 
 from msgspec import Struct
@@ -32,14 +33,24 @@ Points = Mapping[str, Sequence[float | None]]
 R = TypeVar("R", bound=Struct)
 
 
+@cache
+def _empty(record: type[Struct]) -> dict[str, Any]:
+    """By field that a record needs, nothing: None where it may be, or nothing in it."""
+    return {
+        field.name: None
+        if type(None) in get_args(field.type)
+        else {}
+        if get_origin(field.type) is Mapping
+        else ()
+        for field in fields(record)
+        if field.required
+    }
+
+
 def filled(record: type[R], /, *parts: Any, **said: Any) -> R:
     """A record in which all that is not said is empty: None where it may be, or nothing in it."""
-    said |= dict(zip(record.__struct_fields__, parts, strict=False))
-    for field in fields(record):
-        if field.required and field.name not in said:
-            empty: Any = {} if get_origin(field.type) is Mapping else ()
-            said[field.name] = None if type(None) in get_args(field.type) else empty
-    return record(**said)
+    named = dict(zip(record.__struct_fields__, parts, strict=False))
+    return record(**{**_empty(record), **named, **said})
 
 
 def value_row(metric: str, model: str, value: float | None, **rest: Any) -> MetricResult:

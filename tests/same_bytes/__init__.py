@@ -17,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from tests.same_bytes.record import differences, recorded
-from valor_cli.cli.app import app
+from valor_cli.cli.app import _called
 
 FILES = ("results.json", "samples.jsonl", "resamples.jsonl")
 """What a run writes for programs."""
@@ -170,7 +170,7 @@ def told(config: Path, *arguments: str, piece_bytes: int | None = None) -> Told:
     rmtree(out, ignore_errors=True)
     asked = ["evaluate", str(config), "--out", str(out), "--format", "json", "-q", *arguments]
     with patch.dict(os.environ, {} if piece_bytes is None else {PIECE_BYTES: str(piece_bytes)}):
-        code = app(asked, prog_name="valor", standalone_mode=False)
+        code = _called(asked)(asked, prog_name="valor", standalone_mode=False)
     return Told(int(code or 0), files_of(out))
 
 

@@ -25,7 +25,7 @@ from tests.same_bytes import PIECE_BYTES, files_of
 from tests.same_bytes.corpus import Case, Run, Way, corpus
 from tests.same_bytes.layouts import ROOT
 from tests.same_bytes.record import Record, differences, recorded, rows_in, written
-from valor_cli.cli.app import app
+from valor_cli.cli.app import _called
 from valor_cli.errors import ValorError
 from valor_cli.evaluators.classification.load import streaming as classification_streaming
 from valor_cli.evaluators.detection.load import streaming as detection_streaming
@@ -97,9 +97,9 @@ def _record(case: Case, run: Run, way: Way, folder: Path) -> Record:
             if run.baseline:
                 Path("before.yaml").write_text(run.baseline, encoding="utf-8")
                 before = ["evaluate", "before.yaml", "--out", "before", "--format", "json", "-q"]
-                app(before, prog_name="valor", standalone_mode=False)
+                _called(before)(before, prog_name="valor", standalone_mode=False)
                 asked += ["--baseline", "before"]
-            code = app(asked, prog_name="valor", standalone_mode=False)
+            code = _called(asked)(asked, prog_name="valor", standalone_mode=False)
         except ValorError as error:
             return recorded(error.exit_code, {}, str(error))
         except Exception as error:

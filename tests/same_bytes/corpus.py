@@ -27,8 +27,13 @@ class Way(NamedTuple):
         return " ".join(filter(None, parts))
 
 
-ONE_PROCESS = tuple(Way(kernel, 1, pieces) for kernel in ("compiled", "numpy") for pieces in (0, 1))
-ALL_WAYS = (*ONE_PROCESS, *(way._replace(jobs=2) for way in ONE_PROCESS))
+ONE_PROCESS = (Way(), Way(pieces=True), Way("numpy", pieces=True))
+EVERY_WAY = tuple(
+    Way(kernel, jobs, pieces)
+    for jobs in (1, 2)
+    for kernel in ("compiled", "numpy")
+    for pieces in (False, True)
+)
 
 
 @dataclass(frozen=True)
@@ -108,7 +113,7 @@ def _runs(
 ) -> dict[str, Run]:
     """A run of inputs in each form; of some in all ways."""
     return {
-        name: Run(config, lay_out, ALL_WAYS if name in often else ONE_PROCESS)
+        name: Run(config, lay_out, EVERY_WAY if name in often else ONE_PROCESS)
         for name, lay_out in lay_outs.items()
     }
 
@@ -181,7 +186,7 @@ def classification() -> Iterator[Case]:
             name: Run(
                 f"{head}data: {apart}{_classes(name)}}}\n",
                 partial(_scores_apart, extension, form),
-                ALL_WAYS if name in ("csv classes", "jsonl objects") else ONE_PROCESS,
+                EVERY_WAY if name in ("csv classes", "jsonl objects") else ONE_PROCESS,
             )
             for name, (extension, form) in SCORES.items()
         },
@@ -632,7 +637,7 @@ def segmentation() -> Iterator[Case]:
     labels = f"labels: [{', '.join(MAP_LABELS)}]"
     sides = "ground_truth: data/ground_truth, predictions: {forest: data/random_forest, "
     folders = f"{{{sides}shifted: data/shifted}}"
-    run = Run(f"{head}data: {folders}, {labels}}}\n", _maps_as_folders, ALL_WAYS)
+    run = Run(f"{head}data: {folders}, {labels}}}\n", _maps_as_folders, EVERY_WAY)
     yield Case("semantic_segmentation/png", {"png": run})
     chosen = "label_map: {boundary: inside}\n"
     for name, more in (

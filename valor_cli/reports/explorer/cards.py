@@ -236,8 +236,10 @@ def _favourable(
     found: dict[str, dict[str, bool | None]] = {}
     for side in sides:
         for example in side.result.examples:
+            if not example.verdicts:
+                continue
             metric = number.get((example.metric, frozen(example.parameters)))
             if metric is not None:
                 words = found.setdefault(str(metric), {})
                 words.update((one.verdict[:WORD], one.good) for one in example.verdicts)
-    return {metric: words for metric, words in found.items() if words}
+    return found

@@ -21,6 +21,8 @@ NAME = 24
 HEADING = 32
 """Characters of a heading at most; it stands on several lines where its column is narrower."""
 
+GAP = 2
+"""Characters between two columns."""
 
 _PIECE: Final = re.compile(r"(?:\[[^\[\]]{,24}\]|[^\s_/=,:\-])*(?: [↑↓])?[_/=,:\-]*\s*")
 """What names are broken after: spaces, and signs between words; not in brackets or at arrows."""
@@ -60,7 +62,7 @@ class Name:
 
 def grid(*headings: str, width: int = HEADING) -> Table:
     """A borderless table: the first column left-aligned and wrapping, numbers right-aligned."""
-    made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    made = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
     for index, heading in enumerate(headings):
         shown = clean(heading, HEADING) if heading else ""
         made.add_column(
@@ -85,31 +87,30 @@ class Fitting:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         width = options.max_width
-        fits = (form for form in self._forms if _least(form, console, options) <= width)
+        fits = (form for form in self._forms if _least(form) <= width)
         yield from next(fits, self._forms[-1])
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
-        least = [_least(form, console, options) for form in self._forms]
+        least = [_least(form) for form in self._forms]
         return Measurement(min(least), max(least))
 
 
-def _least(form: Sequence[RenderableType], console: Console, options: ConsoleOptions) -> int:
+def _least(form: Sequence[RenderableType]) -> int:
     """The width below which a form would lose digits or names."""
-    wide = options.update(width=10_000)
     widths = [0]
     for part in form:
         if isinstance(part, Table):
-            names = [column for column in part.columns if not column.no_wrap]
-            for column in part.columns:
+            least = [_widest(column) for column in part.columns]
+            for column, width in zip(part.columns, least, strict=True):
                 if column.no_wrap:  # Rich would cut its digits off
-                    column.min_width = _widest(column)
-            for column in names:
-                column.max_width = column.min_width = min(NAME, _widest(column))
-            widths.append(Measurement.get(console, wide, part).minimum)
-            for column in names:
-                column.max_width = column.min_width = None
+                    column.min_width = width
+            kept = [
+                width if column.no_wrap else min(NAME, width)
+                for column, width in zip(part.columns, least, strict=True)
+            ]
+            widths.append(sum(kept) + GAP * (len(kept) - 1))
         elif isinstance(part, Text) and part.no_wrap:
-            widths.append(Measurement.get(console, wide, part).maximum)
+            widths.append(max(map(cell_len, part.plain.split("\n"))))
     return max(widths)
 
 
