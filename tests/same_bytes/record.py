@@ -28,12 +28,27 @@ class Record:
     """What a run said.
 
     Attributes:
+        code: Its exit code.
+        said: What it printed.
+        parts: What it wrote, by name of the file.
         hash: Of all of it, byte by byte.
-        rows: By heading (section, metric, parameters) and name, what a row shows and its hash.
     """
 
+    code: int
+    said: str
+    parts: Mapping[str, bytes]
     hash: str
-    rows: Mapping[tuple[str, str], str]
+
+    @property
+    def rows(self) -> dict[tuple[str, str], str]:
+        """By heading (section, metric, parameters) and name, what a row shows and its hash."""
+        rows = {("run", "exit code"): str(self.code)}
+        lines = enumerate(self.said.split("\n"), 1)
+        rows |= {("run", f"message {at}"): line for at, line in lines if line}
+        for name, text in self.parts.items():
+            found = _results(json.loads(text)) if name == RESULTS else _lines(name, text)
+            rows |= _grouped(found)
+        return rows
 
 
 def recorded(
@@ -53,13 +68,8 @@ def recorded(
         parts = {name: _rounded(text, digits) for name, text in parts.items()}
     if not ids:
         parts[RESULTS] = _without_ids(parts[RESULTS])
-    rows = {("run", "exit code"): str(code)}
-    rows |= {("run", f"message {at}"): line for at, line in enumerate(said.split("\n"), 1) if line}
-    for name, text in parts.items():
-        found = _results(json.loads(text)) if name == RESULTS else _lines(name, text)
-        rows |= _grouped(found)
     whole = json.dumps([code, said, *((name, text.decode()) for name, text in parts.items())])
-    return Record(_hash(whole, 16), rows)
+    return Record(code, said, parts, _hash(whole, 16))
 
 
 def _less_run(content: bytes) -> bytes:
