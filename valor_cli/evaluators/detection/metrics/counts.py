@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from msgspec.structs import replace
 
 from valor_cli.evaluators.detection.evidence.label_thresholds import levels_of, own_threshold
@@ -9,7 +11,7 @@ from valor_cli.evaluators.detection.evidence.matches import Matches
 from valor_cli.evaluators.detection.evidence.parameters import IouThreshold, MaxDetections
 from valor_cli.evaluators.detection.evidence.rows import per_label
 from valor_cli.evaluators.parameters import ScoreThreshold
-from valor_cli.metric import Metric, Output
+from valor_cli.metric import EvidenceCounts, Metric, Output
 from valor_cli.results import Findings
 
 
@@ -65,3 +67,17 @@ COUNTS = Metric(
     ),
     aliases=("Counts",),
 )
+
+
+def counted(
+    matches: Matches,
+    *,
+    iou_threshold: IouThreshold = 0.5,
+    score_threshold: ScoreThreshold = 0.5,
+    max_detections: MaxDetections = None,
+) -> Iterator[EvidenceCounts]:
+    """Counts of objects in each replica, as `counts` has them."""
+    levels = levels_of(matches.labels, score_threshold)
+    found = matches.counts(iou_threshold, levels, max_detections)
+    for tp, fp, fn in zip(*found, strict=True):
+        yield EvidenceCounts(tuple(matches.labels), tp, fp, fn)

@@ -1,11 +1,14 @@
-"""IoU of each label (Jaccard, New Phytologist, 1912)."""
+"""IoU of each label, and its means over labels.
+
+Jaccard, New Phytologist, 1912; Everingham et al., PASCAL VOC, IJCV 2015; Long et al., CVPR 2015.
+"""
 
 from __future__ import annotations
 
-from valor_cli.evaluators.ratios import per_label
+from valor_cli.evaluators.ratios import over_labels, per_label
 from valor_cli.evaluators.segmentation.evidence.confusions import WORDS, Confusions, ious
 from valor_cli.metric import Metric
-from valor_cli.results import Findings
+from valor_cli.results import Findings, MetricValue
 
 
 def iou(confusions: Confusions) -> Findings:
@@ -35,4 +38,62 @@ IOU = Metric(
     reference="sklearn.metrics.jaccard_score(average=None)",
     citation="Everingham et al., The PASCAL Visual Object Classes Challenge, IJCV 2015",
     aliases=("IOU", "IoU"),
+)
+
+
+def mean_iou(confusions: Confusions) -> MetricValue:
+    """Mean over labels of IoU, with pixels counted over all images.
+
+    Labels without ground truth do not enter it, also where they are predicted.
+
+    Formula:
+        Σ IoU(L) / number of labels L with ground truth
+        IoU(L): as `iou`
+
+    Pitfalls:
+        A rare label of a few hundred pixels moves it as much as the road that fills every image,
+        and a background that is listed is a label like any other. Pixels of all images are one
+        pool: the mean over images is `image_scores`.
+
+    Example:
+        Road has 0.9, person 0.5, and car has no ground truth: (0.9 + 0.5) / 2 = 0.7.
+    """
+    return over_labels(ious(confusions), "macro", WORDS)
+
+
+MEAN_IOU = Metric(
+    name="mean_iou",
+    compute=mean_iou,
+    reference="sklearn.metrics.jaccard_score(average='macro', labels=those in the ground truth)",
+    citation="Everingham et al., The PASCAL Visual Object Classes Challenge, IJCV 2015",
+    aliases=("mIOU", "mIoU", "miou"),
+)
+
+
+def frequency_weighted_iou(confusions: Confusions) -> MetricValue:
+    """Mean IoU over labels, weighted by their ground truth pixels.
+
+    Labels without ground truth do not enter it.
+
+    Formula:
+        Σ n(L)·IoU(L) / Σ n(L)
+        n(L): ground truth pixels of label L; IoU(L): as `iou`
+
+    Pitfalls:
+        As in pixel accuracy, large regions decide, and small labels can be missed altogether at
+        little cost.
+
+    Example:
+        Of 1,000 pixels 900 are road and 100 person, and all are predicted as road, whose IoU is
+        0.9: (900·0.9 + 100·0) / 1,000 = 0.81.
+    """
+    return over_labels(ious(confusions), "weighted", WORDS)
+
+
+FREQUENCY_WEIGHTED_IOU = Metric(
+    name="frequency_weighted_iou",
+    compute=frequency_weighted_iou,
+    reference="sklearn.metrics.jaccard_score(average='weighted')",
+    citation="Long et al., Fully Convolutional Networks for Semantic Segmentation, CVPR 2015",
+    aliases=("fwIoU", "FWIoU"),
 )
