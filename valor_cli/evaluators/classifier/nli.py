@@ -13,9 +13,9 @@ import numpy as np
 from msgspec import Struct
 
 from valor_cli.evaluators.classifier.labels import Inference, inference_labels
-from valor_cli.evaluators.classifier.sentence_spans import Place
-from valor_cli.evaluators.classifier.summary_sentences import (
+from valor_cli.evaluators.classifier.sentences import (
     Limits,
+    Place,
     Source,
     SummarySentences,
     summary_sentences,

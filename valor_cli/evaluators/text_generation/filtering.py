@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 from valor_cli.data.column_names import quoted
 from valor_cli.data.shapes.samples.sample_file import SampleFile
 from valor_cli.errors import DataError, Problem
+from valor_cli.evaluators.id_mismatch import SHOWN
 from valor_cli.evaluators.selection import among, unknown_samples, values_hint
 from valor_cli.metric import METADATA, Selection, written
 from valor_cli.results import Scalar
-
-_SHOWN = 3
 
 
 class Candidates(NamedTuple):
@@ -72,7 +71,7 @@ def _check_filter(models: Mapping[str, Candidates], selection: Selection) -> Non
             ids = dict.fromkeys(chain.from_iterable(own.ids for own in models.values()))
             unknown = [one for one in allowed if written(one) not in ids]
             if unknown:
-                raise unknown_samples(unknown, key, "sample", list(ids)[:_SHOWN])
+                raise unknown_samples(unknown, key, "sample", list(ids)[:SHOWN])
         elif not key.startswith(METADATA):
             message = f"text samples have no {key}; filter by sample_id, or by metadata.NAME"
             raise DataError(Problem(f"filter.{key}", message))

@@ -20,10 +20,10 @@ from valor_cli.data.shapes.samples.columns import EMPTY, Logprobs, SampleColumns
 from valor_cli.data.shapes.samples.dataset import COLUMNS, TextDataset
 from valor_cli.data.shapes.samples.schema import LOGPROBS
 from valor_cli.errors import DataError, Problem
+from valor_cli.evaluators.id_mismatch import SHOWN
 from valor_cli.evaluators.text_generation.filtering import Candidates, selected
 from valor_cli.evaluators.text_generation.inputs import TextInputs
 from valor_cli.evaluators.text_generation.joining import (
-    SHOWN,
     ModelColumns,
     check_needs,
     completed,

@@ -19,12 +19,11 @@ from numpy.typing import NDArray
 from valor_cli.data.partition.pieces import UnsplittableError
 from valor_cli.data.shapes.samples.columns import SampleRow
 from valor_cli.data.shapes.samples.sample_file import SampleFile
-from valor_cli.evaluators.id_mismatch import Ids
+from valor_cli.evaluators.id_mismatch import SHOWN, Ids
 from valor_cli.evaluators.selection import filtered_columns
 from valor_cli.evaluators.text_generation.filtering import Candidates, selected
 from valor_cli.evaluators.text_generation.inputs import TextInputs
 from valor_cli.evaluators.text_generation.joining import (
-    SHOWN,
     ModelColumns,
     absent_from_all,
     check_metadata,

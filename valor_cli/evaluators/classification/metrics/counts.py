@@ -7,13 +7,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from valor_cli.evaluators.classification.evidence.decisions import (
+    UNNAMED,
     label_counts,
-    label_threshold,
     pairs,
     truth_counts,
 )
 from valor_cli.evaluators.classification.evidence.scores import Evidence
-from valor_cli.evaluators.parameters import ScoreThreshold
+from valor_cli.evaluators.parameters import ScoreThreshold, label_threshold
 from valor_cli.metric import EvidenceCounts, Metric, Output
 from valor_cli.results import Findings, MetricValue
 from valor_cli.statistics.label_means import by_replica
@@ -42,7 +42,7 @@ def counts(
     """
     found = label_counts(evidence, score_threshold, hardmax=hardmax)
     truths = truth_counts(evidence)[0].tolist()
-    at = [label_threshold(score_threshold, label) for label in evidence.labels]
+    at = [label_threshold(score_threshold, label, UNNAMED) for label in evidence.labels]
     values = []
     for output, counted in zip(found._fields, found, strict=True):
         columns = counted[0].tolist(), truths, at, by_replica(counted)

@@ -12,11 +12,11 @@ from functools import partial
 from msgspec.structs import replace
 
 from valor_cli.evaluators.classification.evidence.decisions import (
+    UNNAMED,
     label_counts,
-    label_threshold,
 )
 from valor_cli.evaluators.classification.evidence.scores import Evidence
-from valor_cli.evaluators.parameters import ScoreThreshold
+from valor_cli.evaluators.parameters import ScoreThreshold, label_threshold
 from valor_cli.evaluators.ratios import (
     Average,
     Margins,
@@ -144,7 +144,7 @@ def _margins(evidence: Evidence, score_threshold: ScoreThreshold, *, hardmax: bo
 def _findings(
     evidence: Evidence, ratios: Ratios, average: Average, score_threshold: ScoreThreshold
 ) -> Findings:
-    own_threshold = partial(label_threshold, score_threshold)
+    own_threshold = partial(label_threshold, score_threshold, unnamed=UNNAMED)
     return labels_and_average(evidence.labels, ratios, average, WORDS, own_threshold)
 
 
@@ -199,8 +199,7 @@ def jaccard(
     found = label_counts(evidence, score_threshold, hardmax=hardmax)
     union = found.tp + found.fp + found.fn
     ratios = Ratios(found.tp, union, found.tp + found.fn, union > 0, union > 0)
-    own_threshold = partial(label_threshold, score_threshold)
-    return labels_and_average(evidence.labels, ratios, average, WORDS, own_threshold)
+    return _findings(evidence, ratios, average, score_threshold)
 
 
 JACCARD = Metric(

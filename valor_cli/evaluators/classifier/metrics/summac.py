@@ -11,7 +11,7 @@ from math import fsum
 from typing import Annotated, Any, Literal
 
 from valor_cli.evaluators.classifier.nli import NLI, Compared, compared, mean_of_summaries
-from valor_cli.evaluators.classifier.summary_sentences import (
+from valor_cli.evaluators.classifier.sentences import (
     Limits,
     MaxSentences,
     MinLength,

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.evaluators.classifier.labels import TOXICITY, toxicity_labels
-from valor_cli.evaluators.classifier.sentence_spans import Place, sentence_places
+from valor_cli.evaluators.classifier.sentences import Place, sentence_places
 from valor_cli.evaluators.missing_inputs import missing_input
 from valor_cli.evaluators.model_metrics import ModelTexts
 from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes

@@ -6,11 +6,15 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from valor_cli.evaluators.detection.evidence.label_thresholds import levels_of, own_threshold
 from valor_cli.evaluators.detection.evidence.matches import Matches
-from valor_cli.evaluators.detection.evidence.parameters import IouThreshold, MaxDetections
+from valor_cli.evaluators.detection.evidence.parameters import (
+    UNNAMED,
+    IouThreshold,
+    MaxDetections,
+    levels_of,
+)
 from valor_cli.evaluators.detection.evidence.rows import per_label
-from valor_cli.evaluators.parameters import ScoreThreshold
+from valor_cli.evaluators.parameters import ScoreThreshold, label_threshold
 from valor_cli.metric import EvidenceCounts, Metric, Output
 from valor_cli.results import Findings
 
@@ -46,7 +50,7 @@ def counts(
     found = matches.counts(iou_threshold, levels, max_detections)
     return Findings(
         [
-            replace(value, at=own_threshold(score_threshold, label))
+            replace(value, at=label_threshold(score_threshold, label, UNNAMED))
             for name, column in zip(("tp", "fp", "fn"), found, strict=True)
             for label, value in zip(
                 matches.labels, per_label(matches, column, output=name), strict=True
