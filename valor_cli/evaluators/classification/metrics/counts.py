@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
@@ -14,9 +15,9 @@ from valor_cli.evaluators.classification.evidence.decisions import (
 )
 from valor_cli.evaluators.classification.evidence.scores import Evidence
 from valor_cli.evaluators.parameters import ScoreThreshold, label_threshold
+from valor_cli.evaluators.ratios import counts_of_labels
 from valor_cli.metric import EvidenceCounts, Metric, Output
-from valor_cli.results import Findings, MetricValue
-from valor_cli.statistics.label_means import by_replica
+from valor_cli.results import Findings
 
 
 def counts(
@@ -41,14 +42,9 @@ def counts(
         1, FP 1, TN 1.
     """
     found = label_counts(evidence, score_threshold, hardmax=hardmax)
-    truths = truth_counts(evidence)[0].tolist()
-    at = [label_threshold(score_threshold, label, UNNAMED) for label in evidence.labels]
-    values = []
-    for output, counted in zip(found._fields, found, strict=True):
-        columns = counted[0].tolist(), truths, at, by_replica(counted)
-        for label, value, n, own, replicas in zip(evidence.labels, *columns, strict=True):
-            values.append(MetricValue(value, None, output, label, n, own, replicas=replicas))
-    return Findings(values)
+    own_threshold = partial(label_threshold, score_threshold, unnamed=UNNAMED)
+    truths = truth_counts(evidence)[0]
+    return Findings(counts_of_labels(evidence.labels, found._asdict(), truths, own_threshold))
 
 
 COUNTS = Metric(

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-
-from msgspec.structs import replace
+from functools import partial
 
 from valor_cli.evaluators.detection.evidence.matches import Matches
 from valor_cli.evaluators.detection.evidence.parameters import (
@@ -13,8 +12,8 @@ from valor_cli.evaluators.detection.evidence.parameters import (
     MaxDetections,
     levels_of,
 )
-from valor_cli.evaluators.detection.evidence.rows import per_label
 from valor_cli.evaluators.parameters import ScoreThreshold, label_threshold
+from valor_cli.evaluators.ratios import counts_of_labels
 from valor_cli.metric import EvidenceCounts, Metric, Output
 from valor_cli.results import Findings
 
@@ -48,15 +47,9 @@ def counts(
     """
     levels = levels_of(matches.labels, score_threshold)
     found = matches.counts(iou_threshold, levels, max_detections)
-    return Findings(
-        [
-            replace(value, at=label_threshold(score_threshold, label, UNNAMED))
-            for name, column in zip(("tp", "fp", "fn"), found, strict=True)
-            for label, value in zip(
-                matches.labels, per_label(matches, column, output=name), strict=True
-            )
-        ]
-    )
+    own_threshold = partial(label_threshold, score_threshold, unnamed=UNNAMED)
+    truths = matches.ground_truth_count[0]
+    return Findings(counts_of_labels(matches.labels, found._asdict(), truths, own_threshold))
 
 
 COUNTS = Metric(
