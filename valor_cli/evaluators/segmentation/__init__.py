@@ -15,10 +15,14 @@ from valor_cli.evaluators.segmentation.evidence.shards import count_confusions, 
 from valor_cli.evaluators.segmentation.load.dataset import load_segmentation
 from valor_cli.evaluators.segmentation.load.images import overlays
 from valor_cli.evaluators.segmentation.load.inputs import SegmentationInputs
-from valor_cli.evaluators.segmentation.metrics.boundary_iou import BOUNDARY_IOU
 from valor_cli.evaluators.segmentation.metrics.confusion_matrix import CONFUSION_MATRIX
 from valor_cli.evaluators.segmentation.metrics.image_scores import IMAGE_SCORES
-from valor_cli.evaluators.segmentation.metrics.iou import FREQUENCY_WEIGHTED_IOU, IOU, MEAN_IOU
+from valor_cli.evaluators.segmentation.metrics.iou import (
+    BOUNDARY_IOU,
+    FREQUENCY_WEIGHTED_IOU,
+    IOU,
+    MEAN_IOU,
+)
 from valor_cli.evaluators.segmentation.metrics.pixel_accuracy import PIXEL_ACCURACY
 from valor_cli.evaluators.segmentation.metrics.precision_recall import (
     F1,
