@@ -17,7 +17,7 @@ from valor_cli.cli import prompt_text
 from valor_cli.cli.catalogue_text import as_json, explained, in_config, needed_by
 from valor_cli.cli.prompt_text import prompts_of
 from valor_cli.errors import ConfigError
-from valor_cli.evaluators.overlap.metrics.exact_match import EXACT_MATCH
+from valor_cli.evaluators.overlap.metrics.squad import EXACT_MATCH
 from valor_cli.metric import ByParameters, Metric
 from valor_cli.models.judge.prompts import Prompts
 from valor_cli.results import MetricValue

@@ -11,7 +11,7 @@ LITTLE: Final = 0.5
 """Where a smaller share of the ids of either side joins, it is said."""
 
 SHOWN: Final = 3
-"""Ids of either side that a message shows."""
+"""Ids, or names, that a message shows."""
 
 
 class Ids(NamedTuple):
@@ -45,6 +45,11 @@ def few_matches_warning(own: Ids, other: Ids, shared: int, mend: str) -> str:
         f"{'is one' if shared in (0, 1) else 'are those'} of {other.name} "
         f"({spellings(own.first, other.first)}), and only what has the same id is compared: {mend}"
     )
+
+
+def few(names: Sequence[str]) -> str:
+    """The first of some names, of which one more than is shown tells that there are more."""
+    return ", ".join(names[:SHOWN]) + " …" * (len(names) > SHOWN)
 
 
 def spellings(own: Sequence[str], other: Sequence[str]) -> str:

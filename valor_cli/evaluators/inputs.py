@@ -60,6 +60,21 @@ def model_paths(given: str | Mapping[str, str]) -> Mapping[str, str]:
     return {(name if plain == given else name.rstrip("-_ ")) or "model": given}
 
 
+def searchable(pattern: str) -> str:
+    """A regular expression as it is.
+
+    Raises:
+        ValueError: It is none.
+    """
+    from valor_cli.kernels.patterns.regex import PatternError, parse_pattern
+
+    try:
+        parse_pattern(pattern)
+    except PatternError as error:
+        raise ValueError(f"not a regular expression: {error}") from None
+    return pattern
+
+
 def one_standard_input(paths: Iterable[object]) -> None:
     """Reject more than one input from standard input, which can be read only once.
 

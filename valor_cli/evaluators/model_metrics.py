@@ -8,8 +8,8 @@ everything it needs for all samples at once, and returns an outcome for each.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from msgspec import Struct
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from valor_cli.models.text_models import TextModels
 
 Floats = NDArray[np.float64]
+H = TypeVar("H", bound=Hashable)
+T = TypeVar("T")
 
 QUOTED = 300
 """Characters of a text that details quote, at most."""
@@ -105,6 +107,17 @@ def gather(
             name: _measured(ModelTexts(data, session.models), calls)
             for name, data in datasets.items()
         }
+
+
+def each_once(asked: Iterable[H], answers: Callable[[list[H]], Iterable[T]]) -> dict[H, T]:
+    """The answer to each of what is asked; what is asked several times, a model is asked once.
+
+    Args:
+        asked: Texts, pairs of texts, or passages.
+        answers: Asks the model about all of them, in their order.
+    """
+    distinct = list(dict.fromkeys(asked))
+    return dict(zip(distinct, answers(distinct), strict=True))
 
 
 def _measured(texts: ModelTexts, calls: tuple[Call, ...]) -> ModelOutcomes:

@@ -1,4 +1,4 @@
-"""Parameter types shared by metrics of several wings."""
+"""Parameters shared by metrics of several wings."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from annotated_types import Interval, MinLen
 from pydantic import AfterValidator
 
 from valor_cli.errors import ConfigError, DataError
+from valor_cli.results import Scalar
 
 
 def distinct(thresholds: tuple[float, ...]) -> tuple[float, ...]:
@@ -39,6 +40,20 @@ ScoreThreshold = float | Annotated[Mapping[str, float], MinLen(1)]
 
 ScoreThresholds = Annotated[tuple[float, ...], MinLen(1), AfterValidator(distinct)]
 MaxExamples = Annotated[int, Interval(ge=0, le=1000)]
+
+
+def label_threshold(threshold: ScoreThreshold, label: str, unnamed: float) -> Mapping[str, Scalar]:
+    """The threshold of a label, for its own row, where thresholds are set per label.
+
+    Args:
+        threshold: Of all labels, or of some.
+        label: Its name.
+        unnamed: The threshold of a label that these do not name.
+    """
+    if isinstance(threshold, Mapping):
+        return {"score_threshold": float(threshold.get(label, unnamed))}
+    return {}
+
 
 SCORES: tuple[float, ...] = tuple(round(x / 100, 2) for x in range(5, 100, 5))
 """The score thresholds of precision-recall curves."""

@@ -13,7 +13,7 @@ import numpy as np
 from annotated_types import Interval
 from numpy.typing import NDArray
 
-from valor_cli.kernels.columns.grouping import quotient
+from valor_cli.kernels.columns.grouping import nulls, quotient
 from valor_cli.results import Findings, LabelMean, MetricValue, Scalar
 from valor_cli.statistics.label_means import alike, by_replica, chosen, first_and_all, means_where
 
@@ -154,26 +154,63 @@ def per_label(
         at: For the name of a label, what its row says of its own parameters.
     """
     ratios = ratios.by_replica()
-    values, no_truth = ratios.values, ratios.truth == 0
+    no_truth = ratios.truth == 0
     nothing = ~ratios.truth.any(axis=1, keepdims=True)
     no_substitute = nothing | (not ratios.stands_in)
     undefined = no_truth & (ratios.needs_truth | ~ratios.defined & no_substitute)
-    columns = by_replica(np.where(undefined, np.nan, values))
-    rows = zip(
-        labels,
-        values[0].tolist(),
-        undefined[0].tolist(),
-        ratios.defined[0].tolist(),
-        ratios.truth[0].tolist(),
-        columns,
-        strict=True,
-    )
-    found: list[MetricValue] = []
-    for label, value, no, defined, n, replicas in rows:
-        why = words.no_ground_truth if no else None if defined else words.no_predictions
-        said = None if no else value
-        found.append(MetricValue(said, why, label=label, n=n, at=at(label), replicas=replicas))
-    return found
+    why = [
+        words.no_ground_truth if no else None if defined else words.no_predictions
+        for no, defined in zip(undefined[0].tolist(), ratios.defined[0].tolist(), strict=True)
+    ]
+    values = np.where(undefined, np.nan, ratios.values)
+    return values_of_labels(labels, values, ratios.truth[0], why, at=at)
+
+
+def counts_of_labels(
+    labels: Sequence[str],
+    counts: Mapping[str, Ints],
+    truths: Ints,
+    at: Callable[[str], Mapping[str, Scalar]],
+) -> list[MetricValue]:
+    """Counts of each label, one output after the other.
+
+    Args:
+        labels: Their names.
+        counts: By output, (replicas, labels) counts.
+        truths, at: As in `values_of_labels`.
+    """
+    known = [None] * len(labels)
+    return [
+        value
+        for output, column in counts.items()
+        for value in values_of_labels(labels, column, truths, known, output=output, at=at)
+    ]
+
+
+def values_of_labels(
+    labels: Sequence[str],
+    values: NDArray[np.float64] | Ints,
+    truths: Ints,
+    why: Sequence[str | None],
+    *,
+    output: str = "value",
+    at: Callable[[str], Mapping[str, Scalar]] = _no_parameters,
+) -> list[MetricValue]:
+    """A value for each label.
+
+    Args:
+        labels: Their names.
+        values: (replicas, labels) the values; NaN for none.
+        truths: (labels,) ground truth of each.
+        why: (labels,) as `MetricValue.undefined`.
+        output: Which of the metric's outputs they are.
+        at: As in `per_label`.
+    """
+    columns = labels, nulls(values[0]), why, truths.tolist(), by_replica(values)
+    return [
+        MetricValue(value, reason, output, label, n, at(label), replicas=replicas)
+        for label, value, reason, n, replicas in zip(*columns, strict=True)
+    ]
 
 
 def over_labels(ratios: Ratios, how: Average, words: Words) -> MetricValue:

@@ -12,7 +12,7 @@ from tests.oracles.text_samples import samples
 from tests.oracles.tiny_classifiers import NLI, TOXIC, bert_classifier, t5_classifier
 from valor_cli.evaluators.classifier.metrics.fairness_bias import FAIRNESS_BIAS
 from valor_cli.evaluators.classifier.metrics.hallucination_hhem import HALLUCINATION_HHEM
-from valor_cli.evaluators.classifier.metrics.summac_zs import SUMMAC_ZS
+from valor_cli.evaluators.classifier.metrics.summac import SUMMAC_ZS
 from valor_cli.evaluators.classifier.metrics.toxicity_detoxify import TOXICITY_DETOXIFY
 from valor_cli.evaluators.model_metrics import ModelTexts
 from valor_cli.evaluators.samples.outcomes import Outcomes

@@ -9,7 +9,7 @@ from tests.oracles.text_models import ScriptedModels, ScriptedSession
 from tests.oracles.text_samples import samples
 from valor_cli.data.shapes.samples.dataset import TextDataset
 from valor_cli.evaluators.embedding.metrics.answer_accuracy_semantic import ANSWER_ACCURACY_SEMANTIC
-from valor_cli.evaluators.embedding.metrics.groundedness_semantic import GROUNDEDNESS_SEMANTIC
+from valor_cli.evaluators.embedding.metrics.nearest_sentences import GROUNDEDNESS_SEMANTIC
 from valor_cli.evaluators.model_metrics import gather, measured_evidence
 from valor_cli.metric import Call
 from valor_cli.results import Findings, MetricInsight

@@ -12,9 +12,9 @@ import pytest
 from tests.evaluators.likelihood.asked import each, findings, values
 from tests.oracles import tiny_models
 from tests.oracles.text_samples import samples
-from valor_cli.evaluators.likelihood.metrics.gptscore_dialogue import GPTSCORE_DIALOGUE
-from valor_cli.evaluators.likelihood.metrics.gptscore_summarization import GPTSCORE_SUMMARIZATION
-from valor_cli.evaluators.likelihood.metrics.gptscore_summarization_reference import (
+from valor_cli.evaluators.likelihood.metrics.gptscore import (
+    GPTSCORE_DIALOGUE,
+    GPTSCORE_SUMMARIZATION,
     GPTSCORE_SUMMARIZATION_REFERENCE,
 )
 from valor_cli.evaluators.likelihood.metrics.perplexity import PERPLEXITY

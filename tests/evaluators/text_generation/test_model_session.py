@@ -10,12 +10,12 @@ import pytest
 from valor_cli import catalogue
 from valor_cli.config import load_config
 from valor_cli.errors import ConfigError
+from valor_cli.evaluators.text_generation.inputs import TextOptions
 from valor_cli.evaluators.text_generation.model_session import (
     missing_model,
     model_asked,
     open_session,
 )
-from valor_cli.evaluators.text_generation.options import TextOptions
 from valor_cli.metric import Call, RunTerms
 from valor_cli.models.settings import NOT_DISTRIBUTED
 

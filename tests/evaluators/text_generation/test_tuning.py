@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from valor_cli import catalogue
 from valor_cli.evaluators.embedding.calibrated_thresholds import CALIBRATED, SEEDS_MODEL
+from valor_cli.evaluators.text_generation.inputs import TextOptions
 from valor_cli.evaluators.text_generation.model_session import tuned
-from valor_cli.evaluators.text_generation.options import TextOptions
 from valor_cli.metric import Call
 
 

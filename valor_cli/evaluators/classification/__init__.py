@@ -7,7 +7,6 @@ from typing import Any
 from msgspec.structs import replace
 
 from valor_cli.data.shapes.scores.dataset import ClassificationDataset
-from valor_cli.evaluators.classification.evidence.counted import counted
 from valor_cli.evaluators.classification.evidence.scores import (
     Scored,
     by_key,
@@ -24,18 +23,22 @@ from valor_cli.evaluators.classification.metrics.balanced_accuracy import BALANC
 from valor_cli.evaluators.classification.metrics.brier_score import BRIER_SCORE
 from valor_cli.evaluators.classification.metrics.cohen_kappa import COHEN_KAPPA
 from valor_cli.evaluators.classification.metrics.confusion_matrix import CONFUSION_MATRIX
-from valor_cli.evaluators.classification.metrics.counts import COUNTS
+from valor_cli.evaluators.classification.metrics.counts import COUNTS, counted
 from valor_cli.evaluators.classification.metrics.detailed_pr_curve import DETAILED_PR_CURVE
 from valor_cli.evaluators.classification.metrics.expected_calibration_error import (
     EXPECTED_CALIBRATION_ERROR,
 )
 from valor_cli.evaluators.classification.metrics.hamming_loss import HAMMING_LOSS
-from valor_cli.evaluators.classification.metrics.jaccard import JACCARD
 from valor_cli.evaluators.classification.metrics.label_set_scores import LABEL_SET_SCORES
 from valor_cli.evaluators.classification.metrics.log_loss import LOG_LOSS
 from valor_cli.evaluators.classification.metrics.matthews_corrcoef import MATTHEWS_CORRCOEF
 from valor_cli.evaluators.classification.metrics.pr_curve import PR_CURVE
-from valor_cli.evaluators.classification.metrics.precision_recall import F1, PRECISION, RECALL
+from valor_cli.evaluators.classification.metrics.precision_recall import (
+    F1,
+    JACCARD,
+    PRECISION,
+    RECALL,
+)
 from valor_cli.evaluators.classification.metrics.roc_auc import MEAN_ROC_AUC, ROC_AUC
 from valor_cli.evaluators.classification.metrics.sample_scores import SAMPLE_SCORES
 from valor_cli.evaluators.classification.metrics.subset_accuracy import SUBSET_ACCURACY

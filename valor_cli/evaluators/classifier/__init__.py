@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from valor_cli.evaluators.classifier.metrics.fairness_bias import FAIRNESS_BIAS
 from valor_cli.evaluators.classifier.metrics.hallucination_hhem import HALLUCINATION_HHEM
-from valor_cli.evaluators.classifier.metrics.summac_conv import SUMMAC_CONV
-from valor_cli.evaluators.classifier.metrics.summac_zs import SUMMAC_ZS
+from valor_cli.evaluators.classifier.metrics.summac import SUMMAC_CONV, SUMMAC_ZS
 from valor_cli.evaluators.classifier.metrics.toxicity_detoxify import TOXICITY_DETOXIFY
 from valor_cli.evaluators.model_metrics import model_wing
 

@@ -13,14 +13,14 @@ import numpy as np
 from msgspec import Struct
 
 from valor_cli.evaluators.classifier.labels import Inference, inference_labels
-from valor_cli.evaluators.classifier.sentence_spans import Place
-from valor_cli.evaluators.classifier.summary_sentences import (
+from valor_cli.evaluators.classifier.sentences import (
     Limits,
+    Place,
     Source,
     SummarySentences,
     summary_sentences,
 )
-from valor_cli.evaluators.model_metrics import ModelTexts
+from valor_cli.evaluators.model_metrics import ModelTexts, each_once
 from valor_cli.evaluators.samples.outcomes import Outcome
 from valor_cli.evaluators.samples.sampled import Sampled
 from valor_cli.kernels.vectors.summac import Floats, Support
@@ -109,13 +109,10 @@ def _compared(
     classifier = texts.models.classifier(model, metric)
     labels = inference_labels(classifier, metric)
     samples = summary_sentences(texts, source, limits)
-    pairs = list(
-        dict.fromkeys(
-            pair for one in samples if isinstance(one, SummarySentences) for pair in one.pairs()
-        )
+    found = each_once(
+        (pair for one in samples if isinstance(one, SummarySentences) for pair in one.pairs()),
+        lambda some: (_two(one, labels) for one in classifier.of_pairs(some)),
     )
-    asked = classifier.of_pairs(pairs)
-    found = {pair: _two(one, labels) for pair, one in zip(pairs, asked, strict=True)}
     return (
         [one if isinstance(one, Outcome) else _beside(one, found) for one in samples],
         classifier.identity,

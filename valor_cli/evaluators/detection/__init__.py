@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from valor_cli.data.shapes.objects.dataset import DetectionDataset
-from valor_cli.evaluators.detection.evidence.counted import counted
 from valor_cli.evaluators.detection.evidence.matches import STORED, Matches
 from valor_cli.evaluators.detection.evidence.object_outcomes import outcomes_of_objects
 from valor_cli.evaluators.detection.evidence.parameters import AREAS, plan_matching
@@ -24,7 +23,7 @@ from valor_cli.evaluators.detection.metrics.best_f1 import BEST_F1
 from valor_cli.evaluators.detection.metrics.coco import COCO
 from valor_cli.evaluators.detection.metrics.coco_keypoints import KEYPOINTS_WING
 from valor_cli.evaluators.detection.metrics.confusion_matrix import CONFUSION_MATRIX
-from valor_cli.evaluators.detection.metrics.counts import COUNTS
+from valor_cli.evaluators.detection.metrics.counts import COUNTS, counted
 from valor_cli.evaluators.detection.metrics.detailed_pr_curve import DETAILED_PR_CURVE
 from valor_cli.evaluators.detection.metrics.error_breakdown import ERROR_BREAKDOWN
 from valor_cli.evaluators.detection.metrics.image_scores import IMAGE_SCORES

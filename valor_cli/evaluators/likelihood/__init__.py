@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from valor_cli.evaluators.likelihood.metrics.gptscore_dialogue import GPTSCORE_DIALOGUE
-from valor_cli.evaluators.likelihood.metrics.gptscore_summarization import GPTSCORE_SUMMARIZATION
-from valor_cli.evaluators.likelihood.metrics.gptscore_summarization_reference import (
+from valor_cli.evaluators.likelihood.metrics.gptscore import (
+    GPTSCORE_DIALOGUE,
+    GPTSCORE_SUMMARIZATION,
     GPTSCORE_SUMMARIZATION_REFERENCE,
+    GPTSCORE_TRANSLATION,
 )
-from valor_cli.evaluators.likelihood.metrics.gptscore_translation import GPTSCORE_TRANSLATION
 from valor_cli.evaluators.likelihood.metrics.perplexity import PERPLEXITY
 from valor_cli.evaluators.model_metrics import model_wing
 

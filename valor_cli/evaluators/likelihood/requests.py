@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 from annotated_types import Interval
 
+from valor_cli.evaluators.model_metrics import each_once
 from valor_cli.kernels.text.likelihood import NegativeLogLikelihood, negative_log_likelihood
 from valor_cli.models.protocols import Passage
 
@@ -29,6 +30,7 @@ def surprises(
     Raises:
         Stopped: The run ends.
     """
-    distinct = list(dict.fromkeys(passages))
-    found = model.log_probabilities(distinct, stride=stride)
-    return dict(zip(distinct, map(negative_log_likelihood, found), strict=True))
+    return each_once(
+        passages,
+        lambda some: map(negative_log_likelihood, model.log_probabilities(some, stride=stride)),
+    )

@@ -8,12 +8,11 @@ from valor_cli.evaluators.overlap.metrics.bleu import BLEU, BLEU_1, BLEU_2, BLEU
 from valor_cli.evaluators.overlap.metrics.chrf import CHRF
 from valor_cli.evaluators.overlap.metrics.corpus_bleu import CORPUS_BLEU
 from valor_cli.evaluators.overlap.metrics.edit_similarity import EDIT_SIMILARITY
-from valor_cli.evaluators.overlap.metrics.exact_match import EXACT_MATCH
 from valor_cli.evaluators.overlap.metrics.llm_classification import LLM_CLASSIFICATION
 from valor_cli.evaluators.overlap.metrics.rouge import ROUGE_1, ROUGE_2, ROUGE_L, ROUGE_LSUM
 from valor_cli.evaluators.overlap.metrics.self_consistency import SELF_CONSISTENCY
+from valor_cli.evaluators.overlap.metrics.squad import EXACT_MATCH, TOKEN_F1
 from valor_cli.evaluators.overlap.metrics.ter import TER
-from valor_cli.evaluators.overlap.metrics.token_f1 import TOKEN_F1
 from valor_cli.evaluators.samples.evidence import sample_wing
 
 __all__ = ["GROUPS", "WING"]

@@ -8,22 +8,28 @@ from valor_cli.evaluators.segmentation.evidence.confusions import (
     CountingPlan,
     ImageLabels,
     Overlaps,
+    counted,
     plan_counting,
 )
-from valor_cli.evaluators.segmentation.evidence.counted import counted
 from valor_cli.evaluators.segmentation.evidence.shards import count_confusions, merge_confusions
 from valor_cli.evaluators.segmentation.load.dataset import load_segmentation
 from valor_cli.evaluators.segmentation.load.images import overlays
 from valor_cli.evaluators.segmentation.load.inputs import SegmentationInputs
-from valor_cli.evaluators.segmentation.metrics.boundary_iou import BOUNDARY_IOU
 from valor_cli.evaluators.segmentation.metrics.confusion_matrix import CONFUSION_MATRIX
-from valor_cli.evaluators.segmentation.metrics.frequency_weighted_iou import FREQUENCY_WEIGHTED_IOU
 from valor_cli.evaluators.segmentation.metrics.image_scores import IMAGE_SCORES
-from valor_cli.evaluators.segmentation.metrics.iou import IOU
-from valor_cli.evaluators.segmentation.metrics.mean_accuracy import MEAN_ACCURACY
-from valor_cli.evaluators.segmentation.metrics.mean_iou import MEAN_IOU
+from valor_cli.evaluators.segmentation.metrics.iou import (
+    BOUNDARY_IOU,
+    FREQUENCY_WEIGHTED_IOU,
+    IOU,
+    MEAN_IOU,
+)
 from valor_cli.evaluators.segmentation.metrics.pixel_accuracy import PIXEL_ACCURACY
-from valor_cli.evaluators.segmentation.metrics.precision_recall import F1, PRECISION, RECALL
+from valor_cli.evaluators.segmentation.metrics.precision_recall import (
+    F1,
+    MEAN_ACCURACY,
+    PRECISION,
+    RECALL,
+)
 from valor_cli.metric import Task, Wing
 
 __all__ = ["SEMANTIC_SEGMENTATION"]

@@ -8,8 +8,8 @@ from annotated_types import Interval, MinLen
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from valor_cli.errors import did_you_mean
+from valor_cli.evaluators.inputs import searchable
 from valor_cli.evaluators.schema_documents import SchemaSource
-from valor_cli.kernels.patterns.regex import PatternError, parse_pattern
 
 Written: TypeAlias = dict[str, Any]
 """A check as results have it."""
@@ -20,14 +20,6 @@ def _inside(pattern: str) -> str:
         raise ValueError("expected a path inside the folder, as reports/*.json")
     if any(part in ("", ".", "..") for part in pattern.split("/")):
         raise ValueError("expected a path inside the folder, without '.', '..' and empty parts")
-    return pattern
-
-
-def _searchable(pattern: str) -> str:
-    try:
-        parse_pattern(pattern)
-    except PatternError as error:
-        raise ValueError(f"not a regular expression: {error}") from None
     return pattern
 
 
@@ -114,9 +106,7 @@ class Matches(_Check):
 
     check: Literal["regex"] = _KIND
     path: Files
-    pattern: Annotated[
-        str, AfterValidator(_searchable), Field(description="the regular expression")
-    ]
+    pattern: Annotated[str, AfterValidator(searchable), Field(description="the regular expression")]
     expected: Literal["found", "absent"] = Field(
         "found", description="whether it must be found, or must not be"
     )

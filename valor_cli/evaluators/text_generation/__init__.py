@@ -12,10 +12,9 @@ from valor_cli.evaluators import (
     rules,
     structure,
 )
-from valor_cli.evaluators.text_generation.inputs import TextInputs
+from valor_cli.evaluators.text_generation.inputs import TextInputs, TextOptions
 from valor_cli.evaluators.text_generation.loading import load_text
 from valor_cli.evaluators.text_generation.model_session import missing_model, open_session, tuned
-from valor_cli.evaluators.text_generation.options import TextOptions
 from valor_cli.metric import Asking, Stream, Task
 
 __all__ = ["TEXT_GENERATION"]

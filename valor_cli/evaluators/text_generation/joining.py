@@ -12,7 +12,7 @@ from valor_cli.data.shapes.samples.part import COLUMNS_HINT
 from valor_cli.data.shapes.samples.sample_file import SampleFile
 from valor_cli.data.shapes.samples.schema import COLUMNS, SCHEMA, other_names
 from valor_cli.errors import DataError, Problem, did_you_mean, printable
-from valor_cli.evaluators.id_mismatch import Ids, few_matches_warning
+from valor_cli.evaluators.id_mismatch import SHOWN, Ids, few_matches_warning
 from valor_cli.results import Scalar
 
 OF_SAMPLES = ("user_input", "references", "condition", "categories", "group", "perturbed_from")
@@ -20,9 +20,6 @@ OF_SAMPLES = ("user_input", "references", "condition", "categories", "group", "p
 
 OF_ANSWERS = ("response", "duration_s", "cost_usd", "artifacts", "token_logprobs")
 """Those of a model's answer."""
-
-SHOWN = 3
-"""Samples that a warning names."""
 
 
 class ModelColumns(NamedTuple):

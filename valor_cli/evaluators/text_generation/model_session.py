@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from valor_cli.evaluators.embedding.calibrated_thresholds import CALIBRATED, SEEDS_MODEL, family_of
 from valor_cli.evaluators.embedding.metrics.semantic_similarity import CROSS_ENCODER
-from valor_cli.evaluators.text_generation.options import TextOptions
+from valor_cli.evaluators.text_generation.inputs import TextOptions
 from valor_cli.metric import Call, MissingConfig, RunTerms
 from valor_cli.models.settings import EmbedderSettings, model_name
 

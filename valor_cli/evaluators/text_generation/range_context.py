@@ -39,6 +39,13 @@ def numbered(numbers: Sequence[int], rows: Rows) -> Sequence[int]:
     return [numbers[at] for at in rows.tolist()]
 
 
+def rows_between(rows: Rows, low: int, high: int) -> Rows:
+    """Those of some rows from a position to below another."""
+    if isinstance(rows, tuple):
+        return rows[0] + low, rows[0] + high
+    return rows[low:high]
+
+
 class Pick(NamedTuple):
     """Rows of a piece, all of one model.
 
@@ -54,6 +61,44 @@ class Pick(NamedTuple):
     model: str
     rows: Rows
     places: int | Ints
+
+    @property
+    def size(self) -> int:
+        """Number of rows."""
+        return self.rows[1] - self.rows[0] if isinstance(self.rows, tuple) else len(self.rows)
+
+    @property
+    def every_place(self) -> Ints:
+        """(rows,) the place of each."""
+        if isinstance(self.places, int):
+            return np.arange(self.places, self.places + self.size)
+        return self.places
+
+    @property
+    def begin(self) -> int:
+        """The place of the first row."""
+        return self.places if isinstance(self.places, int) else int(self.places[0])
+
+    @property
+    def end(self) -> int:
+        """The place behind the last row; 0 without any."""
+        if not self.size:
+            return 0
+        if isinstance(self.places, int):
+            return self.places + self.size
+        return int(self.places[-1]) + 1
+
+    def between(self, low: int, high: int) -> Pick | None:
+        """The rows from a place to below another; None without any."""
+        if isinstance(self.places, int):
+            begin, end = max(low - self.places, 0), min(high - self.places, self.size)
+        else:
+            begin, end = np.searchsorted(self.places, [low, high]).tolist()
+        if begin >= end:
+            return None
+        places = self.places
+        own = places + begin if isinstance(places, int) else places[begin:end]
+        return self._replace(rows=rows_between(self.rows, begin, end), places=own)
 
 
 class Span(NamedTuple):

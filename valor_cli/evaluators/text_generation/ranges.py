@@ -20,10 +20,15 @@ from valor_cli.data.shapes.samples.columns import EMPTY, Logprobs, SampleColumns
 from valor_cli.data.shapes.samples.dataset import COLUMNS, TextDataset
 from valor_cli.data.shapes.samples.schema import LOGPROBS
 from valor_cli.errors import DataError, Problem
-from valor_cli.evaluators.text_generation.filtering import Candidates, selected
+from valor_cli.evaluators.id_mismatch import SHOWN
+from valor_cli.evaluators.text_generation.candidates import (
+    Candidates,
+    links_between,
+    links_of,
+    selected,
+)
 from valor_cli.evaluators.text_generation.inputs import TextInputs
 from valor_cli.evaluators.text_generation.joining import (
-    SHOWN,
     ModelColumns,
     check_needs,
     completed,
@@ -32,7 +37,6 @@ from valor_cli.evaluators.text_generation.joining import (
     filled_in_warnings,
     unlent_of,
 )
-from valor_cli.evaluators.text_generation.links import Linking, links_between, links_of
 from valor_cli.evaluators.text_generation.range_context import (
     Pick,
     RangeContext,
@@ -220,14 +224,8 @@ def _rows(
     """The rows of a model in a range, and (n,) their places, ascending."""
     picks = [one for one in span.picks if one.model == model]
     found = [_picked(ground, one, pieces[one.piece]) for one in picks]
-    places = [_places(one, len(own)) for one, own in zip(picks, found, strict=True)]
+    places = [one.every_place for one in picks]
     return SampleColumns.joined(found), np.concatenate([np.zeros(0, np.int64), *places])
-
-
-def _places(pick: Pick, count: int) -> Ints:
-    if isinstance(pick.places, int):
-        return np.arange(pick.places, pick.places + count)
-    return pick.places
 
 
 def _picked(ground: RangeContext, pick: Pick, rows: SampleColumns) -> SampleColumns:
@@ -256,7 +254,7 @@ def _shared_rows(
         own: list[tuple[int, SampleRow]] = []
         for pick in (one for one in span.picks if one.model == model):
             rows = _picked(ground, pick, pieces[pick.piece])
-            own += zip(_places(pick, len(rows)).tolist(), rows, strict=True)
+            own += zip(pick.every_place.tolist(), rows, strict=True)
         own.sort(key=lambda one: one[0])
         by_id[model] = {str(row.of("sample_id")): row for _, row in own}
         for at, row in own:
@@ -286,7 +284,7 @@ def _chosen(
         DataError: As `links_of` and `selected` do.
     """
     piece = {pick.model: pick.piece for pick in span.picks}
-    linking, candidates = {}, {}
+    candidates = {}
     for model, (rows, _) in shared.rows.items():
         file = ground.facts.having[model].file
         ids = [str(one) for one in rows.text("sample_id")]
@@ -295,9 +293,9 @@ def _chosen(
             for row in rows.only(("sample_id", "perturbed_from"))
             if row.has("perturbed_from")
         ]
-        linking[model] = Linking(file, frozenset(ids), copies, shared.filled[model])
-        candidates[model] = Candidates(file, len(ids), ids, rows.metadata or ())
-    links, warnings = links_of(linking, skip=ground.inputs.on_invalid == "skip")
+        metadata, filled = rows.metadata or (), shared.filled[model]
+        candidates[model] = Candidates(file, len(ids), ids, metadata, copies, filled)
+    links, warnings = links_of(candidates, skip=ground.inputs.on_invalid == "skip")
     kept = selected(candidates, ground.columns, ground.selection)
     ids_of = {model: [own.ids[at] for at in kept[model]] for model, own in candidates.items()}
     rows_of = {

@@ -12,6 +12,7 @@ from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading
 from valor_cli.data.shapes.samples.schema import LOGPROBS
 from valor_cli.data.table import SKIP_HINT
 from valor_cli.errors import LISTED, DataError, Problem
+from valor_cli.evaluators.input_files import error_of_inputs, invalid_row_warnings
 from valor_cli.evaluators.selection import filtered_columns
 from valor_cli.evaluators.text_generation.inputs import TextInputs
 from valor_cli.metric import Selection
@@ -47,7 +48,7 @@ def read_inputs(inputs: TextInputs, selection: Selection) -> dict[str, SampleFil
         except DataError as error:
             errors.append(error)
     if errors:
-        raise _together(errors)
+        raise error_of_inputs(errors)
     return files
 
 
@@ -55,12 +56,7 @@ def input_files_and_warnings(files: Sequence[SampleFile]) -> tuple[list[InputFil
     """The files of all inputs, each once, and warnings."""
     warnings = [warning for file in files for warning in file.warnings]
     records = [one for file in files for one in file.files]
-    warnings += [
-        f"{one.path}: left out as invalid: {one.skipped:,} of {one.rows:,} rows"
-        for one in records
-        if one.skipped
-    ]
-    return list(dict.fromkeys(records)), warnings
+    return list(dict.fromkeys(records)), [*warnings, *invalid_row_warnings(records)]
 
 
 def metadata_there(inputs: TextInputs) -> list[str]:
@@ -114,11 +110,3 @@ def malformed_conditions(conditions: Iterable[str | None]) -> dict[str, Conditio
         except ConditionError as error:
             wrong[condition or ""] = error
     return wrong
-
-
-def _together(errors: Sequence[DataError]) -> DataError:
-    return DataError(
-        [problem for error in errors for problem in error.problems],
-        total=sum(error.total for error in errors),
-        hint="\n".join(dict.fromkeys(error.hint for error in errors if error.hint)),
-    )

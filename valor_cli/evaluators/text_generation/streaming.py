@@ -49,9 +49,6 @@ PACKED: Final = 4
 UNKNOWN: Final = 1 << 30
 """Bytes that a file is taken to have that is not on this machine."""
 
-TOLD_OF_ROWS: Final = ("sample_id", "model", "perturbed_from")
-"""What a piece tells of each row."""
-
 
 def cut_inputs(
     inputs: TextInputs, options: NoOptions, selection: Selection, size: int

@@ -12,19 +12,22 @@ from itertools import chain, islice
 from typing import Final
 
 import numpy as np
-from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from valor_cli.data.partition.pieces import UnsplittableError
 from valor_cli.data.shapes.samples.columns import SampleRow
 from valor_cli.data.shapes.samples.sample_file import SampleFile
-from valor_cli.evaluators.id_mismatch import Ids
+from valor_cli.evaluators.id_mismatch import SHOWN, Ids
 from valor_cli.evaluators.selection import filtered_columns
-from valor_cli.evaluators.text_generation.filtering import Candidates, selected
+from valor_cli.evaluators.text_generation.candidates import (
+    Candidates,
+    links_between,
+    links_of,
+    selected,
+)
 from valor_cli.evaluators.text_generation.inputs import TextInputs
 from valor_cli.evaluators.text_generation.joining import (
-    SHOWN,
     ModelColumns,
     absent_from_all,
     check_metadata,
@@ -32,16 +35,15 @@ from valor_cli.evaluators.text_generation.joining import (
     join_warnings,
     missing_columns,
 )
-from valor_cli.evaluators.text_generation.links import Linking, links_between, links_of
 from valor_cli.evaluators.text_generation.piece_summary import PieceSummary, SamplePiece
 from valor_cli.evaluators.text_generation.range_context import (
     Pick,
     RangeContext,
-    Rows,
     RunFacts,
     Span,
     folder_of,
     labels_of,
+    rows_between,
 )
 from valor_cli.evaluators.text_generation.reading import input_files_and_warnings
 from valor_cli.evaluators.text_generation.sources import (
@@ -59,23 +61,6 @@ RANGE_ROWS: Final = 1 << 13
 
 MOST_RANGES: Final = 256
 """Ranges of a run; what is made of each is a file that stays open."""
-
-
-class Placed(Struct, frozen=True):
-    """Rows of a source and their positions among all samples; as in `Pick`."""
-
-    source: Source
-    rows: Rows
-    places: int | Ints
-    count: int
-
-    @property
-    def end(self) -> int:
-        """The position behind the last."""
-        if not self.count:
-            return 0
-        places = self.places
-        return places + self.count if isinstance(places, int) else int(places[-1]) + 1
 
 
 def survey(
@@ -114,7 +99,7 @@ def place_samples(
     summaries: Sequence[PieceSummary],
     *,
     whole: bool = False,
-) -> tuple[RangeContext, list[Placed]]:
+) -> tuple[RangeContext, list[Pick]]:
     """What ranges of samples share, and the position of each row among all samples.
 
     Models that have no sample in common stand one after the other; samples that they share stand
@@ -170,16 +155,15 @@ def place_samples(
     return _shared(ground, sources, every) if shared else _apart(ground, sources)
 
 
-def spans_of(placed: Sequence[Placed], rows: int) -> list[Span]:
+def spans_of(placed: Sequence[Pick], rows: int) -> list[Span]:
     """Ranges of so many samples."""
     edges = list(range(0, max((one.end for one in placed), default=0), rows))
     picks: list[list[Pick]] = [[] for _ in edges]
     for one in placed:
-        if not one.count:
+        if not one.size:
             continue
-        begin = one.places if isinstance(one.places, int) else int(one.places[0])
-        for at in range(bisect_right(edges, begin) - 1, -(-one.end // rows)):
-            if (pick := _pick(one, edges[at], edges[at] + rows)) is not None:
+        for at in range(bisect_right(edges, one.begin) - 1, -(-one.end // rows)):
+            if (pick := one.between(edges[at], edges[at] + rows)) is not None:
                 picks[at].append(pick)
     return [Span(number, own) for number, own in enumerate(picks)]
 
@@ -200,14 +184,14 @@ def _unmatched(sources: Sources, hashes: Mapping[str, NDArray[np.uint64]]) -> li
     )
 
 
-def _apart(ground: RangeContext, sources: Sources) -> tuple[RangeContext, list[Placed]]:
+def _apart(ground: RangeContext, sources: Sources) -> tuple[RangeContext, list[Pick]]:
     """Place models without common samples one after the other."""
     selection, told = ground.selection, ground.facts
     silent = check_needs(told.having, selection.needs - selection.wanted, ground.inputs.columns)
-    linking = {model: _linking(*own) for model, own in sources.of.items()}
-    links, link_warnings = links_of(linking, skip=ground.inputs.on_invalid == "skip")
-    kept = selected(_candidates(sources, selection), ground.columns, selection)
-    placed: list[Placed] = []
+    candidates = {model: _candidates(*own, selection) for model, own in sources.of.items()}
+    links, link_warnings = links_of(candidates, skip=ground.inputs.on_invalid == "skip")
+    kept = selected(candidates, ground.columns, selection)
+    placed: list[Pick] = []
     first: dict[str, int] = {}
     perturbed = dict(told.perturbed)
     samples = 0
@@ -216,7 +200,7 @@ def _apart(ground: RangeContext, sources: Sources) -> tuple[RangeContext, list[P
         placed += _kept(own, kept[model], samples)
         samples += len(kept[model])
         if links[model]:
-            ids = _ids(own)
+            ids = candidates[model].ids
             perturbed[model] = links_between([ids[at] for at in kept[model]], links[model])
     told = told._replace(
         warnings=[*told.warnings, *silent],
@@ -229,7 +213,7 @@ def _apart(ground: RangeContext, sources: Sources) -> tuple[RangeContext, list[P
 
 def _shared(
     ground: RangeContext, sources: Sources, hashes: NDArray[np.uint64]
-) -> tuple[RangeContext, list[Placed]]:
+) -> tuple[RangeContext, list[Pick]]:
     """Place models with common samples: each sample where it first occurs."""
     selection, told = ground.selection, ground.facts
     every = sources.all
@@ -243,7 +227,7 @@ def _shared(
     for one in every:
         order = np.argsort(places[id(one)], kind="stable")
         rows = np.arange(*one.rows) if isinstance(one.rows, tuple) else one.rows
-        placed.append(Placed(one, rows[order], places[id(one)][order], one.count))
+        placed.append(Pick(one.at, one.model, rows[order], places[id(one)][order]))
     filled = {
         model: _filled([places[id(one)] for one in own], every, places, len(first))
         for model, (_, own) in sources.of.items()
@@ -257,57 +241,48 @@ def _shared(
     return shared, placed
 
 
-def _linking(file: SampleFile, own: Sequence[Source]) -> Linking:
-    copies: list[SampleRow] = []
-    for one in own:
-        rows = one.columns()
-        column = rows.texts.get("perturbed_from")
-        if column is None:
-            continue
-        ids, (first, above, _) = one.ids(), one.place
-        for at in np.flatnonzero(column.there()).tolist():
-            row = rows[at]
-            row = row._replace(line=row.line + above, file=row.file + first)
-            copies.append(row.saying(sample_id=ids[at]))
-    return Linking(file, frozenset(_ids(own) if copies else ()), copies)
+def _candidates(file: SampleFile, own: Sequence[Source], selection: Selection) -> Candidates:
+    """The samples of a model, with what their links and a filter look at."""
+    copies = [copy for one in own for copy in _copies(one)]
+    looked_at = bool(copies or selection.keep)
+    columns = (one.columns() for one in own if selection.keep)
+    return Candidates(
+        file,
+        sum(one.count for one in own),
+        list(chain.from_iterable(one.ids() for one in own if looked_at)),
+        [values for rows in columns for values in rows.metadata or ()],
+        copies,
+    )
 
 
-def _candidates(sources: Sources, selection: Selection) -> dict[str, Candidates]:
-    found = {}
-    for model, (file, own) in sources.of.items():
-        count = sum(one.count for one in own)
-        found[model] = Candidates(file, count)
-        if selection.keep:
-            metadata = [values for one in own for values in one.columns().metadata or ()]
-            found[model] = Candidates(file, count, _ids(own), metadata)
-    return found
+def _copies(one: Source) -> Iterator[SampleRow]:
+    """The rows that are changed copies of others."""
+    rows = one.columns()
+    column = rows.texts.get("perturbed_from")
+    if column is None:
+        return
+    ids, (first, above, _) = one.ids(), one.place
+    for at in np.flatnonzero(column.there()).tolist():
+        row = rows[at]
+        row = row._replace(line=row.line + above, file=row.file + first)
+        yield row.saying(sample_id=ids[at])
 
 
-def _ids(own: Sequence[Source]) -> list[str]:
-    return list(chain.from_iterable(one.ids() for one in own))
-
-
-def _kept(own: Sequence[Source], kept: Sequence[int], first: int) -> Iterator[Placed]:
+def _kept(own: Sequence[Source], kept: Sequence[int], first: int) -> Iterator[Pick]:
     """The rows of a model that are kept, one after the other from a place on."""
     above = 0
     for one in own:
         if isinstance(kept, range):
             count = min(max(len(kept) - above, 0), one.count)
-            rows = _some(one.rows, 0, count)
+            rows = rows_between(one.rows, 0, count)
         else:
             low, high = np.searchsorted(kept, [above, above + one.count]).tolist()
             at = np.array(kept[low:high], np.int64) - above
             count = high - low
             rows = at + one.rows[0] if isinstance(one.rows, tuple) else one.rows[at]
-        yield Placed(one, rows, first, count)
+        yield Pick(one.at, one.model, rows, first)
         first += count
         above += one.count
-
-
-def _some(rows: Rows, low: int, high: int) -> Rows:
-    if isinstance(rows, tuple):
-        return rows[0] + low, rows[0] + high
-    return rows[low:high]
 
 
 def _filled(
@@ -322,17 +297,3 @@ def _filled(
         source = next(one for one in sources if (places[id(one)] == place).any())
         names.append(source.ids()[int(np.flatnonzero(places[id(source)] == place)[0])])
     return int(np.count_nonzero(lacks)), names
-
-
-def _pick(one: Placed, low: int, high: int) -> Pick | None:
-    """The rows from a place to below another."""
-    model, piece = one.source.model, one.source.at
-    if isinstance(one.places, int):
-        begin, end = max(low - one.places, 0), min(high - one.places, one.count)
-        if begin >= end:
-            return None
-        return Pick(piece, model, _some(one.rows, begin, end), one.places + begin)
-    begin, end = np.searchsorted(one.places, [low, high]).tolist()
-    if begin == end:
-        return None
-    return Pick(piece, model, _some(one.rows, begin, end), one.places[begin:end])

@@ -13,8 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 from tests.evaluators.classifier.asking import GivenClassifier, all_of, one_of
 from tests.oracles.text_models import HashedClassifier, ScriptedModels
 from tests.oracles.text_samples import samples
-from valor_cli.evaluators.classifier.metrics.summac_conv import SUMMAC_CONV, Weights
-from valor_cli.evaluators.classifier.metrics.summac_zs import SUMMAC_ZS
+from valor_cli.evaluators.classifier.metrics.summac import SUMMAC_CONV, SUMMAC_ZS, Weights
 from valor_cli.evaluators.model_metrics import ModelTexts
 from valor_cli.kernels.text.sentences import split_sentences
 from valor_cli.metric import Call

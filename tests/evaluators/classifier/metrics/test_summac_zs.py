@@ -11,7 +11,7 @@ from tests.evaluators.classifier.asking import GivenClassifier, all_of, each_of,
 from tests.oracles.text_models import HashedClassifier, ScriptedModels
 from tests.oracles.text_samples import samples
 from valor_cli.errors import ConfigError
-from valor_cli.evaluators.classifier.metrics.summac_zs import SUMMAC_ZS
+from valor_cli.evaluators.classifier.metrics.summac import SUMMAC_ZS
 from valor_cli.evaluators.model_metrics import ModelTexts
 from valor_cli.evaluators.samples.sampled import Sampled
 from valor_cli.kernels.text.sentences import split_sentences

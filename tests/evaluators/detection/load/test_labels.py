@@ -10,7 +10,7 @@ import numpy as np
 from valor_cli.data.shapes.objects.object_file import ObjectFile
 from valor_cli.data.table import Columns, Table
 from valor_cli.evaluators.detection.load.images_and_labels import Frame, make_frame
-from valor_cli.evaluators.detection.load.panoptic_categories import things_of
+from valor_cli.evaluators.detection.load.joining import things_of
 from valor_cli.kernels.geometry.shapes import Shapes
 from valor_cli.metric import Selection
 

@@ -8,10 +8,10 @@ import pytest
 
 from valor_cli.evaluators.judge.evidence.combining import combined
 from valor_cli.evaluators.judge.evidence.one_word import rating_outcome
-from valor_cli.evaluators.judge.metrics.bias import BIAS
 from valor_cli.evaluators.judge.metrics.custom_judge import CUSTOM_JUDGE
 from valor_cli.evaluators.judge.metrics.faithfulness import FAITHFULNESS
-from valor_cli.evaluators.judge.metrics.sexism import SEXISM
+from valor_cli.evaluators.judge.metrics.one_word_verdicts import SEXISM
+from valor_cli.evaluators.judge.metrics.opinions import BIAS
 from valor_cli.evaluators.samples.outcomes import Outcome
 from valor_cli.evaluators.verdicts import unreadable, verdict
 from valor_cli.metric import Metric

@@ -12,8 +12,8 @@ from tests.oracles.judges import ScriptedJudge, ScriptedPanel, call, judged
 from tests.oracles.text_samples import samples
 from valor_cli.errors import ConfigError, Problem
 from valor_cli.evaluators.judge.evidence.evidence import gather
-from valor_cli.evaluators.judge.metrics.contact_information import CONTACT_INFORMATION
 from valor_cli.evaluators.judge.metrics.faithfulness import FAITHFULNESS
+from valor_cli.evaluators.judge.metrics.one_word_verdicts import CONTACT_INFORMATION
 from valor_cli.evaluators.model_metrics import measured_evidence
 from valor_cli.evaluators.samples.outcomes import Outcomes
 from valor_cli.models.requests import NoAnswer, Stopped

@@ -10,12 +10,12 @@ import pytest
 
 from tests.evaluators.likelihood.asked import ToldModel, each, findings
 from tests.oracles.text_samples import samples
-from valor_cli.evaluators.likelihood.metrics.gptscore_dialogue import GPTSCORE_DIALOGUE
-from valor_cli.evaluators.likelihood.metrics.gptscore_summarization import GPTSCORE_SUMMARIZATION
-from valor_cli.evaluators.likelihood.metrics.gptscore_summarization_reference import (
+from valor_cli.evaluators.likelihood.metrics.gptscore import (
+    GPTSCORE_DIALOGUE,
+    GPTSCORE_SUMMARIZATION,
     GPTSCORE_SUMMARIZATION_REFERENCE,
+    GPTSCORE_TRANSLATION,
 )
-from valor_cli.evaluators.likelihood.metrics.gptscore_translation import GPTSCORE_TRANSLATION
 from valor_cli.metric import Metric
 from valor_cli.models.protocols import Passage
 

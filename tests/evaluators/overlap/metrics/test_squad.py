@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from tests.oracles import squad as oracle
 from tests.oracles.text_rows import answers
 from tests.oracles.text_samples import measured, of_rows, outcome, samples, values
-from valor_cli.evaluators.overlap.metrics.exact_match import EXACT_MATCH
-from valor_cli.evaluators.overlap.metrics.token_f1 import OUTPUTS, TOKEN_F1
+from valor_cli.evaluators.overlap.metrics.squad import EXACT_MATCH, OUTPUTS, TOKEN_F1
 
 TEXT = st.text(alphabet="aAnNtThHeE .,'–Ж", max_size=8) | st.lists(
     st.sampled_from(["the", "A", "red", "Red!", "sea", "sky", "–", "?"]), max_size=6

@@ -18,7 +18,7 @@ from valor_cli.evaluators.classification.evidence.decisions import (
     truth_counts,
 )
 from valor_cli.evaluators.classification.evidence.scores import Evidence, Scored
-from valor_cli.evaluators.ratios import NO_GROUND_TRUTH
+from valor_cli.evaluators.ratios import NO_GROUND_TRUTH, values_of_labels
 from valor_cli.kernels.columns.grouping import order_of_codes
 from valor_cli.kernels.ranking.binary_ranking import (
     Corners,
@@ -34,7 +34,6 @@ from valor_cli.kernels.ranking.resamples import LANES
 from valor_cli.kernels.ranking.score_counts import LabelScores, ScoreCounts, count_scores
 from valor_cli.kernels.ranking.sparse_scores import without_zeros
 from valor_cli.results import MetricValue
-from valor_cli.statistics.label_means import first_and_all
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -79,13 +78,12 @@ def label_areas(evidence: Evidence, area: Area) -> LabelAreas:
 def areas_of_labels(evidence: Evidence, area: Area, none: str = "") -> list[MetricValue]:
     """A value for each label; `none` says why one with ground truth has none."""
     areas = label_areas(evidence, area)
-    found = []
-    for label, column, n in zip(
-        evidence.labels, areas.values.T, areas.positives[0].tolist(), strict=True
-    ):
-        value, why, replicas = first_and_all(column, none if n else NO_GROUND_TRUTH)
-        found.append(MetricValue(value, why, label=label, n=n, replicas=replicas))
-    return found
+    truths = areas.positives[0]
+    why = [
+        (none if n else NO_GROUND_TRUTH) if lacks else None
+        for n, lacks in zip(truths.tolist(), np.isnan(areas.values[0]).tolist(), strict=True)
+    ]
+    return values_of_labels(evidence.labels, areas.values, truths, why)
 
 
 def roc_curves(evidence: Evidence) -> Sequence[Corners | None]:

@@ -18,13 +18,15 @@ from valor_cli.evaluators.parameters import ScoreThreshold
 from valor_cli.kernels.columns.grouping import tallies
 from valor_cli.kernels.ranking.scores import members_by_label
 from valor_cli.kernels.ranking.sparse_scores import RowNumbers
-from valor_cli.results import Scalar
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 ONE_LABEL: Final = ("ground_truth", "predictions", "one_label")
 """What metrics of top labels need: samples that have one label each."""
+
+UNNAMED: Final = 0.0
+"""The score threshold of a label that a mapping does not name."""
 
 LABEL_SETS: Final = ("ground_truth", "predictions", "label_sets")
 """What metrics of sets need: samples that may have several labels, or none."""
@@ -254,15 +256,10 @@ def _answers(scored: Scored, score_threshold: ScoreThreshold) -> Answers:
 def thresholds(scored: Scored, score_threshold: ScoreThreshold) -> Floats:
     """(labels,) the threshold of each label."""
     if isinstance(score_threshold, Mapping):
-        return np.array([score_threshold.get(label, 0.0) for label in scored.labels], np.float64)
+        return np.array(
+            [score_threshold.get(label, UNNAMED) for label in scored.labels], np.float64
+        )
     return np.full(len(scored.labels), float(score_threshold))
-
-
-def label_threshold(score_threshold: ScoreThreshold, label: str) -> Mapping[str, Scalar]:
-    """The threshold of a label, for its own row, where thresholds are set per label."""
-    if isinstance(score_threshold, Mapping):
-        return {"score_threshold": score_threshold.get(label, 0.0)}
-    return {}
 
 
 def _positives(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from itertools import compress
+from itertools import chain, compress
 
 import numpy as np
 from msgspec import Struct, structs
@@ -50,6 +50,7 @@ from valor_cli.evaluators.classification.load.warnings import (
     shown_ids,
 )
 from valor_cli.evaluators.id_mismatch import LITTLE, SHOWN
+from valor_cli.evaluators.input_files import invalid_row_warnings
 from valor_cli.kernels.columns.texts import order_of
 from valor_cli.kernels.ranking.scores import Scores
 from valor_cli.metric import METADATA, Loaded, NoOptions, OneSided, Selection
@@ -74,6 +75,21 @@ class Sides(Struct, frozen=True):
     records: Mapping[str, Sequence[InputFile]]
     warnings: Sequence[str]
 
+    @classmethod
+    def of(cls, read: Mapping[str, ScoreFile], warnings: Sequence[str]) -> Sides:
+        """The inputs, from what was read of them.
+
+        Args:
+            read: By model, its file; under "" a ground truth that is apart.
+            warnings: What the readers say.
+        """
+        return cls(
+            read.get("", next(iter(read.values()))).path,
+            {model: file.path for model, file in read.items() if model},
+            {name: file.files for name, file in read.items()},
+            warnings,
+        )
+
 
 def load_classification(
     inputs: ClassificationInputs, options: NoOptions, selection: Selection
@@ -88,7 +104,8 @@ def load_classification(
     truth, files, classes = read_inputs(inputs, selection)
     # The scores of a file that holds both sides are its model's, and go when those are in order.
     truth = replace(truth, scores=None)
-    sides = _sides(inputs, truth, files)
+    read = files if inputs.ground_truth is None else {"": truth, **files}
+    sides = Sides.of(read, [warning for file in read.values() for warning in file.warnings])
     naming, told = name_labels(
         classes, [*files.values(), truth], selection.label_map, several=bool(inputs.multi_label)
     )
@@ -99,17 +116,6 @@ def load_classification(
     (dataset, *_) = loaded.datasets.values()
     more = shown.warnings(dataset.sample_ids)
     return replace(finished, warnings=[*finished.warnings, *more])
-
-
-def _sides(inputs: ClassificationInputs, truth: ScoreFile, files: Mapping[str, ScoreFile]) -> Sides:
-    apart = {} if inputs.ground_truth is None else {"": truth}
-    read = {**apart, **files}
-    return Sides(
-        truth.path,
-        {model: file.path for model, file in files.items()},
-        {name: file.files for name, file in read.items()},
-        [warning for file in read.values() for warning in file.warnings],
-    )
 
 
 def load_rows(
@@ -170,7 +176,9 @@ def finish(
     of_models = remarks.models.items()
     keys = loaded.facts.keys
     probabilities = "probabilities" in selection.needs
-    warnings = [*sides.warnings, *_skipped(sides), *label_warnings]
+    warnings = list(sides.warnings)
+    warnings += invalid_row_warnings(chain.from_iterable(sides.records.values()))
+    warnings += label_warnings
     for name, tally in remarks.differing.items():
         if tally.count:
             warnings.append(
@@ -208,16 +216,6 @@ def _spelled(loaded: Loaded[ClassificationDataset], unknown: Tally) -> str:
     known = next(iter(loaded.datasets.values())).sample_ids[:SHOWN]
     shown = ", ".join(shown_ids(known, range(len(known))))
     return f"; sample ids of the ground truth look like {shown}"
-
-
-def _skipped(sides: Sides) -> list[str]:
-    """How many rows each file left out."""
-    return [
-        f"{one.path}: left out as invalid: {one.skipped:,} of {one.rows:,} rows"
-        for files in sides.records.values()
-        for one in files
-        if one.skipped
-    ]
 
 
 def _records(sides: Sides, remarks: DataWarnings) -> list[InputFile]:

@@ -20,8 +20,8 @@ from valor_cli.evaluators.inputs import (
     format_given,
     model_paths,
     one_standard_input,
+    searchable,
 )
-from valor_cli.kernels.patterns.regex import PatternError, parse_pattern
 from valor_cli.metric import written
 from valor_cli.paths import InputPath
 
@@ -43,14 +43,6 @@ def _distinct(names: tuple[str | int | bool, ...]) -> tuple[str | int | bool, ..
 Classes: TypeAlias = Annotated[tuple[str | int | bool, ...], MinLen(1), AfterValidator(_distinct)]
 
 
-def _is_pattern(text: str) -> str:
-    try:
-        parse_pattern(text)
-    except PatternError as error:
-        raise ValueError(f"not a regular expression: {error}") from None
-    return text
-
-
 def _one_character(text: str) -> str:
     if len(text) != 1 or not text.isascii() or not text.isprintable():
         raise ValueError(f"expected one character of ASCII, as |, found {text!r}")
@@ -60,7 +52,7 @@ def _one_character(text: str) -> str:
 class Extraction(Strict):
     """Where the label is in a predicted text."""
 
-    pattern: Annotated[str, MinLen(1), AfterValidator(_is_pattern)] | None = Field(
+    pattern: Annotated[str, MinLen(1), AfterValidator(searchable)] | None = Field(
         None, description="regular expression: its first group, or all of it without groups"
     )
     json_path: Annotated[str, MinLen(1)] | None = Field(

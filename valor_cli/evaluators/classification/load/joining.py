@@ -11,8 +11,7 @@ from valor_cli.data.shapes.scores.score_file import ScoreFile
 from valor_cli.data.table import SKIP_HINT
 from valor_cli.errors import LISTED, DataError, Problem, did_you_mean
 from valor_cli.evaluators.classification.load.rows import Frame, key_numbers, some_ids
-from valor_cli.evaluators.classification.load.warnings import SHOWN
-from valor_cli.evaluators.id_mismatch import spellings
+from valor_cli.evaluators.id_mismatch import SHOWN, spellings
 from valor_cli.kernels.columns.grouping import positions_of
 from valor_cli.kernels.columns.texts import positions
 from valor_cli.kernels.ranking.scores import Scores

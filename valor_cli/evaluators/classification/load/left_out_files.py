@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from valor_cli.data.shapes.scores.score_file import ScoreFile
 from valor_cli.evaluators.classification.load.rows import Frame
 from valor_cli.evaluators.classification.load.rows import Rows as Kept
-from valor_cli.evaluators.classification.load.warnings import SHOWN, Tally
+from valor_cli.evaluators.classification.load.warnings import Tally
+from valor_cli.evaluators.id_mismatch import few
 from valor_cli.evaluators.left_out_files import Rows, lost_files, lost_rows, possibly_skipped_error
 
 Ints = NDArray[np.int64]
@@ -64,6 +65,7 @@ def check_predictions_present(file: ScoreFile, at: Ints, rows: Kept) -> None:
     missing = np.ones(len(rows), bool)
     missing[target[target >= 0]] = False
     if missing.any():
-        count, first = int(missing.sum()), Tally.of(missing, rows.ids).first
-        shown = ", ".join(first[:SHOWN]) + " …" * (len(first) > SHOWN)
-        raise possibly_skipped_error(file.files, file.path, count, shown, "samples", "wrong ones")
+        found = Tally.of(missing, rows.ids)
+        raise possibly_skipped_error(
+            file.files, file.path, found.count, few(found.first), "samples", "wrong ones"
+        )

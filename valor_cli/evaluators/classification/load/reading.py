@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from msgspec.structs import replace
 
 from valor_cli.data.formats.class_names import read_names
@@ -12,6 +10,7 @@ from valor_cli.data.shapes.scores.extract import with_extracted_labels
 from valor_cli.data.shapes.scores.score_file import ScoreFile, ScoreReading, Side
 from valor_cli.errors import DataError, Problem
 from valor_cli.evaluators.classification.load.inputs import ClassificationInputs
+from valor_cli.evaluators.input_files import error_of_inputs
 from valor_cli.evaluators.selection import filtered_columns
 from valor_cli.metric import Selection, written
 
@@ -45,7 +44,7 @@ def read_inputs(
             # What the others say beside labels is about the same samples.
             reading, truth = replace(reading, metadata=()), truth or found
     if truth is None or errors:
-        raise _together(errors)
+        raise error_of_inputs(errors)
     if not len(truth.samples):
         problem = Problem(truth.path, "there are no samples to evaluate")
         raise DataError(problem, hint="give a file with at least one sample and its true label")
@@ -114,11 +113,3 @@ def _read(
     except DataError as error:
         errors.append(error)
     return None
-
-
-def _together(errors: Sequence[DataError]) -> DataError:
-    return DataError(
-        list(dict.fromkeys(problem for error in errors for problem in error.problems)),
-        total=sum({error.problems: error.total for error in errors}.values()),
-        hint="\n".join(dict.fromkeys(error.hint for error in errors if error.hint)),
-    )

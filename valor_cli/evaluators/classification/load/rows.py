@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from valor_cli.data.shapes.scores.score_file import ScoreFile
 from valor_cli.errors import DataError, Problem
-from valor_cli.evaluators.classification.load.warnings import SHOWN, Tally, shown_ids
+from valor_cli.evaluators.classification.load.warnings import Tally, shown_ids
+from valor_cli.evaluators.id_mismatch import SHOWN
 from valor_cli.evaluators.selection import (
     SAMPLE_KEYS,
     among,

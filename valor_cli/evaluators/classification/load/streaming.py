@@ -290,14 +290,10 @@ def join_ranges(
         sizes=sizes_of(samples, first.labels, remarks.keys),
         facts=remarks,
     )
-    heads = ground.heads
-    files = {model: head.path for model, head in heads.items() if model}
-    sides = Sides(
-        heads.get("", next(iter(heads.values()))).path,
-        files,
-        {name: whole_files(head.files) for name, head in heads.items()},
-        ground.of_files,
-    )
+    heads = {
+        model: replace(head, files=whole_files(head.files)) for model, head in ground.heads.items()
+    }
+    sides = Sides.of(heads, ground.of_files)
     return finish(loaded, ground.naming, sides, ground.selection, ground.of_names)
 
 

@@ -14,13 +14,11 @@ from numpy.typing import NDArray
 
 from valor_cli.errors import printable
 from valor_cli.evaluators.classification.evidence.probabilities import sums_to_one
+from valor_cli.evaluators.id_mismatch import SHOWN, few
 from valor_cli.kernels.ranking.scores import DenseScores, Scores
 
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
-
-SHOWN = 3
-"""Sample ids that a message gives as an example."""
 
 LONGEST = 120
 """Characters of an id that a message shows."""
@@ -61,8 +59,7 @@ class Tally(Struct, frozen=True):
         Args:
             whole: Of what they are a part: " of 9 rows".
         """
-        more = " …" if len(self.first) > SHOWN else ""
-        return f"{self.count:,}{whole} ({', '.join(self.first[:SHOWN])}{more})"
+        return f"{self.count:,}{whole} ({few(self.first)})"
 
 
 class OutOfRange(NamedTuple):
@@ -266,9 +263,8 @@ def _added(parts: Sequence[Mapping[str, int]]) -> dict[str, int]:
 
 def _some_labels(labels: Sequence[str], used: Flags) -> str:
     """The first labels that are used, for a message."""
-    at = np.flatnonzero(used)
-    shown = ", ".join(printable(repr(labels[one][:LONGEST])) for one in at[:SHOWN].tolist())
-    return f"{shown} …" if len(at) > SHOWN else shown
+    at = np.flatnonzero(used)[: SHOWN + 1].tolist()
+    return few([printable(repr(labels[one][:LONGEST])) for one in at])
 
 
 def _any_of(parts: Sequence[Mapping[str, Flags]]) -> dict[str, Flags]:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+
 from valor_cli.evaluators.classification.evidence.decisions import (
+    UNNAMED,
     label_counts,
-    label_threshold,
+    pairs,
     truth_counts,
 )
 from valor_cli.evaluators.classification.evidence.scores import Evidence
-from valor_cli.evaluators.parameters import ScoreThreshold
-from valor_cli.metric import Metric, Output
-from valor_cli.results import Findings, MetricValue
-from valor_cli.statistics.label_means import by_replica
+from valor_cli.evaluators.parameters import ScoreThreshold, label_threshold
+from valor_cli.evaluators.ratios import counts_of_labels
+from valor_cli.metric import EvidenceCounts, Metric, Output
+from valor_cli.results import Findings
 
 
 def counts(
@@ -36,14 +42,9 @@ def counts(
         1, FP 1, TN 1.
     """
     found = label_counts(evidence, score_threshold, hardmax=hardmax)
-    truths = truth_counts(evidence)[0].tolist()
-    at = [label_threshold(score_threshold, label) for label in evidence.labels]
-    values = []
-    for output, counted in zip(found._fields, found, strict=True):
-        columns = counted[0].tolist(), truths, at, by_replica(counted)
-        for label, value, n, own, replicas in zip(evidence.labels, *columns, strict=True):
-            values.append(MetricValue(value, None, output, label, n, own, replicas=replicas))
-    return Findings(values)
+    own_threshold = partial(label_threshold, score_threshold, unnamed=UNNAMED)
+    truths = truth_counts(evidence)[0]
+    return Findings(counts_of_labels(evidence.labels, found._asdict(), truths, own_threshold))
 
 
 COUNTS = Metric(
@@ -60,3 +61,20 @@ COUNTS = Metric(
     aliases=("Counts",),
     condensed=True,
 )
+
+
+def counted(
+    evidence: Evidence, *, score_threshold: ScoreThreshold = 0.0, hardmax: bool = True
+) -> Iterator[EvidenceCounts]:
+    """Counts of samples in each replica, as `counts` and `confusion_matrix` have them."""
+    labels = tuple(evidence.labels)
+    found = label_counts(evidence, score_threshold, hardmax=hardmax)
+    cells = pairs(evidence, score_threshold, hardmax=True) if hardmax else None
+    for at, (tp, fp, fn) in enumerate(zip(found.tp, found.fp, found.fn, strict=True)):
+        matrix = None
+        if cells is not None:
+            # The last column is that of no label.
+            matrix = np.zeros((len(labels), len(labels) + 1), np.int64)
+            matrix[cells.truth, cells.positive] = cells.rows[at]
+            matrix = matrix[:, :-1]
+        yield EvidenceCounts(labels, tp, fp, fn, matrix)

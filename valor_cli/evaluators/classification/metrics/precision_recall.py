@@ -1,4 +1,4 @@
-"""Precision, recall and F1 of each label, and their averages.
+"""Precision, recall, F1 and Jaccard index of each label, and their averages.
 
 Averages are scikit-learn's, over the labels that occur on either side: those with ground truth and
 those that are predicted. F1 of a label with ground truth that is never predicted follows
@@ -12,11 +12,11 @@ from functools import partial
 from msgspec.structs import replace
 
 from valor_cli.evaluators.classification.evidence.decisions import (
+    UNNAMED,
     label_counts,
-    label_threshold,
 )
 from valor_cli.evaluators.classification.evidence.scores import Evidence
-from valor_cli.evaluators.parameters import ScoreThreshold
+from valor_cli.evaluators.parameters import ScoreThreshold, label_threshold
 from valor_cli.evaluators.ratios import (
     Average,
     Margins,
@@ -144,7 +144,7 @@ def _margins(evidence: Evidence, score_threshold: ScoreThreshold, *, hardmax: bo
 def _findings(
     evidence: Evidence, ratios: Ratios, average: Average, score_threshold: ScoreThreshold
 ) -> Findings:
-    own_threshold = partial(label_threshold, score_threshold)
+    own_threshold = partial(label_threshold, score_threshold, unnamed=UNNAMED)
     return labels_and_average(evidence.labels, ratios, average, WORDS, own_threshold)
 
 
@@ -170,5 +170,42 @@ F1 = Metric(
     reference=REFERENCE,
     citation=CITATION,
     aliases=("F1",),
+    condensed=True,
+)
+
+
+def jaccard(
+    evidence: Evidence,
+    *,
+    score_threshold: ScoreThreshold = 0.0,
+    hardmax: bool = True,
+    average: Average = "macro",
+) -> Findings:
+    """Intersection over union of the true and the positive samples of each label, and the average.
+
+    A label without ground truth has no value; if it is predicted, the macro average counts it as
+    0, as scikit-learn's does.
+
+    Formula:
+        TP / (TP + FP + FN) for each label
+        macro: mean over labels; weighted: the same, by ground truths; micro: of the summed counts
+
+    Pitfalls:
+        It says what F1 says, J = F1 / (2 − F1), in lower numbers. True negatives are worth nothing.
+
+    Example:
+        TP 6, FP 2, FN 4: 6 / 12 = 0.5, where F1 is 0.667.
+    """
+    found = label_counts(evidence, score_threshold, hardmax=hardmax)
+    union = found.tp + found.fp + found.fn
+    ratios = Ratios(found.tp, union, found.tp + found.fn, union > 0, union > 0)
+    return _findings(evidence, ratios, average, score_threshold)
+
+
+JACCARD = Metric(
+    name="jaccard",
+    compute=jaccard,
+    reference="sklearn.metrics.jaccard_score",
+    citation="Jaccard, The distribution of the flora in the alpine zone, New Phytologist 11, 1912",
     condensed=True,
 )

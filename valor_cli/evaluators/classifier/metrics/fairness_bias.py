@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from valor_cli.evaluators.classifier.labels import biased_label as position_of
 from valor_cli.evaluators.missing_inputs import missing_input
-from valor_cli.evaluators.model_metrics import ModelTexts
+from valor_cli.evaluators.model_metrics import ModelTexts, each_once
 from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes
 from valor_cli.evaluators.samples.sampled import mean_of_samples
 from valor_cli.metric import Metric, Output
@@ -46,13 +46,10 @@ def fairness_bias(
     label = position_of(classifier, biased_label)
     lacks = [missing_input("response", response) for response in texts.data.response]
     asked = [response or "" for response in texts.data.response]
-    distinct = dict.fromkeys(
-        response for response, lack in zip(asked, lacks, strict=True) if lack is None
+    biased = each_once(
+        (response for response, lack in zip(asked, lacks, strict=True) if lack is None),
+        lambda some: (windows[:, label] for windows in classifier.of_texts(some)),
     )
-    biased = {
-        response: windows[:, label]
-        for response, windows in zip(distinct, classifier.of_texts(list(distinct)), strict=True)
-    }
     return Outcomes.of(
         [lack or _outcome(biased[response]) for response, lack in zip(asked, lacks, strict=True)],
         ["value"],

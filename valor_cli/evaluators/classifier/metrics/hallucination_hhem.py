@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.evaluators.missing_inputs import missing_input
-from valor_cli.evaluators.model_metrics import ModelTexts
+from valor_cli.evaluators.model_metrics import ModelTexts, each_once
 from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes
 from valor_cli.evaluators.samples.sampled import mean_of_samples
 from valor_cli.metric import Metric
@@ -58,11 +58,10 @@ def hallucination_hhem(
         [] if lack is not None else _pairs(response or "", contexts or (), aggregate)
         for lack, (response, contexts) in zip(lacks, samples, strict=True)
     ]
-    distinct = list(dict.fromkeys(pair for own in pairs for pair in own if pair is not None))
-    scores = {
-        pair: _score(found)
-        for pair, found in zip(distinct, classifier.of_pairs(distinct), strict=True)
-    }
+    scores = each_once(
+        (pair for own in pairs for pair in own if pair is not None),
+        lambda some: map(_score, classifier.of_pairs(some)),
+    )
     return Outcomes.of(
         [
             _outcome(own, scores, aggregate) if lack is None else lack

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.evaluators.classifier.labels import TOXICITY, toxicity_labels
-from valor_cli.evaluators.classifier.sentence_spans import Place, sentence_places
+from valor_cli.evaluators.classifier.sentences import Place, sentence_places
 from valor_cli.evaluators.missing_inputs import missing_input
-from valor_cli.evaluators.model_metrics import ModelTexts
+from valor_cli.evaluators.model_metrics import ModelTexts, each_once
 from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes
 from valor_cli.evaluators.samples.sampled import mean_of_samples
 from valor_cli.kernels.text.sentences import SPLITTER
@@ -46,14 +46,11 @@ def toxicity_detoxify(texts: ModelTexts, *, model: ModelName = "unitary/toxic-be
     lacks = [missing_input("response", response) for response in texts.data.response]
     responses = [response or "" for response in texts.data.response]
     places = [sentence_places(texts, "response", response) for response in responses]
-    distinct = dict.fromkeys(
-        one.of(response) for response, own in zip(responses, places, strict=True) for one in own
-    )
     columns = list(labels.values())
-    worst = {
-        sentence: windows.max(axis=0)[columns]
-        for sentence, windows in zip(distinct, classifier.of_texts(list(distinct)), strict=True)
-    }
+    worst = each_once(
+        (one.of(response) for response, own in zip(responses, places, strict=True) for one in own),
+        lambda some: (windows.max(axis=0)[columns] for windows in classifier.of_texts(some)),
+    )
     return Outcomes.of(
         [
             lack or _outcome(texts, list(labels), response, own, worst)

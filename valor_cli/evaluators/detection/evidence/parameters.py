@@ -10,7 +10,7 @@ from annotated_types import Interval, MinLen
 from msgspec import Struct
 from pydantic import AfterValidator
 
-from valor_cli.evaluators.parameters import ScoreThresholds, distinct
+from valor_cli.evaluators.parameters import ScoreThreshold, ScoreThresholds, distinct
 from valor_cli.metric import Call
 
 MATCHED_AT: Final = "detections are matched at it"
@@ -86,6 +86,13 @@ def plan_matching(calls: Sequence[Call], slices: Sequence[str]) -> MatchingPlan:
     return MatchingPlan(
         _thresholds(calls), tuple(area for area in AREAS if area in areas), _closeness(calls)
     )
+
+
+def levels_of(labels: Sequence[str], threshold: ScoreThreshold) -> float | tuple[float, ...]:
+    """The score threshold of all labels, or one per label in order."""
+    if isinstance(threshold, Mapping):
+        return tuple(float(threshold.get(label, UNNAMED)) for label in labels)
+    return threshold
 
 
 def _thresholds(calls: Sequence[Call]) -> tuple[float, ...]:

@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.evaluators.detection.evidence.matches import Matches
-from valor_cli.evaluators.ratios import NO_GROUND_TRUTH, NO_LABEL
-from valor_cli.kernels.columns.grouping import nulls
+from valor_cli.evaluators.ratios import NO_GROUND_TRUTH, NO_LABEL, values_of_labels
 from valor_cli.kernels.threads import at_once
 from valor_cli.results import LabelMean, MetricValue, Scalar
-from valor_cli.statistics.label_means import by_replica, first_and_all, means_where
+from valor_cli.statistics.label_means import first_and_all, means_where
 
 _AT_ONCE = 1 << 17
 """Numbers whose means are found at once."""
@@ -38,24 +37,11 @@ def per_label(
         output: Which of the metric's outputs they are.
         at: The list parameters' elements they were computed at.
     """
-    return [
-        MetricValue(
-            value,
-            NO_GROUND_TRUTH if value is None else None,
-            output,
-            label,
-            n,
-            at or {},
-            replicas=replicas,
-        )
-        for label, value, n, replicas in zip(
-            matches.labels,
-            nulls(values[0]),
-            matches.ground_truth_count[0].tolist(),
-            by_replica(values),
-            strict=True,
-        )
-    ]
+    why = [NO_GROUND_TRUTH if none else None for none in np.isnan(values[0]).tolist()]
+    truths = matches.ground_truth_count[0]
+    return values_of_labels(
+        matches.labels, values, truths, why, output=output, at=lambda label: at or {}
+    )
 
 
 def over_labels(

@@ -33,14 +33,15 @@ from valor_cli.evaluators.detection.load.inputs import DetectionInputs, Detectio
 from valor_cli.evaluators.detection.load.joining import (
     check_categories,
     label_positions,
+    things_of,
     unknown_ids,
 )
 from valor_cli.evaluators.detection.load.left_out_files import images_with_detections
 from valor_cli.evaluators.detection.load.objects import Side, apply_valor_matching, make_side
-from valor_cli.evaluators.detection.load.panoptic_categories import things_of
 from valor_cli.evaluators.detection.load.reading import objects_of, read_inputs
 from valor_cli.evaluators.detection.load.warnings import TRUTHS, DataWarnings, remarks_of
 from valor_cli.evaluators.id_mismatch import SHOWN
+from valor_cli.evaluators.input_files import invalid_row_warnings
 from valor_cli.kernels.geometry.conversion import areas
 from valor_cli.kernels.geometry.shapes import Kind, Shapes
 from valor_cli.metric import Loaded, OneSided, Selection
@@ -240,11 +241,7 @@ def finish(
         *notes.of_kinds,
         *remarks.of_shapes(),
         *remarks.of_objects(kind),
-        *(
-            f"{one.path}: left out as invalid: {one.skipped:,} of {one.rows:,} rows"
-            for one in records
-            if one.skipped
-        ),
+        *invalid_row_warnings(records),
     ]
     settings: dict[str, Scalar] = {"matching": options.matching, "geometry": kind}
     if options.inclusive_pixels:
@@ -367,5 +364,5 @@ def _loaded(
     )
 
 
-def _names_where(names: Sequence[str], flags: NDArray[np.bool_]) -> tuple[str, ...]:
-    return tuple(name for name, flag in zip(names, flags.tolist(), strict=True) if flag)
+def _names_where(names: Sequence[str], flags: Flags) -> tuple[str, ...]:
+    return tuple(compress(names, flags.tolist()))

@@ -53,6 +53,22 @@ def label_positions(file: ObjectFile, frame: Frame) -> Ints:
     return np.where(at >= 0, np.array([*number, -2], np.int64)[np.append(order, -1)[at]], -2)
 
 
+def things_of(truth: ObjectFile, frame: Frame) -> tuple[bool | None, ...] | None:
+    """By label, whether it is a thing (True) or stuff (False).
+
+    None where a label has neither or, mapped from several categories, both; None for all where the
+    ground truth does not say.
+    """
+    if truth.categories is None or "isthing" not in truth.categories.columns:
+        return None
+    label = frame.label_number[positions(truth.categories["id"], frame.category_ids)]
+    said: list[set[bool]] = [set() for _ in frame.labels]
+    for at, thing in zip(label.tolist(), truth.categories["isthing"].tolist(), strict=True):
+        if at >= 0:
+            said[at].add(bool(thing))
+    return tuple(one.pop() if len(one) == 1 else None for one in said)
+
+
 def _named(categories: Table) -> list[tuple[Any, str]]:
     return list(zip(categories["id"].tolist(), categories["name"].tolist(), strict=True))
 

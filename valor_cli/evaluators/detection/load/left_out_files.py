@@ -18,12 +18,11 @@ from valor_cli.data.shapes.objects.known_images import Joined, join_images, own_
 from valor_cli.data.shapes.objects.object_file import ObjectFile
 from valor_cli.errors import DataError, Problem, printable
 from valor_cli.evaluators.detection.load.images_and_labels import Frame
+from valor_cli.evaluators.id_mismatch import SHOWN, few
 from valor_cli.evaluators.left_out_files import Rows, lost_files, lost_rows, possibly_skipped_error
 
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
-
-_SHOWN = 3
 
 
 def images_with_detections(
@@ -121,6 +120,5 @@ def _without(frame: Frame, images: Flags, file: ObjectFile) -> Frame:
 
 def _some(images: Flags, frame: Frame) -> str:
     """The ids of the first of these images."""
-    first = np.flatnonzero(images)[: _SHOWN + 1]
-    shown = ", ".join(printable(repr(one)) for one in frame.image_ids[first[:_SHOWN]].tolist())
-    return f"{shown} …" if len(first) > _SHOWN else shown
+    first = frame.image_ids[np.flatnonzero(images)[: SHOWN + 1]].tolist()
+    return few([printable(repr(one)) for one in first])

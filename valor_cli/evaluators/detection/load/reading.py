@@ -14,8 +14,9 @@ from valor_cli.errors import DataError, Problem
 from valor_cli.evaluators.detection.load.images_and_labels import images_of
 from valor_cli.evaluators.detection.load.inputs import DetectionInputs
 from valor_cli.evaluators.detection.load.joining import check_named
-from valor_cli.evaluators.selection import with_metadata
-from valor_cli.metric import METADATA, Selection
+from valor_cli.evaluators.input_files import error_of_inputs
+from valor_cli.evaluators.selection import filtered_columns, with_metadata
+from valor_cli.metric import Selection
 
 
 def read_inputs(
@@ -63,20 +64,14 @@ def read_inputs(
                 errors.append(error)
     errors += _without_keypoints([truth, *predicted.values()], fields)
     if truth is None or errors:
-        raise DataError(
-            list(dict.fromkeys(problem for error in errors for problem in error.problems)),
-            total=sum({error.problems: error.total for error in errors}.values()),
-            hint="\n".join(dict.fromkeys(error.hint for error in errors if error.hint)),
-        )
+        raise error_of_inputs(errors)
     return truth, predicted
 
 
 def reading_of(inputs: DetectionInputs, selection: Selection, *, shapes: bool) -> Reading:
     """How to read the ground truth; `shapes` as for `read_inputs`."""
-    filtered = [key.removeprefix(METADATA) for key in selection.keep if key.startswith(METADATA)]
-    metadata = tuple(dict.fromkeys([*selection.metadata, *filtered]))
     fields = selection.needs & {"keypoints", "federated"}
-    return inputs.reading(shapes=shapes, metadata=metadata, fields=fields)
+    return inputs.reading(shapes=shapes, metadata=filtered_columns(selection), fields=fields)
 
 
 def objects_of(file: ObjectFile) -> str:

@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.evaluators.detection.evidence.examples import example, first_of_each
-from valor_cli.evaluators.detection.evidence.label_thresholds import each_detection
 from valor_cli.evaluators.detection.evidence.matches import Matches
 from valor_cli.evaluators.detection.evidence.outcomes import Outcomes, outcomes, overlap_pairs
 from valor_cli.evaluators.detection.evidence.parameters import (
     ENCOUNTERS,
     IouThreshold,
     MaxDetections,
+    levels_of,
 )
 from valor_cli.evaluators.parameters import MaxExamples, ScoreThreshold
 from valor_cli.kernels.geometry.boxes import Pairs
@@ -67,7 +67,8 @@ def confusion_matrix(
         A cat is detected as a cat, a dog as a cat, and a second cat not at all: cell (cat, cat) is
         1, (dog, cat) 1, and cat has 1 unmatched ground truth.
     """
-    least = each_detection(matches, score_threshold)
+    levels = levels_of(matches.labels, score_threshold)
+    least = np.array(levels)[matches.label] if isinstance(levels, tuple) else levels
     found = outcomes(matches, iou_threshold, least, max_detections)
     right = np.flatnonzero(found.right)
     confused, taken = _confused(matches, found, iou_threshold)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from msgspec.structs import replace
+from collections.abc import Iterator
+from functools import partial
 
-from valor_cli.evaluators.detection.evidence.label_thresholds import levels_of, own_threshold
 from valor_cli.evaluators.detection.evidence.matches import Matches
-from valor_cli.evaluators.detection.evidence.parameters import IouThreshold, MaxDetections
-from valor_cli.evaluators.detection.evidence.rows import per_label
-from valor_cli.evaluators.parameters import ScoreThreshold
-from valor_cli.metric import Metric, Output
+from valor_cli.evaluators.detection.evidence.parameters import (
+    UNNAMED,
+    IouThreshold,
+    MaxDetections,
+    levels_of,
+)
+from valor_cli.evaluators.parameters import ScoreThreshold, label_threshold
+from valor_cli.evaluators.ratios import counts_of_labels
+from valor_cli.metric import EvidenceCounts, Metric, Output
 from valor_cli.results import Findings
 
 
@@ -42,15 +47,9 @@ def counts(
     """
     levels = levels_of(matches.labels, score_threshold)
     found = matches.counts(iou_threshold, levels, max_detections)
-    return Findings(
-        [
-            replace(value, at=own_threshold(score_threshold, label))
-            for name, column in zip(("tp", "fp", "fn"), found, strict=True)
-            for label, value in zip(
-                matches.labels, per_label(matches, column, output=name), strict=True
-            )
-        ]
-    )
+    own_threshold = partial(label_threshold, score_threshold, unnamed=UNNAMED)
+    truths = matches.ground_truth_count[0]
+    return Findings(counts_of_labels(matches.labels, found._asdict(), truths, own_threshold))
 
 
 COUNTS = Metric(
@@ -65,3 +64,17 @@ COUNTS = Metric(
     ),
     aliases=("Counts",),
 )
+
+
+def counted(
+    matches: Matches,
+    *,
+    iou_threshold: IouThreshold = 0.5,
+    score_threshold: ScoreThreshold = 0.5,
+    max_detections: MaxDetections = None,
+) -> Iterator[EvidenceCounts]:
+    """Counts of objects in each replica, as `counts` has them."""
+    levels = levels_of(matches.labels, score_threshold)
+    found = matches.counts(iou_threshold, levels, max_detections)
+    for tp, fp, fn in zip(*found, strict=True):
+        yield EvidenceCounts(tuple(matches.labels), tp, fp, fn)

@@ -9,8 +9,6 @@ is an error.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,11 +18,11 @@ from valor_cli.evaluators.detection.evidence.panoptic_segments import (
     merge_segments,
     plan_segments,
 )
-from valor_cli.evaluators.ratios import NO_GROUND_TRUTH, NO_LABEL
-from valor_cli.kernels.columns.grouping import nulls, quotient
+from valor_cli.evaluators.ratios import NO_GROUND_TRUTH, NO_LABEL, values_of_labels
+from valor_cli.kernels.columns.grouping import quotient
 from valor_cli.metric import Metric, Output, Wing
 from valor_cli.results import Findings, LabelMean, MetricValue
-from valor_cli.statistics.label_means import by_replica, first_and_all
+from valor_cli.statistics.label_means import first_and_all
 
 Floats = NDArray[np.float64]
 
@@ -83,21 +81,13 @@ def panoptic_quality(segments: Segments) -> Findings:
 
 def _per_label(
     segments: Segments, name: str, column: Floats, tp: NDArray[np.int64], truths: NDArray[np.int64]
-) -> Iterator[MetricValue]:
+) -> list[MetricValue]:
     values = np.where(truths > 0, column, np.nan)
-    rows = zip(
-        segments.labels,
-        nulls(values[0]),
-        tp[0].tolist(),
-        truths[0].tolist(),
-        by_replica(values),
-        strict=True,
-    )
-    for label, value, matched, n, replicas in rows:
-        why = NO_MATCH if name == "sq" and not matched else None
-        if value is None:
-            why = NO_GROUND_TRUTH
-        yield MetricValue(value, why, name, label, n, replicas=replicas)
+    why = [
+        NO_GROUND_TRUTH if not n else NO_MATCH if name == "sq" and not matched else None
+        for n, matched in zip(truths[0].tolist(), tp[0].tolist(), strict=True)
+    ]
+    return values_of_labels(segments.labels, values, truths[0], why, output=name)
 
 
 def _mean(

@@ -9,13 +9,18 @@ from __future__ import annotations
 
 from functools import partial
 
-from valor_cli.evaluators.detection.evidence.label_thresholds import levels_of, own_threshold
 from valor_cli.evaluators.detection.evidence.matches import Matches
-from valor_cli.evaluators.detection.evidence.parameters import IouThreshold, MaxDetections
-from valor_cli.evaluators.parameters import ScoreThreshold
+from valor_cli.evaluators.detection.evidence.parameters import (
+    UNNAMED,
+    IouThreshold,
+    MaxDetections,
+    levels_of,
+)
+from valor_cli.evaluators.parameters import ScoreThreshold, label_threshold
 from valor_cli.evaluators.ratios import (
     Average,
     Margins,
+    Ratios,
     Words,
     ZeroDivision,
     labels_and_average,
@@ -56,8 +61,7 @@ def precision(
         10 detections of cats score 0.5 or more, and 8 of them match a cat: 8 / 10 = 0.8.
     """
     margins = _margins(matches, iou_threshold, score_threshold, max_detections)
-    own = partial(own_threshold, score_threshold)
-    return labels_and_average(matches.labels, margins.precision(zero_division), average, WORDS, own)
+    return _findings(matches, margins.precision(zero_division), average, score_threshold)
 
 
 def recall(
@@ -84,8 +88,7 @@ def recall(
         8 of 10 cats are matched by a detection that scores 0.5 or more: 8 / 10 = 0.8.
     """
     margins = _margins(matches, iou_threshold, score_threshold, max_detections)
-    own = partial(own_threshold, score_threshold)
-    return labels_and_average(matches.labels, margins.recall(), average, WORDS, own)
+    return _findings(matches, margins.recall(), average, score_threshold)
 
 
 def f1(
@@ -116,8 +119,7 @@ def f1(
         0.6.
     """
     margins = _margins(matches, iou_threshold, score_threshold, max_detections)
-    own = partial(own_threshold, score_threshold)
-    return labels_and_average(matches.labels, margins.f1(zero_division), average, WORDS, own)
+    return _findings(matches, margins.f1(zero_division), average, score_threshold)
 
 
 def _margins(
@@ -125,6 +127,13 @@ def _margins(
 ) -> Margins:
     tp, fp, fn = matches.counts(iou, levels_of(matches.labels, score), max_detections)
     return Margins(tp, tp + fp, tp + fn, tp + fn > 0)
+
+
+def _findings(
+    matches: Matches, ratios: Ratios, average: Average, score_threshold: ScoreThreshold
+) -> Findings:
+    own_threshold = partial(label_threshold, score_threshold, unnamed=UNNAMED)
+    return labels_and_average(matches.labels, ratios, average, WORDS, own_threshold)
 
 
 PRECISION = Metric(

@@ -9,7 +9,7 @@ import numpy as np
 
 from valor_cli.errors import ConfigError, Problem
 from valor_cli.evaluators.embedding.sentence_pairs import Compared, Pair, compared, paired
-from valor_cli.evaluators.model_metrics import ModelTexts
+from valor_cli.evaluators.model_metrics import ModelTexts, each_once
 from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes
 from valor_cli.evaluators.samples.sampled import mean_of_samples
 from valor_cli.metric import ByParameters, Metric, ModelKind, Output
@@ -79,16 +79,17 @@ def _rated(rater: Classifier, pairs: Sequence[Pair | Outcome]) -> list[Outcome]:
             ),
             hint=f"name a cross-encoder for sentence similarity, such as {CROSS_ENCODER}",
         )
-    asked = dict.fromkeys(
-        Asked(other.text, pair.one.text)
-        for pair in pairs
-        if isinstance(pair, Pair)
-        for other in pair.others
+    rates = each_once(
+        (
+            Asked(other.text, pair.one.text)
+            for pair in pairs
+            if isinstance(pair, Pair)
+            for other in pair.others
+        ),
+        lambda some: (
+            float(windows[:, :, 0].max(axis=1).min()) for windows in rater.of_pairs(some)
+        ),
     )
-    rates = {
-        one: float(windows[:, :, 0].max(axis=1).min())
-        for one, windows in zip(asked, rater.of_pairs(list(asked)), strict=True)
-    }
     return [
         pair
         if isinstance(pair, Outcome)

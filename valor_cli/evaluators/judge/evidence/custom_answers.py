@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from valor_cli.evaluators.judge.evidence import reply_schemas as form
 from valor_cli.evaluators.judge.evidence.one_word import rating_outcome, word_outcome
-from valor_cli.evaluators.judge.evidence.replies import Unfit, last_fitting, nothing_parsed
+from valor_cli.evaluators.judge.evidence.replies import Unfit, json_or
 from valor_cli.evaluators.judge.evidence.reply_readings import (
     Reading,
     plain_rating,
@@ -156,12 +156,7 @@ def _of_several(one: Reading[Any], names: Sequence[str]) -> Reading[dict[str, An
                 raise Unfit(f"{name}: {unfit}") from None
         return found
 
-    def read(reply: str) -> dict[str, Any]:
-        found = last_fitting(reply, names, read_json)
-        if found is None:
-            raise nothing_parsed(reply, f"JSON object with the keys {', '.join(names)}")
-        return found
-
+    read = json_or(names, read_json, f"JSON object with the keys {', '.join(names)}")
     schema = None if one.schema is None else form.keyed(**{n: dict(one.schema) for n in names})
     example = json.dumps({name: json.loads(one.example_reply) for name in names})
     return Reading("outputs", schema, read, example)

@@ -46,6 +46,31 @@ def last_fitting(
     return None
 
 
+def json_or(
+    keys: Collection[str],
+    read: Callable[[Mapping[str, Any]], T],
+    what: str,
+    in_words: Callable[[str], T | None] = lambda reply: None,
+) -> Callable[[str], T]:
+    """What reads a reply: by its JSON objects, or by its words where none has one of the keys.
+
+    Args:
+        keys, read: As for `last_fitting`.
+        what: What is asked for, in messages.
+        in_words: Reads the words; None: they do not say it.
+    """
+
+    def read_reply(reply: str) -> T:
+        found = last_fitting(reply, keys, read)
+        if found is None:
+            found = in_words(reply)
+        if found is None:
+            raise nothing_parsed(reply, what)
+        return found
+
+    return read_reply
+
+
 def truth(value: Mapping[str, Any], key: str, place: str) -> bool:
     """A yes or no, 0 or 1, true or false, also as a string."""
     if key not in value:

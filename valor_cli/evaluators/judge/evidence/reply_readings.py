@@ -18,9 +18,8 @@ from valor_cli.evaluators.judge.evidence import reply_schemas as form
 from valor_cli.evaluators.judge.evidence.replies import Unfit as Unfit
 from valor_cli.evaluators.judge.evidence.replies import (
     first_of,
-    last_fitting,
+    json_or,
     listed,
-    nothing_parsed,
     number_up_to,
     one_of,
     texts,
@@ -205,9 +204,7 @@ def question() -> Reading[Question]:
 
 def rating(scale: Sequence[int]) -> Reading[Rating]:
     """A rating on a scale, in JSON or in words."""
-    schema = form.keyed(reason=form.text(), rating=form.whole(scale))
-    imagined = _json({"reason": _TYPICAL, "rating": max(scale, default=0)})
-    return Reading("rating", schema, plain_rating(scale).read, imagined)
+    return _reasoned(plain_rating(scale), "rating", form.whole(scale), max(scale, default=0))
 
 
 def plain_rating(scale: Sequence[int]) -> Reading[Rating]:
@@ -217,23 +214,18 @@ def plain_rating(scale: Sequence[int]) -> Reading[Rating]:
         number = first_of(value, _RATINGS, lambda said: rating_of(said, scale), one_of(scale))
         return Rating(number, words_of(value, "reason"))
 
-    def read(reply: str) -> Rating:
-        found = last_fitting(reply, _RATINGS, read_json)
-        if found is not None:
-            return found
+    def in_words(reply: str) -> Rating | None:
         number = rating_in_words(reply, scale)
-        if number is None:
-            raise nothing_parsed(reply, f"rating, {one_of(scale)},")
-        return Rating(number)
+        return None if number is None else Rating(number)
 
+    read = json_or(_RATINGS, read_json, f"rating, {one_of(scale)},", in_words)
     return Reading("rating", None, read, str(max(scale, default=0)))
 
 
 def word(words: Sequence[str]) -> Reading[Word]:
     """One of some words, alone or as a verdict."""
-    schema = form.keyed(reason=form.text(), verdict=form.choice(words))
-    imagined = _json({"reason": _TYPICAL, "verdict": max(words, key=len, default="")})
-    return Reading("word", schema, plain_word(words).read, imagined)
+    longest = max(words, key=len, default="")
+    return _reasoned(plain_word(words), "verdict", form.choice(words), longest)
 
 
 def plain_word(words: Sequence[str]) -> Reading[Word]:
@@ -243,18 +235,15 @@ def plain_word(words: Sequence[str]) -> Reading[Word]:
         said = first_of(value, ("verdict",), lambda said: word_of(said, words), one_of(words))
         return Word(said, words_of(value, "reason"))
 
+    def in_strings(reply: str) -> Word | None:
+        strings = (word_of(value, words) for value in json_values(reply))
+        return next((Word(one) for one in strings if one is not None), None)
+
+    read_other = json_or(("verdict",), read_json, f"word alone, {one_of(words)},", in_strings)
+
     def read(reply: str) -> Word:
         said = word_in_reply(reply, words)
-        if said is not None:
-            return Word(said)
-        found = last_fitting(reply, ("verdict",), read_json)
-        if found is not None:
-            return found
-        strings = (word_of(value, words) for value in json_values(reply))
-        said = next((one for one in strings if one is not None), None)
-        if said is None:
-            raise nothing_parsed(reply, f"word alone, {one_of(words)},")
-        return Word(said)
+        return read_other(reply) if said is None else Word(said)
 
     return Reading("word", None, read, max(words, key=len, default=""))
 
@@ -266,18 +255,21 @@ def evaluation_score() -> Reading[Evaluation]:
         score = first_of(value, _SCORES, fraction_of, "a number from 0 to 1")
         return Evaluation(score, words_of(value, "evaluation_summary", "summary", "reason"))
 
-    def read(reply: str) -> Evaluation:
-        found = last_fitting(reply, _SCORES, read_json)
-        if found is not None:
-            return found
+    def in_words(reply: str) -> Evaluation | None:
         score = fraction_in_words(reply)
-        if score is None:
-            raise nothing_parsed(reply, "evaluation_score from 0 to 1")
-        return Evaluation(score)
+        return None if score is None else Evaluation(score)
 
+    read = json_or(_SCORES, read_json, "evaluation_score from 0 to 1", in_words)
     schema = form.keyed(evaluation_summary=form.text(), evaluation_score=form.number())
     imagined = {"evaluation_summary": f"{_TYPICAL} {_TYPICAL}", "evaluation_score": 0.75}
     return Reading("evaluation", schema, read, _json(imagined))
+
+
+def _reasoned(plain: Reading[T], key: str, kind: form.Form, example: object) -> Reading[T]:
+    """The same as JSON, with a reason before what is said under a key."""
+    schema = form.keyed(reason=form.text(), **{key: kind})
+    example_reply = _json({"reason": _TYPICAL, key: example})
+    return replace(plain, schema=schema, example_reply=example_reply)
 
 
 def _list_of_texts(key: str, inner: str, text: str) -> Reading[tuple[str, ...]]:
@@ -301,13 +293,7 @@ def _json_reading(
     example_reply: Mapping[str, Any],
 ) -> Reading[T]:
     """A reply that is a JSON object; those with one of the keys are tried."""
-
-    def read_reply(reply: str) -> T:
-        found = last_fitting(reply, keys, read)
-        if found is None:
-            raise nothing_parsed(reply, f"JSON object with the key {' or '.join(keys)}")
-        return found
-
+    read_reply = json_or(keys, read, f"JSON object with the key {' or '.join(keys)}")
     return Reading(name, schema, read_reply, _json(example_reply))
 
 

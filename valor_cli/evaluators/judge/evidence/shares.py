@@ -12,9 +12,9 @@ from typing import Any
 from msgspec import Struct
 
 from valor_cli.evaluators.judge.evidence.conversation import Conversation
-from valor_cli.evaluators.judge.evidence.reply_readings import Judged, statements, verdicts
+from valor_cli.evaluators.judge.evidence.reply_readings import Judged, statements
 from valor_cli.evaluators.samples.outcomes import Outcome
-from valor_cli.models.judge.prompts import Numbered, UntrustedText
+from valor_cli.models.judge.prompts import Field, UntrustedText
 from valor_cli.results import Verdict
 
 
@@ -65,50 +65,27 @@ def share(trait: Trait, texts: Sequence[str], found: Sequence[Judged]) -> Outcom
 
 
 async def statements_of(asking: Conversation, text: str, retries: int | None) -> tuple[str, ...]:
-    """The statements of a text, each self-contained.
+    """The statements of a text, each self-contained."""
+    asked = asking.sample.asked
+    fields: Mapping[str, Field] = {
+        "user_input": None if asked is None else UntrustedText(asked),
+        "text": UntrustedText(text),
+    }
+    return await parts_of(asking, "statements", text, fields, retries)
+
+
+async def parts_of(
+    asking: Conversation, prompt: str, text: str, fields: Mapping[str, Field], retries: int | None
+) -> tuple[str, ...]:
+    """What a judge lists of a text: its statements, or its opinions.
 
     All metrics share them; the first that needs them says how often to ask again. A blank text
     has none, and nobody is asked.
     """
     if not text.strip():
         return ()
-    asked = asking.sample.asked
 
     async def ask() -> tuple[str, ...]:
-        return await asking.ask(
-            "statements",
-            statements(text),
-            {
-                "user_input": None if asked is None else UntrustedText(asked),
-                "text": UntrustedText(text),
-            },
-            retries=retries,
-        )
+        return await asking.ask(prompt, statements(text), fields, retries=retries)
 
-    return await asking.once(("statements", text), ask)
-
-
-async def share_of_opinions(
-    asking: Conversation, prompt: str, trait: Trait, retries: int | None
-) -> Outcome:
-    """The share of the response's opinions to which the judge says yes; 0 without opinions."""
-    opinions = await _opinions_of(asking, asking.sample.response, retries)
-    if not opinions:
-        return Outcome({"value": 0.0}, reason="the response has no opinions")
-    found = await asking.ask(
-        prompt, verdicts(len(opinions)), {"opinions": Numbered(opinions)}, retries=retries
-    )
-    return share(trait, opinions, found)
-
-
-async def _opinions_of(asking: Conversation, text: str, retries: int | None) -> tuple[str, ...]:
-    """What opinions a text has. All metrics share them; a blank text has none, unasked."""
-    if not text.strip():
-        return ()
-
-    async def ask() -> tuple[str, ...]:
-        return await asking.ask(
-            "opinions", statements(text), {"response": UntrustedText(text)}, retries=retries
-        )
-
-    return await asking.once(("opinions", text), ask)
+    return await asking.once((prompt, text), ask)

@@ -1,4 +1,4 @@
-"""GPTScore, the shared part of its metrics.
+"""GPTScore: how likely a language model finds a text after a template, for several aspects.
 
 Fu et al., GPTScore: Evaluate as You Desire (NAACL 2024), as H2O Eval Studio has it: the mean
 negative log-likelihood of the tokens of a target after a template, so that lower is better. White
@@ -13,7 +13,17 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-from valor_cli.evaluators.likelihood.gptscore_templates import VERSION, Aspects, Template
+from valor_cli.evaluators.likelihood.gptscore_templates import (
+    DIALOGUE,
+    SUMMARIZATION,
+    SUMMARIZATION_REFERENCE,
+    TRANSLATION,
+    VERSION,
+    YES,
+    Aspects,
+    Template,
+    conversation,
+)
 from valor_cli.evaluators.likelihood.requests import Stride, surprises
 from valor_cli.evaluators.missing_inputs import missing_input
 from valor_cli.evaluators.model_metrics import ModelTexts
@@ -135,3 +145,139 @@ def _best(asked: Sequence[Sequence[Filled]], template: Template, said: Surprises
         if best is None or value < best.value:
             best = _Best(value, at, means)
     return best
+
+
+def gptscore_summarization_reference(texts: ModelTexts, *, stride: Stride = None) -> Outcomes:
+    """Mean negative log-likelihood of the response as a rewriting of the reference, averaged with
+    that of the reference as a rewriting of the response, for six aspects of a summary.
+
+    A language model reads "Rewrite the following text with the same semantics. (reference) In other
+    words, (response)", and so on; in nats a token. Of several references the lowest value counts.
+    Values by different language models cannot be compared.
+
+    Formula:
+        nats(x | y) = −Σ ln p(tokenᵢ of x | template with y, tokens before) / n
+        value = (nats(response | reference) + nats(reference | response)) / 2
+        n: tokens of x
+
+    Pitfalls:
+        Lower is better; the paper's own score has the opposite sign. The aspects differ by one
+        sentence of the template and move together: they are no six independent judgements. A copy
+        of the reference beats any good paraphrase.
+
+    Example:
+        The response after the reference has 1.2 nats a token, the reference after the response 1.8:
+        (1.2 + 1.8) / 2 = 1.5.
+    """
+    return scored(texts, with_references(texts), SUMMARIZATION_REFERENCE, stride)
+
+
+GPTSCORE_SUMMARIZATION_REFERENCE = gptscore_metric(
+    "gptscore_summarization_reference",
+    gptscore_summarization_reference,
+    SUMMARIZATION_REFERENCE,
+    needs=("response", "references"),
+    aliases=("Summarization with reference (GPTScore) Evaluator",),
+)
+
+
+def gptscore_summarization(texts: ModelTexts, *, stride: Stride = None) -> Outcomes:
+    """Mean negative log-likelihood of the response as a summary of the user input, for seven
+    aspects of a summary.
+
+    A language model reads "Generate a coherent summary for the following text: (user input) Tl;dr
+    (response)", and so on; in nats a token. Values by different language models cannot be compared.
+
+    Formula:
+        nats(x | y) = −Σ ln p(tokenᵢ of x | template with y, tokens before) / n
+        value = nats(response | user input)
+        n: tokens of x
+
+    Pitfalls:
+        Lower is better; the paper's own score has the opposite sign. Sentences copied from the
+        source, and stock phrases, are likely and come out well; a wrong name is one token among
+        many. The aspects move together: they are no seven independent judgements.
+
+    Example:
+        A response of three tokens that have the probabilities 1/2, 1/4 and 1/8: (0.693 + 1.386 +
+        2.079) / 3 = 1.386 nats.
+    """
+    wished = with_user_input(texts, lambda source, summary: (source, summary))
+    return scored(texts, wished, SUMMARIZATION, stride)
+
+
+GPTSCORE_SUMMARIZATION = gptscore_metric(
+    "gptscore_summarization",
+    gptscore_summarization,
+    SUMMARIZATION,
+    needs=("user_input", "response"),
+    aliases=("Summarization without reference (GPTScore) Evaluator",),
+)
+
+
+def gptscore_translation(texts: ModelTexts, *, stride: Stride = None) -> Outcomes:
+    """Mean negative log-likelihood of the response as a rewriting of the reference, averaged with
+    that of the reference as a rewriting of the response, for three aspects of a translation.
+
+    A language model reads "Rewrite the following text to make it more grammatical and well-written:
+    (reference) In other words, (response)", and so on; in nats a token. Of several references the
+    lowest value counts. Values by different language models cannot be compared.
+
+    Formula:
+        nats(x | y) = −Σ ln p(tokenᵢ of x | template with y, tokens before) / n
+        value = (nats(response | reference) + nats(reference | response)) / 2
+        n: tokens of x
+
+    Pitfalls:
+        The source text is not looked at: response and reference have to be in one language, and a
+        wrong reference is not noticed. Lower is better; the paper's own score has the opposite
+        sign. The aspects move together: they are no three independent judgements.
+
+    Example:
+        The response after the reference has 0.9 nats a token, the reference after the response 1.5:
+        (0.9 + 1.5) / 2 = 1.2.
+    """
+    return scored(texts, with_references(texts), TRANSLATION, stride)
+
+
+GPTSCORE_TRANSLATION = gptscore_metric(
+    "gptscore_translation",
+    gptscore_translation,
+    TRANSLATION,
+    needs=("response", "references"),
+    aliases=("Machine Translation (GPTScore) Evaluator",),
+)
+
+
+def gptscore_dialogue(texts: ModelTexts, *, stride: Stride = None) -> Outcomes:
+    """Mean negative log-likelihood of "Yes", as the answer to whether the response is interesting,
+    engaging, understandable, relevant, specific, correct, appropriate and fluent.
+
+    A language model reads "Question: Are the responses of AI interesting? (a) Yes. (b) No.
+    Conversation: human: (user input) AI: (response) Answer: Yes", and so on; in nats a token.
+    Values by different language models cannot be compared.
+
+    Formula:
+        value = −ln p("Yes" | template with the aspect's question and the dialogue)
+        where "Yes" is several tokens: the mean over them
+
+    Pitfalls:
+        It measures how readily the model says "Yes", and small models find that likely after nearly
+        anything: only differences under one model mean something. `specific` asks "generic or
+        specific?", which "Yes" does not answer. Lower is better; the paper's own score has the
+        opposite sign.
+
+    Example:
+        "Yes" with probability 0.5 has −ln 0.5 = 0.693 nats, with probability 0.9 it has 0.105.
+    """
+    wished = with_user_input(texts, lambda asked, response: (conversation(asked, response), YES))
+    return scored(texts, wished, DIALOGUE, stride)
+
+
+GPTSCORE_DIALOGUE = gptscore_metric(
+    "gptscore_dialogue",
+    gptscore_dialogue,
+    DIALOGUE,
+    needs=("user_input", "response"),
+    aliases=("Question Answering (GPTScore) Evaluator",),
+)

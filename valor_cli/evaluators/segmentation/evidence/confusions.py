@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from valor_cli.evaluators.memo import Memo
 from valor_cli.evaluators.ratios import Margins, Ratios, Words
 from valor_cli.kernels.columns.grouping import grouped, summed
-from valor_cli.metric import Call, OneSided
+from valor_cli.metric import Call, EvidenceCounts, OneSided
 
 Ints = NDArray[np.int64]
 
@@ -275,3 +275,12 @@ def plan_counting(calls: Sequence[Call], slices: Sequence[str]) -> CountingPlan:
         if BOUNDARIES in call.metric.evidence
     }
     return CountingPlan(tuple(sorted(ratios)))
+
+
+def counted(confusions: Confusions) -> Iterator[EvidenceCounts]:
+    """Counts of pixels in each replica, as `confusion_matrix` has them."""
+    for pixels in confusions.matrices():
+        # The last row and column are those of no label.
+        tp = pixels.diagonal()[:-1]
+        fp, fn = pixels[:, :-1].sum(axis=0) - tp, pixels[:-1].sum(axis=1) - tp
+        yield EvidenceCounts(tuple(confusions.labels), tp, fp, fn, pixels[:-1, :-1])

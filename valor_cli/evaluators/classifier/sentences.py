@@ -1,4 +1,4 @@
-"""Split each summary and its source into sentences.
+"""Locate sentences, and pair those of each summary with those of its source.
 
 The response is a summary; the source is the text it summarises, or the retrieved contexts.
 """
@@ -11,15 +11,36 @@ from typing import Annotated, Any, Literal, NamedTuple
 from annotated_types import Interval
 from msgspec import Struct
 
-from valor_cli.evaluators.classifier.sentence_spans import Place, sentence_places
 from valor_cli.evaluators.missing_inputs import missing_input
 from valor_cli.evaluators.model_metrics import ModelTexts
 from valor_cli.evaluators.samples.outcomes import Outcome
 from valor_cli.models.protocols import Pair
+from valor_cli.results import Mark
 
 Source = Literal["user_input", "retrieved_contexts"]
 MinLength = Annotated[int, Interval(ge=0, le=10_000)]
 MaxSentences = Annotated[int, Interval(ge=1)] | None
+
+
+class Place(NamedTuple):
+    """A span of one of a sample's texts."""
+
+    field: str
+    start: int
+    end: int
+
+    def of(self, text: str) -> str:
+        """The text at this place."""
+        return text[self.start : self.end]
+
+    def mark(self, kind: str) -> Mark:
+        """A mark of this span."""
+        return Mark(self.field, self.start, self.end, kind)
+
+
+def sentence_places(texts: ModelTexts, field: str, text: str) -> list[Place]:
+    """Spans of the sentences of a text."""
+    return [Place(field, start, end) for start, end in texts.sentences(text)]
 
 
 class Limits(NamedTuple):

@@ -1,12 +1,17 @@
-"""SummaC-Conv: consistency of a summary with its source, by a trained layer."""
+"""SummaC: consistency of a summary with its source, zero-shot or by a trained layer.
+
+Laban et al., SummaC: Re-Visiting NLI-based Models for Inconsistency Detection in Summarization,
+TACL 2022.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from math import fsum
+from typing import Annotated, Any, Literal
 
 from valor_cli.evaluators.classifier.nli import NLI, Compared, compared, mean_of_summaries
-from valor_cli.evaluators.classifier.summary_sentences import (
+from valor_cli.evaluators.classifier.sentences import (
     Limits,
     MaxSentences,
     MinLength,
@@ -18,19 +23,71 @@ from valor_cli.evaluators.parameters import readable_by
 from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes
 from valor_cli.kernels.text.sentences import SPLITTER
 from valor_cli.kernels.vectors.summac import Layers
-from valor_cli.metric import ByParameters, Metric, MissingConfig
+from valor_cli.metric import ByParameters, Metric, MissingConfig, Output
 from valor_cli.models.classifiers.convolution_weights import CONVERT, convolution_weights
 from valor_cli.models.settings import ModelName
 from valor_cli.paths import LocalPath
 
+Contrast = Literal["paired", "separate"]
 NONE_NAMED = "needs the file of its trained weights, and the config names none"
 FETCH = f"""\
 name it: - summac_conv: {{weights: summac_conv.safetensors}}
 the authors' own is https://github.com/tingofurro/summac/raw/master/summac_conv_vitc_sent_perc_e.bin
 {CONVERT}"""
-
-
 Weights = Annotated[LocalPath, readable_by(convolution_weights)]
+
+
+def summac_zs(
+    texts: ModelTexts,
+    *,
+    model: ModelName = NLI,
+    source: Source = "user_input",
+    contrast: Contrast = "paired",
+    min_sentence_length: MinLength = 0,
+    max_document_sentences: MaxSentences = None,
+) -> Outcomes:
+    """Entailment minus contradiction of the summary's sentences, given the text.
+
+    The response is the summary, the user input the text, or what was retrieved with
+    `source: retrieved_contexts`. A model of natural language inference says of each sentence of
+    the text and each of the summary how probably the one entails, and contradicts, the other.
+    With `contrast: paired` a sentence of the summary has the largest entailment less contradiction
+    over the sentences of the text; with `separate` it has the largest entailment less the largest
+    contradiction, of whichever sentences, as the original code does. The mean over the sentences
+    of the summary counts, -1 to 1.
+
+    All sentences are looked at. The original leaves out those of 10 characters or fewer and, of
+    the text, all behind the hundredth: `min_sentence_length: 11`, `max_document_sentences: 100`.
+    Sentences are split by another splitter than its own. The windows of a sentence of the text
+    that is longer than the model's stand for further sentences; of one of the summary, the worst
+    counts.
+
+    Formula:
+        v(s) = max over sentences d of the text of P(d entails s) − P(d contradicts s)
+        contrast separate: max over d of P(entails) − max over d of P(contradicts)
+        value = mean of v(s) over the sentences s of the summary
+
+    Pitfalls:
+        A sentence that draws on two sentences of the text is entailed by neither, so that good free
+        summaries have less than copied ones. What is left out costs nothing. Every sentence of the
+        text is read with every one of the summary: 100 and 10 are 1,000 readings.
+
+    Example:
+        One sentence has 0.9 − 0.1 = 0.8 at best, the other 0.2 − 0.6 = −0.4: (0.8 − 0.4) / 2 = 0.2.
+    """
+    limits = Limits(min_sentence_length, max_document_sentences)
+    found, identity = compared(texts, "summac_zs", model, source, limits)
+    return Outcomes.of(
+        [one if isinstance(one, Outcome) else _zero_shot(one, contrast) for one in found],
+        ["value"],
+        beside={**identity.beside, "splitter": SPLITTER},
+    )
+
+
+def _zero_shot(own: Compared, contrast: Contrast) -> Outcome:
+    best = [one.paired() if contrast == "paired" else one.separate() for one in own.support]
+    values = [value for value, _ in best]
+    return own.outcome(fsum(values) / len(values), values, [at for _, at in best])
 
 
 def summac_conv(
@@ -79,7 +136,7 @@ def summac_conv(
     limits = Limits(min_sentence_length, max_document_sentences, max_response_sentences)
     found, identity = compared(texts, "summac_conv", model, source, limits)
     return Outcomes.of(
-        [one if isinstance(one, Outcome) else _outcome(one, trained.layers) for one in found],
+        [one if isinstance(one, Outcome) else _convolved(one, trained.layers) for one in found],
         ["value"],
         beside={
             **identity.beside,
@@ -91,7 +148,7 @@ def summac_conv(
     )
 
 
-def _outcome(own: Compared, layers: Layers) -> Outcome:
+def _convolved(own: Compared, layers: Layers) -> Outcome:
     features = [layers.feature(one.entailment) for one in own.support]
     # What the summary would have if it were this sentence alone.
     alone = [layers.probability([feature]) for feature in features]
@@ -103,6 +160,19 @@ def _lack(parameters: Mapping[str, Any]) -> MissingConfig | None:
     return MissingConfig(NONE_NAMED, FETCH) if parameters["weights"] is None else None
 
 
+SUMMAC_ZS = Metric(
+    name="summac_zs",
+    measure=summac_zs,
+    compute=mean_of_summaries,
+    outputs=(Output(bounds=(-1, 1)),),
+    reference="summac.model_summac.SummaCZS",
+    citation="Laban et al., SummaC, TACL 2022",
+    needs=("response",),
+    by_parameters=ByParameters(needs=source_of),
+    asks=("classifier",),
+    threshold=0.75,
+    aliases=("Faithfulness (SummaC ZS)", "SummaC ZS"),
+)
 SUMMAC_CONV = Metric(
     name="summac_conv",
     measure=summac_conv,

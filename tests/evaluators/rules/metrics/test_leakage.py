@@ -1,4 +1,4 @@
-"""PII leakage, by hand; what it finds is tested with `kernels.personal_data`."""
+"""Leakage, by hand; what is found is tested with `kernels.personal_data` and `.credentials`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.oracles.text_samples import measured, outcome, samples, values
-from valor_cli.evaluators.rules.metrics.pii_leakage import PII_LEAKAGE, _some
+from valor_cli.evaluators.rules.metrics.leakage import PII_LEAKAGE, SENSITIVE_DATA_LEAKAGE, _some
 from valor_cli.results import Mark
 
 DATA = samples(
@@ -75,3 +75,29 @@ def test_many_leaks_are_all_masked_and_some_told() -> None:
     assert leak.details["counts"] == {"EMAIL_ADDRESS": 500}
     assert len(leak.details["found"]) == 100
     assert len(leak.marks) == 500
+
+
+TOKEN = "gh" + "p_" + "aB3dE5gH7jK9" * 3
+
+
+def test_rates_of_credentials_by_hand() -> None:
+    data = samples(
+        [f"Use {TOKEN}.", "Use yours.", None],
+        retrieved_contexts=[["nothing"], [f"token: {TOKEN}", TOKEN], [TOKEN]],
+    )
+    # One of two responses fails, and one of their two contexts.
+    assert values(SENSITIVE_DATA_LEAKAGE, data) == {
+        "pass": 0.5,
+        "fail": 0.5,
+        "generation_failures": 0.5,
+        "retrieval_failures": 0.5,
+        "parse_failures": 0.0,
+    }
+    found = measured(SENSITIVE_DATA_LEAKAGE, data)
+    assert outcome(found, 0).marks == (Mark("response", 4, 44, "GITHUB_TOKEN", secret=True),)
+    assert outcome(found, 1).reason == "2 GITHUB_TOKEN in the contexts"
+    assert TOKEN[4:8] not in json.dumps(found.details)
+
+
+def test_personal_data_is_no_credential() -> None:
+    assert values(SENSITIVE_DATA_LEAKAGE, samples(["a@b.org 123-45-6789"]))["pass"] == 1.0
