@@ -12,7 +12,7 @@ from msgspec import Struct
 from valor_cli.data.json_records import Record
 from valor_cli.data.partition.pieces import Piece, Span, span_of_lines
 from valor_cli.data.schema import Path, first_at
-from valor_cli.data.source.files import TextSource
+from valor_cli.data.source.files import TextSource, blocks_of_lines
 from valor_cli.data.table import LINE
 from valor_cli.data.tape import Column, Ints, tape_of
 
@@ -189,9 +189,7 @@ class RowFile(ABC):
         types: The type of each column, of typed ones.
         place: How a row is named, as in `Table.place`.
         delimiter: What is between cells; a comma where there is nothing.
-        line: The number of the next line to read.
-        is_split: Whether a row was on several lines, or a quote no part of a quoted cell: a part of
-            the file cannot tell where its rows begin then.
+        line: The number of the next line to read; in a part, they are counted from its first.
     """
 
     path: str
@@ -202,25 +200,22 @@ class RowFile(ABC):
     place: str = LINE
     delimiter: str = ","
     line: int = 1
-    is_split: bool = False
 
     @abstractmethod
     def first_rows(self) -> Iterator[Mapping[str, Any]]:
         """The first rows, by name; of typed columns none."""
 
     @abstractmethod
-    def blocks(
-        self, part: Part | None = None, line: int = 1, typed: TypedReading = ALL
-    ) -> Iterator[Block]:
+    def blocks(self, part: Part | None = None, typed: TypedReading = ALL) -> Iterator[Block]:
         """The rows, in order.
 
         Args:
             part: Which of them, as `part_of` says it; None for all.
-            line: The number of the first line of a part that is not the first.
             typed: What to read of typed columns.
 
         Raises:
             DataError: The file cannot be read on; a column to read is of a type that is not read.
+            UnsplittableError: The part cannot tell where its rows begin.
         """
 
     def part_of(self, piece: Piece) -> Part:
@@ -230,6 +225,16 @@ class RowFile(ABC):
             ValueError: The format is read as a whole (`RowFormat.can_cut`).
         """
         raise ValueError("a file that is parsed as a whole has no parts")
+
+    @staticmethod
+    def above(path: str, begin: int) -> int:
+        """By how much the numbers of lines are too low in the part of a file that begins there.
+
+        Raises:
+            DataError: The file cannot be read.
+            UnsplittableError: The part cannot tell where its rows begin.
+        """
+        return 0
 
     @property
     @abstractmethod
@@ -252,6 +257,11 @@ class TextRowFile(RowFile):
         """The lines that begin in a piece."""
         span = span_of_lines(piece)
         return Part(*span, span)
+
+    @staticmethod
+    def above(path: str, begin: int) -> int:
+        """How many lines stand above a part."""
+        return sum(block.count(b"\n") for block in blocks_of_lines(TextSource(path, (0, begin))))
 
     @property
     def sha256(self) -> str:

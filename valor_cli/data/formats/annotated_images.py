@@ -23,8 +23,8 @@ from valor_cli.data.shapes.objects.rows import (
     Ring,
     object_file,
 )
-from valor_cli.data.table import LINE, SKIP_HINT, Parts
-from valor_cli.data.values import LARGEST_COORDINATE, LineProblems, describe, number, stop_on
+from valor_cli.data.table import LINE, SKIP_HINT, Parts, Problems, stop_on
+from valor_cli.data.values import LARGEST_COORDINATE, describe, number
 from valor_cli.errors import DataError, Problem
 from valor_cli.kernels.geometry.shapes import KINDS, Kind
 from valor_cli.results import InputFile
@@ -126,11 +126,11 @@ class AnnotatedImages:
         self.path = self._input = path
         self.predicted = role == "predictions"
         self.how = how
-        self.faults = LineProblems(path)
+        self.faults = Problems(path, LINE)
         self.found = 0
         self.left_out = Counter[str]()
         self._typed = typed
-        self._problems = LineProblems(path)
+        self._problems = Problems(path, LINE)
         self._files: list[str] = []
         self._known: dict[str, tuple[int, str]] = {}
         """Position of each image, and the last file that has it."""

@@ -28,8 +28,8 @@ from valor_cli.data.shapes.objects.object_file import ObjectFile, Piece, Role, t
 from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.data.shapes.objects.rows import Frame, ImageRows, object_file
 from valor_cli.data.shapes.objects.scene import Scene, WriteOptions, Written
-from valor_cli.data.table import LINE, SKIP_HINT, Columns, Parts
-from valor_cli.data.values import LineProblems, describe, stop_on
+from valor_cli.data.table import LINE, SKIP_HINT, Columns, Parts, Problems, stop_on
+from valor_cli.data.values import describe
 from valor_cli.errors import DataError, Problem, did_you_mean, printable
 from valor_cli.kernels.geometry.shapes import (
     BOX,
@@ -72,7 +72,7 @@ def read_objects(path: str, role: Role, how: Reading) -> ObjectFile:
     """
     no_metadata(path, role, how.metadata)
     source = label_files(path, role, how)
-    images, sized = ImageRows(), LineProblems(path)
+    images, sized = ImageRows(), Problems(path, LINE)
     lines = _Lines(predicted=role == "predictions")
     digests: dict[str, str] = {}
     for one, known in zip(source.files, _known_frames(path, source, how.known), strict=True):
@@ -133,7 +133,7 @@ def _some(names: Iterable[str]) -> str:
     return ", ".join(map(printable, listed[:3])) + (", …" if len(listed) > 3 else "")
 
 
-def _frame(one: LabelFile, folder: str | None, problems: LineProblems, *, needed: bool) -> Frame:
+def _frame(one: LabelFile, folder: str | None, problems: Problems, *, needed: bool) -> Frame:
     """Height and width of an image by its file; 0 where not known, a problem where needed."""
     where = f": there is no image '{one.image}.*' in {folder}" if folder else ""
     if one.picture is not None:
@@ -190,9 +190,9 @@ class _Lines:
         self._lines.append(len(lines))
         self._count += map(len, lines)
 
-    def problems(self, path: str, files: Sequence[str]) -> LineProblems:
+    def problems(self, path: str, files: Sequence[str]) -> Problems:
         """What is wrong with lines, in their order; `files` are the label files of the images."""
-        problems = LineProblems(path)
+        problems = Problems(path, LINE)
         for image, line, key, message in sorted(self._faults, key=itemgetter(0, 1)):
             problems.path = files[image]
             problems.add(line, key, message)

@@ -24,7 +24,7 @@ from valor_cli.data.shapes.objects.object_file import ObjectFile, Piece, Role, t
 from valor_cli.data.shapes.objects.parse import CROWD, ObjectFields
 from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.data.shapes.objects.rows import ImageRows, ObjectRows
-from valor_cli.data.table import RowProblems
+from valor_cli.data.table import Problems
 from valor_cli.data.tape import NUMBER, Bools, Column, Ints
 from valor_cli.data.values import describe
 from valor_cli.kernels.columns.spans import Vocabulary
@@ -191,7 +191,7 @@ class _ImageFacts:
     Rows of an image that differ, and values that are no size, are faults.
     """
 
-    def __init__(self, columns: ObjectColumns, faults: RowProblems) -> None:
+    def __init__(self, columns: ObjectColumns, faults: Problems) -> None:
         ways = {name: columns.ways[name] for name in _SIDES if name in columns.ways}
         self._ways = {**ways, **{name: (name,) for name in columns.metadata}}
         self._known: dict[str, dict[Any, int]] = {name: {} for name in self._ways}

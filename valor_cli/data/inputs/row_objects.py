@@ -27,9 +27,8 @@ from valor_cli.data.shapes.objects.rows import (
     joined_pieces,
     object_file,
 )
-from valor_cli.data.table import SKIP_HINT, InvalidRows, RowProblems
+from valor_cli.data.table import SKIP_HINT, InvalidRows, Problems, stop_on
 from valor_cli.data.tape import Bools
-from valor_cli.data.values import stop_on
 from valor_cli.errors import DataError, Problem
 from valor_cli.kernels.columns.spans import Vocabulary
 from valor_cli.results import InputFile
@@ -48,8 +47,8 @@ class ObjectReader(ABC):
     """
 
     def __init__(self, file: RowFile, role: Role, reading: Reading) -> None:
-        self.faults = RowProblems(file.path, file.place)
-        self.problems = RowProblems(file.path, file.place)
+        self.faults = Problems(file.path, file.place)
+        self.problems = Problems(file.path, file.place)
         self.labels = Vocabulary()
         self.label_code = coder(self.labels)
         self.found = 0

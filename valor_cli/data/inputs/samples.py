@@ -23,13 +23,12 @@ from valor_cli.data.shapes.samples.columns import SampleColumns
 from valor_cli.data.shapes.samples.logs import SPANS, is_log, rows_of_document, rows_of_log
 from valor_cli.data.shapes.samples.other_tools import is_promptfoo
 from valor_cli.data.shapes.samples.parse import SampleParser
-from valor_cli.data.shapes.samples.part import PartOfFile, check_names, lines_above, whole_file
+from valor_cli.data.shapes.samples.part import PartOfFile, check_names, whole_file
 from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading
 from valor_cli.data.shapes.samples.schema import ALIASES, LOGPROBS, NESTED, PEER_METADATA, SCHEMA
 from valor_cli.data.source.inputs import expanded_tables
-from valor_cli.data.table import LINE, SKIP_HINT, RowProblems
+from valor_cli.data.table import LINE, SKIP_HINT, Problems, stop_on
 from valor_cli.data.value_rows import ValueFile
-from valor_cli.data.values import Problems, stop_on
 from valor_cli.errors import DataError, Problem
 
 _ROWS: Final = 1 << 10
@@ -81,7 +80,7 @@ def read_sample_file(path: str, reading: SampleReading, format: str) -> SampleFi
             a value is wrong; there are no samples.
     """
     file = open_sample_rows(path, reading, format)
-    part = _parsed(file, reading, None, RowProblems(path, file.place))
+    part = _parsed(file, reading, None, Problems(path, file.place))
     place = LINE if file.place == LINE else f": {file.place}"
     return whole_file(path, part, reading, file.sha256, place)
 
@@ -98,14 +97,9 @@ def read_sample_part(piece: Piece, reading: SampleReading, format: str) -> PartO
     """
     file = open_sample_rows(piece.path, reading, format)
     part = file.part_of(piece)
-    above = partial(lines_above, piece.path, part.begin) if file.place == LINE else None
-    try:
-        found = _parsed(file, reading, part, RowProblems(piece.path, file.place, above))
-    except DataError:
-        if file.form != "cells":
-            raise
-        raise UnsplittableError from None
-    if file.is_split or (file.form == "cells" and found.faulty):
+    above = partial(file.above, file.path, part.begin)
+    found = _parsed(file, reading, part, Problems(piece.path, file.place, above))
+    if file.form == "cells" and found.faulty:
         raise UnsplittableError
     return found
 
@@ -162,15 +156,15 @@ def _joined_lines(file: RowFile) -> RowFile:
 
 
 def _parsed(
-    file: RowFile, reading: SampleReading, part: Part | None, problems: RowProblems
+    file: RowFile, reading: SampleReading, part: Part | None, problems: Problems
 ) -> PartOfFile:
     parser = SampleParser(reading, problems, file.names)
     columns = _columns(file, reading) if file.form == "typed" else None
-    for block in file.blocks(part, typed=TypedReading(columns, most=_ROWS)):
+    for block in file.blocks(part, TypedReading(columns, most=_ROWS)):
         parser.add(block)
     if part is None:
         return parser.part()
-    return parser.part(file.line - 1 if file.place == LINE else 0, part.span)
+    return parser.part(file.line - 1, part.span)
 
 
 def _columns(file: RowFile, reading: SampleReading) -> list[Path]:
@@ -262,7 +256,7 @@ def _distinct(file: SampleFile, reading: SampleReading) -> SampleFile:
         rows = rows.with_text("sample_id", map(str, file.numbers))
     models = rows.text("model")
     modelled = models.there().any()
-    problems = Problems(file.path)
+    problems = Problems(file.path, LINE)
     places = list(zip(rows.file.tolist(), rows.line, strict=True))
     seen: dict[tuple[str | None, str | None], int] = {}
     kept = []

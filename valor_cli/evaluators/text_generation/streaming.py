@@ -24,8 +24,7 @@ from valor_cli.data.shapes.samples.part import PartOfFile
 from valor_cli.data.shapes.samples.sample_file import SampleFile
 from valor_cli.data.shapes.samples.schema import LOGPROBS
 from valor_cli.data.source.inputs import expanded_tables, extension_of
-from valor_cli.data.table import SKIP_HINT
-from valor_cli.data.values import stop_on
+from valor_cli.data.table import SKIP_HINT, stop_on
 from valor_cli.evaluators.text_generation.inputs import TextInputs
 from valor_cli.evaluators.text_generation.piece_summary import (
     PieceSummary,

@@ -138,9 +138,7 @@ class TypedFile(RowFile):
             raw.seek(0)
             return hashlib.file_digest(raw, "sha256").hexdigest()
 
-    def blocks(
-        self, part: Part | None = None, line: int = 1, typed: TypedReading = ALL
-    ) -> Iterator[Block]:
+    def blocks(self, part: Part | None = None, typed: TypedReading = ALL) -> Iterator[Block]:
         """The rows, in order; see `RowFile.blocks`.
 
         Raises:

@@ -21,8 +21,8 @@ from valor_cli.data.shapes.objects.object_file import (
     id_column,
     text_column,
 )
-from valor_cli.data.table import LINE, Columns, Parts, Table
-from valor_cli.data.values import Problems, identifier
+from valor_cli.data.table import LINE, Columns, Parts, Problems, Table
+from valor_cli.data.values import identifier
 from valor_cli.kernels.columns.grouping import are_distinct
 from valor_cli.kernels.geometry.shapes import (
     BOX,

@@ -38,6 +38,7 @@ from valor_cli.data.shapes.samples.values import (
     faults_of,
     value_of_cell,
 )
+from valor_cli.data.table import Problems
 from valor_cli.data.tape import (
     DUPLICATE,
     INVALID,
@@ -56,7 +57,6 @@ from valor_cli.data.tape import (
     tape_of,
     tape_of_some,
 )
-from valor_cli.data.values import Problems
 from valor_cli.kernels.columns.text_columns import ListColumn, TextColumn, ends_of
 from valor_cli.results import Scalar
 
@@ -119,9 +119,7 @@ class SampleParser:
             for own, broken in of_one_shape(without_nulls(batch)):
                 self._parse(own, broken, parts, told)
         self._faulty += len(told)
-        for line, faults_of_row in sorted(told, key=lambda one: one[0]):
-            for place, message in faults_of_row:
-                self._problems.add(line, place, message)
+        self._problems.add_rows(told)
         parts = [part for part in parts if len(part[1])]
         if not parts:
             return

@@ -14,9 +14,7 @@ from valor_cli.data.schema import path_of
 from valor_cli.data.shapes.samples.columns import SampleColumns
 from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading
 from valor_cli.data.shapes.samples.schema import SCHEMA
-from valor_cli.data.source.files import TextSource
-from valor_cli.data.table import LINE, SKIP_HINT
-from valor_cli.data.values import Problems, stop_on
+from valor_cli.data.table import LINE, SKIP_HINT, Problems, stop_on
 from valor_cli.errors import DataError, Problem
 from valor_cli.results import InputFile
 
@@ -26,9 +24,6 @@ _PLAIN_CONTEXTS: Final = (
     "contexts written as one text, not as a list, count as one context each: {count:,} rows; "
     "write several contexts as a JSON list"
 )
-_AT_ONCE: Final = 1 << 20
-"""Bytes in which line ends are counted at once."""
-
 
 ALL: Final = Span(0, 0)
 """The span of a file that is not read in parts."""
@@ -142,17 +137,3 @@ def check_names(names: Sequence[str], reading: SampleReading, place: str) -> Non
     if not SCHEMA.layout(names, reading.columns):
         message = f"no column is one that text samples have; there is: {listed(names)}"
         raise DataError(Problem(place, message), hint=COLUMNS_HINT % "response")
-
-
-def lines_above(path: str, byte: int) -> int:
-    """Number of line ends before an offset.
-
-    Raises:
-        DataError: The file cannot be read.
-    """
-    count = 0
-    with TextSource(path).stored() as raw:
-        while byte > 0 and (chunk := raw.read(min(_AT_ONCE, byte))):
-            count += chunk.count(b"\n")
-            byte -= len(chunk)
-    return count

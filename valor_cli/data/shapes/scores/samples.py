@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from valor_cli.data.column_names import quoted
 from valor_cli.data.shapes.scores.columns import Codes, ScoreColumns
+from valor_cli.data.table import Problems
 from valor_cli.data.tape import Ints
-from valor_cli.data.values import Problems, describe
+from valor_cli.data.values import describe
 from valor_cli.kernels.columns.grouping import begins, spread
 from valor_cli.kernels.columns.texts import order_of
 from valor_cli.kernels.ranking.scores import DenseScores, Scores, SparseScores, set_numbers
@@ -181,7 +182,8 @@ class RowChecks:
         return f"the sample {name}{of}"
 
     def _at(self, row: Any) -> str:
-        return self._named.place.format(row=self._columns.line[row])
+        line = self._problems.number(int(self._columns.line[row]))
+        return self._named.place.format(row=line)
 
 
 class Samples(NamedTuple):
@@ -246,9 +248,9 @@ def _keyed(columns: ScoreColumns, named: Named, problems: Problems) -> ScoreColu
         says |= columns.count > 0
     elif columns.score is not None:
         says[:] = True
-    there = named.place.format(row=columns.line[~without][0])
     for row in np.flatnonzero(without & says).tolist():
-        message = f"expected a label key as on {there}, found none"
+        there = problems.number(int(columns.line[~without][0]))
+        message = f"expected a label key as on {named.place.format(row=there)}, found none"
         problems.add(int(columns.line[row]), named.key, message)
     return columns.take(~without)
 
