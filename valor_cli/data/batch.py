@@ -15,6 +15,7 @@ from valor_cli.data.schema import Path, first_at
 from valor_cli.data.source.files import TextSource, blocks_of_lines
 from valor_cli.data.table import LINE
 from valor_cli.data.tape import Column, Ints, tape_of
+from valor_cli.data.values import shortened
 
 Form: TypeAlias = Literal["cells", "typed", "json"]
 """What the values of rows are: texts of a table, columns with types, or JSON, where each row has
@@ -43,6 +44,10 @@ Kind: TypeAlias = Literal[
 """What the values of a typed column are; those of a column of nulls alone are none."""
 
 
+_LONGEST_TYPE: Final = 60
+"""Characters of a type in a message."""
+
+
 class ColumnType(Struct, frozen=True):
     """The type of a column.
 
@@ -56,6 +61,11 @@ class ColumnType(Struct, frozen=True):
     kind: Kind
     written: str
     fields: Sequence[tuple[str, ColumnType]] = ()
+
+    @property
+    def shown(self) -> str:
+        """The type for a message."""
+        return shortened(self.written, _LONGEST_TYPE)
 
     def field(self, name: str) -> ColumnType | None:
         """The type of a field of a struct; None where there is none."""

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from io import StringIO
 from typing import Any, Final
 
-from valor_cli.data.values import describe
+from valor_cli.data.values import describe, shortened
 from valor_cli.errors import DataError, Problem, did_you_mean, printable
 
 DELIMITERS: Final = ",;\t|"
@@ -54,9 +54,15 @@ def listed(names: Sequence[str]) -> str:
     return shown + (", …" if len(names) > _LISTED else "")
 
 
+def some_of(names: Iterable[str]) -> str:
+    """The first names in their order, for a message."""
+    ascending = sorted(names)
+    return ", ".join(map(printable, ascending[:3])) + (", …" if len(ascending) > 3 else "")
+
+
 def quoted(name: str) -> str:
     """A name for a message."""
-    return f"'{printable(name if len(name) <= _SHOWN else name[: _SHOWN - 1] + '…')}'"
+    return f"'{printable(shortened(name))}'"
 
 
 def check_mapped(columns: Mapping[str, str], known: Iterable[str]) -> None:

@@ -18,11 +18,15 @@ LARGEST_EXACT: Final = 2**53
 _SHOWN = 40
 
 
+def shortened(text: str, most: int = _SHOWN) -> str:
+    """A text for a message, cut where it is long."""
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
 def describe(value: object) -> str:
     """Describe a JSON value for a message."""
     if isinstance(value, str):
-        shown = value if len(value) <= _SHOWN else value[: _SHOWN - 1] + "…"
-        return f"the string {printable(json.dumps(shown, ensure_ascii=False))}"
+        return f"the string {printable(json.dumps(shortened(value), ensure_ascii=False))}"
     if isinstance(value, list):
         return "a list" if value else "an empty list"
     if isinstance(value, dict):

@@ -16,6 +16,7 @@ from valor_cli.data.formats.folders import digest_of, files_under, is_folder, no
 from valor_cli.data.formats.images import ImageFolder
 from valor_cli.data.shapes.objects.checks import image_side
 from valor_cli.data.shapes.objects.object_file import ObjectFile, Role, text_column
+from valor_cli.data.shapes.objects.parse import FEWEST
 from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.data.shapes.objects.rows import (
     ImageRows,
@@ -31,9 +32,6 @@ from valor_cli.results import InputFile
 
 FileParser: TypeAlias = Callable[["AnnotatedImages", str], None]
 """Adds the images and objects of a file from its text."""
-
-_FEWEST: Final = 6
-"""Numbers of a polygon: x and y of three points."""
 
 NEAR: Final = (-1, 2)
 """Range of coordinates and sides in units of the image: boxes may reach over its edges."""
@@ -272,7 +270,7 @@ class AnnotatedImages:
                 one[:-2] if one[:2] == one[-2:] and len(one) > 2 else one
                 for one in (numbers, *parts)
             ]
-            if (shortest := min(map(len, rings))) < _FEWEST:
+            if (shortest := min(map(len, rings))) < FEWEST:
                 self.fault(key, f"expected at least 3 points, found {shortest // 2}", line)
                 return
             shape = [[one] for one in rings]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import chain, pairwise
 from operator import itemgetter
 from typing import Final, TypeAlias
@@ -18,7 +18,7 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.data.column_names import number_in
+from valor_cli.data.column_names import number_in, some_of
 from valor_cli.data.formats.annotated_images import NEAR, SIZES_HINT, not_fractions
 from valor_cli.data.formats.folders import digest_of, no_metadata, text_of
 from valor_cli.data.formats.images import image_size
@@ -120,17 +120,12 @@ def _known_frames(path: str, source: LabelFiles, known: KnownImages | None) -> l
     if source.images is None and known is not None and len(known.ids) and not any(frames):
         message = (
             f"no label file is named like an image of {known.path} (images: "
-            f"{_some(known.called(one) for one in range(len(known.ids)))}; label files: "
-            f"{_some(map(repr, names))})"
+            f"{some_of(known.called(one) for one in range(len(known.ids)))}; label files: "
+            f"{some_of(map(repr, names))})"
         )
         hint = "Label files are named after their images: give predictions for the same images."
         raise DataError(Problem(path, message), hint=hint)
     return frames
-
-
-def _some(names: Iterable[str]) -> str:
-    listed = sorted(names)
-    return ", ".join(map(printable, listed[:3])) + (", …" if len(listed) > 3 else "")
 
 
 def _frame(one: LabelFile, folder: str | None, problems: Problems, *, needed: bool) -> Frame:

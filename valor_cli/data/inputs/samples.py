@@ -17,7 +17,7 @@ from valor_cli.data.column_names import check_mapped, duplicate_columns, quoted
 from valor_cli.data.formats.tables import check_format, format_of, open_rows
 from valor_cli.data.json_records import Record
 from valor_cli.data.partition.pieces import Piece, UnsplittableError
-from valor_cli.data.partition.shards import SkippedFiles, read_shards
+from valor_cli.data.partition.shards import read_joined
 from valor_cli.data.schema import Path, path_of
 from valor_cli.data.shapes.samples.columns import SampleColumns
 from valor_cli.data.shapes.samples.logs import SPANS, is_log, rows_of_document, rows_of_log
@@ -52,14 +52,14 @@ def read_samples(
         DataError: There is no such input, its format is not known, or what it holds is wrong.
     """
     check_reading(path, reading, format)
-    parts, left_out = read_shards(
+    found = read_joined(
         path,
         expanded_tables(path),
         lambda one: read_sample_file(one, reading, format or format_of(one)),
         reading.invalid,
+        joined_files,
     )
-    found = parts[0] if len(parts) == 1 else joined_files(path, parts)
-    return _distinct(_without_files(found, left_out), reading)
+    return _distinct(_called_by_place(found), reading)
 
 
 def check_reading(path: str, reading: SampleReading, format: str | None) -> None:  # noqa: A002
@@ -205,6 +205,8 @@ def _columns(file: RowFile, reading: SampleReading) -> list[Path]:
 
 def joined_files(path: str, parts: Sequence[SampleFile]) -> SampleFile:
     """Join all parts."""
+    if len(parts) == 1:
+        return parts[0]
     before = [0, *accumulate(part.files[0].rows or 0 for part in parts)]
     return SampleFile(
         path,
@@ -220,29 +222,26 @@ def joined_files(path: str, parts: Sequence[SampleFile]) -> SampleFile:
     )
 
 
-def _without_files(file: SampleFile, left_out: SkippedFiles) -> SampleFile:
-    """The input of which some files were left out.
+def _called_by_place(file: SampleFile) -> SampleFile:
+    """The input, of which rows without an id are called by file and line if files were left out.
 
-    Rows that say no id are then called by file and line: how many rows were lost is not known, so
-    a number would be that of another sample.
+    How many rows were lost is not known, so a number would be that of another sample.
     """
-    if not left_out.files:
-        return file
-    warnings = [*left_out.warnings, *file.warnings]
     rows = file.rows
-    if not rows.text("sample_id").there().any():
-        paths = [one.path for one in (*file.files, *left_out.files)]
-        folder = os.path.commonpath([os.path.dirname(one) for one in paths])
-        names = [os.path.relpath(one, folder or None) for one in paths]
-        places = zip(rows.file.tolist(), rows.line, strict=True)
-        ids = [names[at] + file.places[at].format(row=line) for at, line in places]
-        rows = rows.with_text("sample_id", ids)
-        warnings.append(
-            f"{file.path}: rows have no sample_id; with files left out they are called by file and "
-            f"line ({quoted(ids[0])} …), not by number"
-        )
-    files = [*file.files, *left_out.files]
-    return structs.replace(file, rows=rows, files=files, warnings=warnings)
+    lost = any(one.left_out is not None for one in file.files)
+    if not lost or rows.text("sample_id").there().any():
+        return file
+    paths = [one.path for one in file.files]
+    folder = os.path.commonpath([os.path.dirname(one) for one in paths])
+    names = [os.path.relpath(one, folder or None) for one in paths]
+    places = zip(rows.file.tolist(), rows.line, strict=True)
+    ids = [names[at] + file.places[at].format(row=line) for at, line in places]
+    warning = (
+        f"{file.path}: rows have no sample_id; with files left out they are called by file and "
+        f"line ({quoted(ids[0])} …), not by number"
+    )
+    rows = rows.with_text("sample_id", ids)
+    return structs.replace(file, rows=rows, warnings=[*file.warnings, warning])
 
 
 def _distinct(file: SampleFile, reading: SampleReading) -> SampleFile:

@@ -212,7 +212,7 @@ def _input(
             else:
                 above += one.head.files[0].rows or 0
         files.append(file)
-    joined = files[0] if len(files) == 1 else joined_files(path, files)
+    joined = joined_files(path, files)
     return InputPieces(joined, list(zip(numbers, summaries, places, strict=True)))
 
 

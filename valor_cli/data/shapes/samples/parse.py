@@ -57,6 +57,7 @@ from valor_cli.data.tape import (
     tape_of,
     tape_of_some,
 )
+from valor_cli.data.value_rows import batch_of
 from valor_cli.kernels.columns.text_columns import ListColumn, TextColumn, ends_of
 from valor_cli.results import Scalar
 
@@ -296,19 +297,9 @@ def of_one_shape(batch: Batch) -> Iterator[tuple[Batch, Bools]]:
         lambda some: batch.records(kept[some].tolist()),
     )
     yield others, broken[kept]
-    values, _ = tape_of_some([ours[at] for at in changed])
-    line = batch.line[at_row]
-    yield (
-        Batch(
-            "json",
-            line,
-            batch.number[at_row],
-            {name: int(line[row]) for name, row in values.first_keys().items()},
-            values.field,
-            lambda some: [records[changed[at]] for at in some],
-        ),
-        np.zeros(len(changed), np.bool_),
-    )
+    shaped = batch_of([ours[at] for at in changed], batch.line[at_row], batch.number[at_row], [])
+    as_written = replace(shaped, records=lambda some: [records[changed[at]] for at in some])
+    yield as_written, np.zeros(len(changed), np.bool_)
 
 
 def _found(batch: Batch, ways: Sequence[Path]) -> _Found | None:

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from valor_cli.data.json_records import scalar_text
 from valor_cli.data.shapes.scores.score_file import ScoreFile
+from valor_cli.data.values import shortened
 from valor_cli.errors import DataError, Problem, printable
 from valor_cli.kernels.patterns.regex import Patience, PatternTimeout, parse_pattern
 from valor_cli.kernels.ranking.scores import DenseScores
@@ -79,7 +80,7 @@ def with_extracted_labels(file: ScoreFile, extract: Extract) -> ScoreFile:
     if missing == 0:
         return replace(file, labels=tuple(names), scores=scores.relabelled(codes))
     text = next(file.labels[code] for code, name in found.items() if not name)
-    shown = printable(text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…")
+    shown = printable(shortened(text, _SHOWN))
     if not any(found.values()):
         message = f"extract: no label in any of the predictions; one is: {shown}"
         raise DataError(Problem(file.path, message))

@@ -145,6 +145,11 @@ def _ways(
     return SCHEMA.candidates([name for name in names if name not in taken], reading.columns)
 
 
+def _first_ways(ways: Mapping[str, Sequence[Path]]) -> dict[str, Path]:
+    """The first way to each field that is there."""
+    return {name: own[0] for name, own in ways.items() if own}
+
+
 class _Columns(NamedTuple):
     """The columns of a file, or the keys of its first row.
 
@@ -163,6 +168,15 @@ class _Columns(NamedTuple):
     found: Mapping[str, Path]
     side: Side
     reading: ScoreReading
+
+    @classmethod
+    def of_row(
+        cls, first: Mapping[str, Any], numeric: Collection[str], side: Side, reading: ScoreReading
+    ) -> _Columns:
+        """The keys of a row of JSON."""
+        names = [name for name in first if name != INNER]
+        ways = _ways(names, reading, reading.classes)
+        return cls("", names, numeric, _first_ways(ways), side, reading)
 
     def fault(self, message: str, hint: str = "") -> DataError:
         return DataError(Problem(self.place, message), hint=hint)
@@ -218,7 +232,7 @@ def _of_table(file: RowFile, side: Side, reading: ScoreReading) -> ScoreLayout:
     there = [*names, *(name for name in within if name in metadata and name not in names)]
     if problems := [*duplicate_columns(names, place), *missing_columns(wanted, there, place)]:
         raise DataError(problems)
-    found = {name: own[0] for name, own in ways.items() if own}
+    found = _first_ways(ways)
     columns = _Columns(place, names, _numeric(file), found, side, reading)
     indicating = set() if side != "ground_truth" or "label" in found else _indicating(file)
     indicators = _indicators(columns, indicating)
@@ -414,10 +428,8 @@ def _of_rows(rows: Iterator[Mapping[str, Any]], side: Side, reading: ScoreReadin
 def _of_truths(first: Mapping[str, Any], layout: ScoreLayout) -> ScoreLayout:
     """The layout of ground truth, which may have a key for each label."""
     reading = layout.reading
-    names = [name for name in first if name != INNER]
-    found = {name: own[0] for name, own in _ways(names, reading, reading.classes).items() if own}
-    columns = _Columns("", names, (), found, "ground_truth", reading)
-    indicating = {name for name in names if first[name] in (0, 1)}
+    columns = _Columns.of_row(first, (), "ground_truth", reading)
+    indicating = {name for name in columns.names if first[name] in (0, 1)}
     if "label" in reading.columns or not (classes := _indicators(columns, indicating)):
         return layout
     return replace(layout, wide=True, indicated=True, classes=classes)
@@ -426,22 +438,20 @@ def _of_truths(first: Mapping[str, Any], layout: ScoreLayout) -> ScoreLayout:
 def _by_column(first: Mapping[str, Any], side: Side, layout: ScoreLayout) -> ScoreLayout:
     """The layout of rows that have predictions as the columns of a table have."""
     reading = layout.reading
-    names = [name for name in first if name != INNER]
     numeric = {
         name
-        for name in names
-        if isinstance(first[name], int | float) and not isinstance(first[name], bool)
+        for name, value in first.items()
+        if isinstance(value, int | float) and not isinstance(value, bool)
     }
-    ways = _ways(names, reading, reading.classes)
-    found = {name: own[0] for name, own in ways.items() if own}
-    columns = _Columns("", names, numeric, found, side, reading)
+    columns = _Columns.of_row(first, numeric, side, reading)
+    names = columns.names
     if not reading.classes and (pairs := _numbered_pairs(columns)):
         return replace(layout, pairs=pairs, listed=False)
     classes = _other_columns(columns)
     if reading.classes:
         classes = tuple(name for name in reading.classes if name in names)
     nested = any(isinstance(first[name], dict | list) for name in classes)
-    if "score" in found or nested or numeric.isdisjoint(classes):
+    if "score" in columns.found or nested or numeric.isdisjoint(classes):
         return layout
     others = None
     if side == "predictions" and not reading.classes:
