@@ -9,6 +9,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 import numpy as np
 from msgspec import Struct
 
+from valor_cli.data.column_names import listed
 from valor_cli.data.json_records import Record
 from valor_cli.data.partition.pieces import Piece, Span, span_of_lines
 from valor_cli.data.schema import Path, first_at
@@ -210,6 +211,11 @@ class RowFile(ABC):
     place: str = LINE
     delimiter: str = ","
     line: int = 1
+
+    def listing(self, names: Sequence[str]) -> str:
+        """Names of columns, for the message that others are missing."""
+        first = "the first line names these" if self.form == "cells" else "there is"
+        return f"{first}: {listed(names)}"
 
     @abstractmethod
     def first_rows(self) -> Iterator[Mapping[str, Any]]:

@@ -11,6 +11,8 @@ from typing import Any, Final
 from valor_cli.data.values import describe, shortened
 from valor_cli.errors import DataError, Problem, did_you_mean, printable
 
+COLUMNS_HINT: Final = "Map other names under `data: columns:`, as {%s: my_column}."
+
 DELIMITERS: Final = ",;\t|"
 _LONGEST_FIELD = 2**31 - 1
 _LISTED = 30
@@ -106,6 +108,16 @@ def missing_columns(wanted: Mapping[str, str], names: Sequence[str], place: str)
         for name, reason in wanted.items()
         if name not in names
     ]
+
+
+def missing_fields(fields: Sequence[str], aliases: Mapping[str, Sequence[str]]) -> str:
+    """The message for missing fields of a shape, with the names that they may have."""
+    shown = " and ".join(
+        f"'{name}' (or {', '.join(aliases[name])})" if aliases[name] else f"'{name}'"
+        for name in fields
+    )
+    verb = "columns {} are" if len(fields) > 1 else "column {} is"
+    return f"the {verb.format(shown)} missing"
 
 
 def wrong_field_count(found: int, expected: int, delimiter: str) -> str:

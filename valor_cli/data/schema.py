@@ -127,6 +127,19 @@ def path_of(name: str) -> Path:
     return tuple(path) if path and isinstance(path[0], str) else (name,)
 
 
+def mapped_columns(columns: Mapping[str, str], names: Collection[str]) -> dict[str, str]:
+    """The columns that must be there for mapped ones, each with its purpose.
+
+    Args:
+        columns: Standard name to the file's own name or path.
+        names: The columns of the file.
+    """
+    return {
+        name if name in names else str(path_of(name)[0]): f"for {standard}"
+        for standard, name in columns.items()
+    }
+
+
 def dotted(path: Path) -> str:
     """A path as it is written."""
     return "".join(f"[{one}]" if isinstance(one, int) else f".{one}" for one in path)[1:]

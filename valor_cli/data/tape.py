@@ -136,6 +136,11 @@ class Column:
         return self.tape.kind[self.node]
 
     @property
+    def is_cells(self) -> bool:
+        """Whether the values are cells of a table: texts, or null where they are empty."""
+        return self.tape.number is None
+
+    @property
     def length(self) -> Ints:
         """(n,) bytes of each text."""
         return (self.tape.end[self.node] - self.tape.start[self.node]).astype(np.int64)

@@ -19,13 +19,11 @@ from valor_cli.data.shapes.scores.joined import (
 )
 from valor_cli.data.shapes.scores.layout import known_names, layout_of
 from valor_cli.data.shapes.scores.rows import ScoreRows
-from valor_cli.data.shapes.scores.schema import ALIASES
+from valor_cli.data.shapes.scores.schema import ALIASES, CLASSES_HINT
 from valor_cli.data.shapes.scores.score_file import ScoreFile, ScoreReading, Side
 from valor_cli.data.source.inputs import expanded_tables
 from valor_cli.data.table import LINE
 from valor_cli.errors import DataError, Problem
-
-_CLASSES = "Name the columns that are classes under `data: classes:`."
 
 
 def read_scores(
@@ -127,4 +125,4 @@ def _check_classes(found: ScoreFile) -> None:
         if not seen[code]
     ]
     if problems:
-        raise DataError(problems, hint=_CLASSES)
+        raise DataError(problems, hint=CLASSES_HINT)

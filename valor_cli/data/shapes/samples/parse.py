@@ -186,7 +186,7 @@ class SampleParser:
                 column, unread = _listed_cells(column, field.type, joined_by)
                 wrong |= unread
             if field.type == "amount":
-                amounts[field.name] = _amounts(found, wrong, cells=cells)
+                amounts[field.name] = _amounts(found, wrong)
             elif field.type == "logprobs":
                 logprobs = _logprobs(column, wrong)
             elif field.type == "contexts":
@@ -199,7 +199,7 @@ class SampleParser:
                 ruled = found.named(lambda name: name.startswith("__"))
                 lists[field.name] = _expected(answers, ruled) if ruled.any() else answers
             else:
-                texts[field.name] = _texts(column, field.type, wrong, cells=cells)
+                texts[field.name] = _texts(column, field.type, wrong)
         return SampleColumns(
             texts,
             lists,
@@ -332,16 +332,16 @@ def _saved_by_deepeval(names: Collection[str]) -> bool:
     return next(iter(names), "") == "input" and known <= set(names)
 
 
-def _texts(column: Column, kind: str, wrong: Bools, *, cells: bool) -> TextColumn:
+def _texts(column: Column, kind: str, wrong: Bools) -> TextColumn:
     """One text of each row."""
     there = column.is_of(*SCALARS)
     if kind == "id":
         there = column.is_of(TEXT, NUMBER)
-        wrong |= (~there & (~column.is_of(*NOTHING) | cells)) | column.holding(0)
+        wrong |= (~there & (~column.is_of(*NOTHING) | column.is_cells)) | column.holding(0)
         wrong |= column.is_of(TEXT) & (column.length == 0)
     elif kind == "any":
         # An empty cell is an empty answer.
-        there |= column.is_of(NULL) & cells
+        there |= column.is_of(NULL) & column.is_cells
         rows = np.flatnonzero(column.is_of(LIST, OBJECT))
         if len(rows):
             wrong[rows] |= column.take(rows).holds(INVALID)
@@ -434,12 +434,12 @@ def _expected(lists: ListColumn, ruled: Bools) -> ListColumn:
     )
 
 
-def _amounts(found: _Found, wrong: Bools, *, cells: bool) -> Floats:
+def _amounts(found: _Found, wrong: Bools) -> Floats:
     """The number of each row; NaN for none."""
     column = found.column
     value, read = column.numbers()
     nothing = column.is_of(*NOTHING)
-    if cells:
+    if column.is_cells:
         left = np.flatnonzero(~read)
         nothing[left] = column.take(left).blank()
     wrong |= ~nothing & (~read | (value < 0))

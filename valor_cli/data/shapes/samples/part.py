@@ -8,17 +8,15 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from valor_cli.data.column_names import listed, missing_columns
+from valor_cli.data.column_names import COLUMNS_HINT, listed, missing_columns
 from valor_cli.data.partition.pieces import Span
-from valor_cli.data.schema import path_of
+from valor_cli.data.schema import mapped_columns
 from valor_cli.data.shapes.samples.columns import SampleColumns
 from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading
 from valor_cli.data.shapes.samples.schema import SCHEMA
 from valor_cli.data.table import LINE, SKIP_HINT, Problems, stop_on
 from valor_cli.errors import DataError, Problem
 from valor_cli.results import InputFile
-
-COLUMNS_HINT: Final = "Map other names under `data: columns:`, as {%s: my_column}."
 
 _PLAIN_CONTEXTS: Final = (
     "contexts written as one text, not as a list, count as one context each: {count:,} rows; "
@@ -128,11 +126,7 @@ def check_names(names: Sequence[str], reading: SampleReading, place: str) -> Non
     Raises:
         DataError: It has not.
     """
-    mapped = {
-        name if name in names else str(path_of(name)[0]): f"for {standard}"
-        for standard, name in reading.columns.items()
-    }
-    if problems := missing_columns(mapped, names, place):
+    if problems := missing_columns(mapped_columns(reading.columns, names), names, place):
         raise DataError(problems)
     if not SCHEMA.layout(names, reading.columns):
         message = f"no column is one that text samples have; there is: {listed(names)}"

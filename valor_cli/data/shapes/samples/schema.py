@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from valor_cli.data.schema import Field, Path, Schema, plain_name, value_at
+from valor_cli.data.schema import Field, Path, Schema, path_of, plain_name, value_at
 
 SCHEMA: Final = Schema(
     Field(
@@ -136,7 +136,7 @@ def metadata_at(record: Mapping[str, Any], name: str) -> Path | None:
         inner = record.get(outer)
         if isinstance(inner, dict) and name in inner:
             return (outer, name)
-    path = tuple(name.split("."))
+    path = path_of(name)
     if len(path) > 1 and path[0] in record and value_at(record, path) is not None:
         return path
     return None

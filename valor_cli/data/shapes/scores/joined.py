@@ -20,6 +20,7 @@ from valor_cli.data.partition.pieces import Span, UnsplittableError
 from valor_cli.data.partition.shards import minority_parts
 from valor_cli.data.shapes.scores.columns import too_wide
 from valor_cli.data.shapes.scores.layout import ScoreLayout, unread_column_warnings
+from valor_cli.data.shapes.scores.schema import CLASSES_HINT
 from valor_cli.data.shapes.scores.score_file import ScoreFile, Side
 from valor_cli.data.table import Columns, Table, places_in
 from valor_cli.data.tape import Ints
@@ -100,8 +101,7 @@ def _classes(parts: Sequence[ScoreFile]) -> tuple[str, ...]:
 def _other_classes(part: ScoreFile, usual: ScoreFile) -> DataError:
     other = sorted(set(part.classes) ^ set(usual.classes))
     message = f"its columns are other classes than those of {usual.path}: {listed(other)}"
-    hint = "Name the columns that are classes under `data: classes:`."
-    return DataError(Problem(part.path, message), hint=hint)
+    return DataError(Problem(part.path, message), hint=CLASSES_HINT)
 
 
 def _keys(parts: Sequence[ScoreFile]) -> tuple[str | None, ...]:

@@ -20,10 +20,17 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from valor_cli.data.batch import RowFile
-from valor_cli.data.column_names import duplicate_columns, indicator_in, listed, missing_columns
+from valor_cli.data.column_names import (
+    COLUMNS_HINT,
+    duplicate_columns,
+    indicator_in,
+    listed,
+    missing_columns,
+    missing_fields,
+)
 from valor_cli.data.json_records import json_cell
-from valor_cli.data.schema import Path, cell_of, dotted
-from valor_cli.data.shapes.scores.schema import ALIASES, SCHEMA
+from valor_cli.data.schema import Path, cell_of, dotted, mapped_columns
+from valor_cli.data.shapes.scores.schema import ALIASES, CLASSES_HINT, SCHEMA
 from valor_cli.data.shapes.scores.score_file import ScoreReading, Side
 from valor_cli.data.shapes.scores.typed import check_types, lists_predictions
 from valor_cli.errors import DataError, Problem
@@ -48,12 +55,11 @@ _READ: Final[Mapping[Side, tuple[str, ...]]] = {
 """The columns that are read of each side."""
 
 NAME_CLASSES: Final = "; name the columns that are classes under `data: classes:`"
-_NO_FORM: Final = "Name the columns that are classes under `data: classes:`."
 _FORMS: Final = (
     "a column 'prediction' (or {}), pairs of columns (prediction_1, score_1, …) or one column "
     "for each class"
 ).format(", ".join(ALIASES["prediction"]))
-_MAP_HINT: Final = "Map other names under `data: columns:`, as {label: my_column}."
+_MAP_HINT: Final = COLUMNS_HINT % "label"
 _INDICATED_HINT: Final = (
     " If each label has a column of 0 and 1, write `multi_label: true` under `data:`."
 )
@@ -224,11 +230,11 @@ def _of_table(file: RowFile, side: Side, reading: ScoreReading) -> ScoreLayout:
         message = "labels between separators are not read beside predictions that are JSON"
         raise DataError(Problem(place, message), hint="Write the labels as JSON lists, too.")
     mapped = {
-        name if name in names else name.split(".")[0]: f"for {standard}"
+        standard: name
         for standard, name in reading.columns.items()
         if standard != "predictions" or file.form == "typed"
     }
-    wanted = mapped | dict.fromkeys(metadata, "for this metadata")
+    wanted = mapped_columns(mapped, names) | dict.fromkeys(metadata, "for this metadata")
     there = [*names, *(name for name in within if name in metadata and name not in names)]
     if problems := [*duplicate_columns(names, place), *missing_columns(wanted, there, place)]:
         raise DataError(problems)
@@ -238,8 +244,7 @@ def _of_table(file: RowFile, side: Side, reading: ScoreReading) -> ScoreLayout:
     indicators = _indicators(columns, indicating)
     needed = ["sample_id", *([] if side == "predictions" or indicators else ["label"])]
     if missing := [name for name in needed if name not in found]:
-        first = "the first line names these" if file.form == "cells" else "there is"
-        message = f"{_missing(missing)} ({first}: {listed(names)})"
+        message = f"{missing_fields(missing, ALIASES)} ({file.listing(names)})"
         unnamed = file.form == "cells" and found.keys().isdisjoint(_READ[side])
         hint = _NO_HEADER if unnamed else _MAP_HINT
         if missing == ["label"] and len(indicating) > 1:
@@ -337,7 +342,7 @@ def _form(columns: _Columns) -> tuple[tuple[str, ...], Pairs]:
         elif classes:
             score = dotted(columns.found["score"])
             message += f"; {score} is a class, or the score of a label that no column names"
-        raise columns.fault(message, _NO_FORM)
+        raise columns.fault(message, CLASSES_HINT)
     return classes, ()
 
 
@@ -392,12 +397,6 @@ def unread_column_warnings(
     left = [name for name in columns if side == "predictions" or name in seen]
     message = f"{path}: columns that are not among `classes` are not read: {listed(left)}"
     return [message] * bool(left)
-
-
-def _missing(missing: Sequence[str]) -> str:
-    shown = " and ".join(f"'{name}' (or {', '.join(ALIASES[name])})" for name in missing)
-    verb = "columns {} are" if len(missing) > 1 else "column {} is"
-    return f"the {verb.format(shown)} missing"
 
 
 def _of_rows(rows: Iterator[Mapping[str, Any]], side: Side, reading: ScoreReading) -> ScoreLayout:
