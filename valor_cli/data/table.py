@@ -116,6 +116,11 @@ def placed(path: str, place: str, row: int, key: str = "") -> str:
     return f"{where}{dot}{key}" if key else where
 
 
+def named_row(place: str, row: int) -> str:
+    """A row, for the message on another one of its file: "line 17", "row 17", "results[17]"."""
+    return f"line {row}" if place == LINE else place.format(row=row)
+
+
 class Problems:
     """Problems in the rows of a file: the first of each cause are kept, all counted.
 
@@ -153,15 +158,19 @@ class Problems:
             kept[at] = dataclasses.replace(kept[at], more=self._causes[cause] - listed[cause])
         return kept
 
-    def number(self, row: int) -> int:
+    def row(self, row: int) -> str:
+        """A row, for the message on another one."""
+        return named_row(self.place, self._number(row))
+
+    def add(self, row: int, key: str, message: str) -> None:
+        """Record a problem of a row; `key` says where in it ("references[2]")."""
+        self.keep(placed(self.path, self.place, self._number(row), key), key, message)
+
+    def _number(self, row: int) -> int:
         """The number of a row in the file."""
         if self._above is not None:
             self._count, self._above = self._above(), None
         return self._count + row
-
-    def add(self, row: int, key: str, message: str) -> None:
-        """Record a problem of a row; `key` says where in it ("references[2]")."""
-        self.keep(placed(self.path, self.place, self.number(row), key), key, message)
 
     def add_rows(self, rows: Iterable[tuple[int, Sequence[tuple[str, str]]]]) -> None:
         """Record what is wrong with rows, each with its faults, in the order of their numbers."""

@@ -23,11 +23,16 @@ from valor_cli.data.shapes.samples.columns import SampleColumns
 from valor_cli.data.shapes.samples.logs import SPANS, is_log, rows_of_document, rows_of_log
 from valor_cli.data.shapes.samples.other_tools import is_promptfoo
 from valor_cli.data.shapes.samples.parse import SampleParser
-from valor_cli.data.shapes.samples.part import PartOfFile, check_names, whole_file
-from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading
+from valor_cli.data.shapes.samples.sample_file import (
+    PartOfFile,
+    SampleFile,
+    SampleReading,
+    check_names,
+    file_of_parts,
+)
 from valor_cli.data.shapes.samples.schema import ALIASES, LOGPROBS, NESTED, PEER_METADATA, SCHEMA
 from valor_cli.data.source.inputs import expanded_tables
-from valor_cli.data.table import LINE, SKIP_HINT, Problems, stop_on
+from valor_cli.data.table import LINE, SKIP_HINT, Problems, named_row, placed, stop_on
 from valor_cli.data.value_rows import ValueFile
 from valor_cli.errors import DataError, Problem
 
@@ -81,8 +86,14 @@ def read_sample_file(path: str, reading: SampleReading, format: str) -> SampleFi
     """
     file = open_sample_rows(path, reading, format)
     part = _parsed(file, reading, None, Problems(path, file.place))
-    place = LINE if file.place == LINE else f": {file.place}"
-    return whole_file(path, part, reading, file.sha256, place)
+    head = file_of_parts(path, [part], reading)
+    return structs.replace(
+        head,
+        rows=part.rows,
+        numbers=part.numbers,
+        files=[structs.replace(head.files[0], sha256=file.sha256)],
+        places=(file.place,),
+    )
 
 
 def read_sample_part(piece: Piece, reading: SampleReading, format: str) -> PartOfFile:  # noqa: A002
@@ -235,7 +246,7 @@ def _called_by_place(file: SampleFile) -> SampleFile:
     folder = os.path.commonpath([os.path.dirname(one) for one in paths])
     names = [os.path.relpath(one, folder or None) for one in paths]
     places = zip(rows.file.tolist(), rows.line, strict=True)
-    ids = [names[at] + file.places[at].format(row=line) for at, line in places]
+    ids = [placed(names[at], file.places[at], line) for at, line in places]
     warning = (
         f"{file.path}: rows have no sample_id; with files left out they are called by file and "
         f"line ({quoted(ids[0])} …), not by number"
@@ -296,5 +307,4 @@ def _beside(file: SampleFile, one: tuple[int, int], other: tuple[int, int]) -> s
     at, line = one
     if at != other[0]:
         return file.place(at, line)
-    place = file.places[at]
-    return f"line {line}" if place == LINE else place.format(row=line).lstrip(": ")
+    return named_row(file.places[at], line)

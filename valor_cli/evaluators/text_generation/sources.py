@@ -14,8 +14,12 @@ from valor_cli.data.column_names import listed, quoted
 from valor_cli.data.inputs.samples import joined_files
 from valor_cli.data.partition.pieces import UnsplittableError, seamless
 from valor_cli.data.shapes.samples.columns import SampleColumns
-from valor_cli.data.shapes.samples.part import PartOfFile, file_of_parts
-from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading
+from valor_cli.data.shapes.samples.sample_file import (
+    PartOfFile,
+    SampleFile,
+    SampleReading,
+    file_of_parts,
+)
 from valor_cli.errors import DataError, Problem
 from valor_cli.evaluators.text_generation.inputs import TextInputs
 from valor_cli.evaluators.text_generation.piece_summary import PieceSummary, SamplePiece

@@ -56,7 +56,7 @@ def distinct_id(
     """An id that must be unique; `seen` holds the rows of earlier ids, and gets this one."""
     found = identifier(value, kind, problems, row, key)
     if found is not None and seen.setdefault(found, row) != row:
-        where = problems.place.format(row=seen[found])
+        where = problems.row(seen[found])
         problems.add(row, key, f"duplicate id {quoted(found)}, first at {where}")
         return None
     return found

@@ -19,8 +19,7 @@ from valor_cli.data.partition.pieces import Span
 from valor_cli.data.schema import Path, column_at, dotted, path_of
 from valor_cli.data.shapes.samples.columns import Logprobs, SampleColumns, numbered
 from valor_cli.data.shapes.samples.other_tools import expected_answer, one_shape, other_tools
-from valor_cli.data.shapes.samples.part import ALL, PartOfFile
-from valor_cli.data.shapes.samples.sample_file import SampleReading
+from valor_cli.data.shapes.samples.sample_file import ALL, PartOfFile, SampleReading
 from valor_cli.data.shapes.samples.schema import (
     LOGPROB,
     LOGPROBS,

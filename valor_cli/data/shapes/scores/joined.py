@@ -20,6 +20,7 @@ from valor_cli.data.partition.pieces import Span, UnsplittableError
 from valor_cli.data.partition.shards import minority_parts
 from valor_cli.data.shapes.scores.columns import too_wide
 from valor_cli.data.shapes.scores.layout import ScoreLayout, unread_column_warnings
+from valor_cli.data.shapes.scores.samples import order_of_samples, sample_begins
 from valor_cli.data.shapes.scores.schema import CLASSES_HINT
 from valor_cli.data.shapes.scores.score_file import ScoreFile, Side
 from valor_cli.data.table import Columns, Table, places_in
@@ -153,10 +154,8 @@ def _check_distinct(samples: Table, keys: Sequence[str | None]) -> None:
     order = order_of(ids)
     if begins(ids[order]).all():
         return
-    rank = np.empty(len(ids), np.int64)
-    rank[order] = np.cumsum(begins(ids[order]))
-    order = np.lexsort((key, rank))
-    again = ~(begins(rank[order]) | begins(key[order]))
+    order = order_of_samples(ids, key)
+    again = ~sample_begins(ids[order], key[order])
     if not again.any():
         return
     problems: list[Problem] = []

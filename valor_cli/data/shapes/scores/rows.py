@@ -23,7 +23,7 @@ from valor_cli.data.shapes.scores.layout import INNER, ScoreLayout
 from valor_cli.data.shapes.scores.parse import ScoreFields, ScoreParser
 from valor_cli.data.shapes.scores.samples import Named, one_a_sample
 from valor_cli.data.shapes.scores.score_file import ScoreFile, Side
-from valor_cli.data.table import LINE, SKIP_HINT, Columns, Problems, Table, stop_on
+from valor_cli.data.table import SKIP_HINT, Columns, Problems, Table, stop_on
 from valor_cli.data.tape import ABSENT, OBJECT, TEXT, Column
 from valor_cli.data.value_rows import batch_of
 from valor_cli.kernels.columns.spans import Vocabulary
@@ -122,7 +122,6 @@ class ScoreRows:
             self._keys.names,
             truth=layout.name("label"),
             key=layout.name("label_key"),
-            place="line {row}" if place == LINE else place,
         )
         samples = one_a_sample(self._gathered.columns(), named, between, long=layout.long)
         if apart and between.total:
