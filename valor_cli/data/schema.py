@@ -145,9 +145,8 @@ def dotted(path: Path) -> str:
     return "".join(f"[{one}]" if isinstance(one, int) else f".{one}" for one in path)[1:]
 
 
-def value_at(record: Mapping[str, Any], path: Path) -> Any:
-    """The value at a path; None if absent."""
-    value: Any = record
+def value_at(value: Any, path: Sequence[str | int]) -> Any:
+    """The value at a path in a record, or in any value of JSON; None if absent."""
     for key in path:
         if isinstance(key, int):
             value = value[key] if isinstance(value, list) and key < len(value) else None

@@ -8,7 +8,7 @@ makes one of Python values, and is what both are compared with.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
@@ -353,9 +353,9 @@ def _inside(parent: Spans, rows: Spans) -> tuple[Nodes, Nodes]:
 
 def taken(columns: T, chosen: Bools | Ints) -> T:
     """The same rows of each of some columns and arrays, which are fields of a named tuple."""
-    return type(columns)(
-        *(one.take(chosen) if isinstance(one, Column) else one[chosen] for one in columns)
-    )
+    picked = [one.take(chosen) if isinstance(one, Column) else one[chosen] for one in columns]
+    make: Callable[..., T] = type(columns)
+    return make(*picked)
 
 
 def nth(count: Ints, items: Column, position: int) -> Column:
@@ -505,11 +505,18 @@ def tape_of_nodes(
     """
     names = [name.encode() for name in keys]
     ends = sum(map(len, text)) + np.cumsum([0, *map(len, names)])
-    spans = (side.astype(np.int32, copy=False) for side in (start, end))
-    holders = (side.astype(np.int32, copy=False) for side in (parent, key))
-    own = (side.astype(np.int32) for side in (ends[:-1], ends[1:]))
-    content = b"".join([*text, *names])
-    return Tape(content, kind.astype(np.uint8, copy=False), *spans, number, *holders, keys, *own)
+    return Tape(
+        b"".join([*text, *names]),
+        kind.astype(np.uint8, copy=False),
+        start.astype(np.int32, copy=False),
+        end.astype(np.int32, copy=False),
+        number,
+        parent.astype(np.int32, copy=False),
+        key.astype(np.int32, copy=False),
+        keys,
+        ends[:-1].astype(np.int32),
+        ends[1:].astype(np.int32),
+    )
 
 
 def tape_of_some(values: Sequence[Any]) -> tuple[Column, Bools]:

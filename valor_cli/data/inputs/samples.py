@@ -18,7 +18,7 @@ from valor_cli.data.formats.tables import check_format, format_of, open_rows
 from valor_cli.data.json_records import Record
 from valor_cli.data.partition.pieces import Piece, UnsplittableError
 from valor_cli.data.partition.shards import read_joined
-from valor_cli.data.schema import Path, path_of
+from valor_cli.data.schema import Path
 from valor_cli.data.shapes.samples.columns import SampleColumns
 from valor_cli.data.shapes.samples.logs import SPANS, is_log, rows_of_document, rows_of_log
 from valor_cli.data.shapes.samples.other_tools import is_promptfoo
@@ -30,7 +30,7 @@ from valor_cli.data.shapes.samples.sample_file import (
     check_names,
     file_of_parts,
 )
-from valor_cli.data.shapes.samples.schema import ALIASES, LOGPROBS, NESTED, PEER_METADATA, SCHEMA
+from valor_cli.data.shapes.samples.schema import ALIASES, LOGPROBS, SCHEMA, metadata_ways
 from valor_cli.data.source.inputs import expanded_tables
 from valor_cli.data.table import LINE, SKIP_HINT, Problems, named_row, placed, stop_on
 from valor_cli.data.value_rows import ValueFile
@@ -206,11 +206,8 @@ def _columns(file: RowFile, reading: SampleReading) -> list[Path]:
         if standard != LOGPROBS or reading.logprobs:
             wanted += ways
     for name in reading.metadata:
-        own: list[Path] = [(key,) for key in (name, PEER_METADATA + name) if key in names]
-        wanted += own or [(outer, name) for outer in NESTED if outer in names]
-        path = path_of(name)
-        if not own and len(path) > 1 and path[0] in names:
-            wanted.append(path)
+        ways, paths = metadata_ways(names, name)
+        wanted += [way for way in ways if len(way) == 1] or [*ways, *paths]
     return wanted
 
 

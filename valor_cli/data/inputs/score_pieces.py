@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.data.batch import Part, RowFile, TypedReading
-from valor_cli.data.formats.tables import FORMATS, format_of
+from valor_cli.data.formats.tables import can_cut, format_of
 from valor_cli.data.inputs.scores import open_score_rows, read_score_rows
 from valor_cli.data.partition.pieces import Piece, Span, UnsplittableError, line_above, rest_of
 from valor_cli.data.shapes.scores.joined import ScorePart
@@ -63,7 +63,7 @@ def read_score_piece(
     path, found = piece.path, format or format_of(piece.path)
     if piece.end is None:
         return read_score_rows(path, side, reading, found)
-    if not FORMATS[found].can_cut:
+    if not can_cut(found):
         raise UnsplittableError
     file = open_score_rows(path, reading, found)
     layout = layout_of(file, side, reading)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import Final, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
 from msgspec.structs import replace
 
@@ -126,11 +126,10 @@ def read_joined(
     found = join(path, parts)
     if not left_out.files:
         return found
-    return replace(
-        found,
-        files=[*found.files, *left_out.files],
-        warnings=[*left_out.warnings, *found.warnings],
-    )
+    struct: Any = found
+    files, warnings = [*found.files, *left_out.files], [*left_out.warnings, *found.warnings]
+    whole: R = replace(struct, files=files, warnings=warnings)
+    return whole
 
 
 def minority_parts(

@@ -277,6 +277,7 @@ def test_a_whole_input_is_read_as_ever() -> None:
         part = read_score_piece(Piece(written(text, name)), "ground_truth", ScoreReading())
         assert (part.facts.span, part.facts.samples) == (None, 1)
         assert len(part.file.files[0].sha256 or "") == 64
-    # A list has no lines to begin with.
-    with pytest.raises(UnsplittableError):
-        read_score_piece(Piece("a.json", 0, 9), "ground_truth", ScoreReading())
+    # A list has no lines to begin with, and of what a package reads they are not known.
+    for format in ("json", "a_package.its_format"):  # noqa: A001 - as in YAML
+        with pytest.raises(UnsplittableError):
+            read_score_piece(Piece("a.json", 0, 9), "ground_truth", ScoreReading(), format)

@@ -16,19 +16,18 @@ from msgspec.structs import replace
 
 from valor_cli.data.batch import Batch, Block, FaultyRow
 from valor_cli.data.partition.pieces import Span
-from valor_cli.data.schema import Path, column_at, dotted, path_of
+from valor_cli.data.schema import Path, column_at, dotted
 from valor_cli.data.shapes.samples.columns import Logprobs, SampleColumns, numbered
 from valor_cli.data.shapes.samples.other_tools import expected_answer, one_shape, other_tools
 from valor_cli.data.shapes.samples.sample_file import ALL, PartOfFile, SampleReading
 from valor_cli.data.shapes.samples.schema import (
     LOGPROB,
     LOGPROBS,
-    NESTED,
-    PEER_METADATA,
     ROUNDING,
     SCHEMA,
     TEXT_KEYS,
     in_milliseconds,
+    metadata_ways,
 )
 from valor_cli.data.shapes.samples.values import (
     RowCheck,
@@ -296,8 +295,8 @@ def of_one_shape(batch: Batch) -> Iterator[tuple[Batch, Bools]]:
         lambda some: batch.records(kept[some].tolist()),
     )
     yield others, broken[kept]
-    shaped = batch_of([ours[at] for at in changed], batch.line[at_row], batch.number[at_row], [])
-    as_written = replace(shaped, records=lambda some: [records[changed[at]] for at in some])
+    converted = batch_of([ours[at] for at in changed], batch.line[at_row], batch.number[at_row], [])
+    as_written = replace(converted, records=lambda some: [records[changed[at]] for at in some])
     yield as_written, np.zeros(len(changed), np.bool_)
 
 
@@ -314,12 +313,11 @@ def _found(batch: Batch, ways: Sequence[Path]) -> _Found | None:
 
 def _metadata_of(batch: Batch, name: str) -> Column:
     """The values of a metadata name: under a key, in a metadata object, or at a path."""
-    there, path = batch.names, path_of(name)
-    columns = [batch.column(key) for key in (name, PEER_METADATA + name) if key in there]
-    columns += [batch.column(outer).field(name) for outer in NESTED if outer in there]
-    if len(path) > 1 and path[0] in there:
-        nested = column_at(batch.column(str(path[0])), path[1:])
-        columns.append(nested.where(~nested.is_of(NULL)))
+    ways, paths = (
+        [column_at(batch.column(str(key)), path) for key, *path in some]
+        for some in metadata_ways(batch.names, name)
+    )
+    columns = [*ways, *(one.where(~one.is_of(NULL)) for one in paths)]
     if not columns:
         return Column(tape_of([]).tape, np.full(len(batch), -1, np.int64))
     return reduce(Column.or_else, columns)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -19,7 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from valor_cli.data.batch import RowFile
+from valor_cli.data.batch import Kind, RowFile
 from valor_cli.data.column_names import (
     COLUMNS_HINT,
     duplicate_columns,
@@ -63,6 +63,7 @@ _MAP_HINT: Final = COLUMNS_HINT % "label"
 _INDICATED_HINT: Final = (
     " If each label has a column of 0 and 1, write `multi_label: true` under `data:`."
 )
+_NUMBERS: Final[Sequence[Kind]] = ("whole", "decimal", "float")
 _NO_HEADER: Final = "The first line must name the columns. " + _MAP_HINT
 
 
@@ -282,21 +283,21 @@ def _in_cells(file: RowFile, ways: Sequence[Path]) -> bool:
 
 
 def _numeric(file: RowFile) -> set[str]:
-    """The columns that hold numbers, as their types or the first row have it."""
-    if file.form == "typed":
-        numbers = ("whole", "decimal", "float")
-        return {name for name, kind in file.types.items() if kind.kind in numbers}
-    first = next(file.first_rows(), {})
-    return {name for name, cell in first.items() if _is_number(cell)}
+    """The columns that hold numbers."""
+    return _holding(file, _NUMBERS, _is_number)
 
 
 def _indicating(file: RowFile) -> set[str]:
-    """The columns that may say by 0 and 1 whether a sample has a label; as `_numeric` has it."""
+    """The columns that may say by 0 and 1 whether a sample has a label."""
+    return _holding(file, (*_NUMBERS, "truth"), lambda cell: indicator_in(cell) is not None)
+
+
+def _holding(file: RowFile, kinds: Collection[Kind], holds: Callable[[str], bool]) -> set[str]:
+    """The columns of some types; of cells, those for whose first something holds."""
     if file.form == "typed":
-        kinds = ("whole", "decimal", "float", "truth")
         return {name for name, kind in file.types.items() if kind.kind in kinds}
     first = next(file.first_rows(), {})
-    return {name for name, cell in first.items() if indicator_in(cell) is not None}
+    return {name for name, cell in first.items() if holds(cell)}
 
 
 def _indicators(columns: _Columns, indicating: Collection[str]) -> tuple[str, ...]:

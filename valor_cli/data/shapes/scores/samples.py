@@ -337,4 +337,4 @@ def _scores(columns: ScoreColumns, starts: Ints) -> Scores | None:
         rows = label.reshape(-1, width)
         if (rows[0] == rows[-1]).all() and (rows == rows[0]).all():
             return DenseScores(rows[0].astype(np.int64), score.reshape(-1, width))
-    return SparseScores(np.append(0, np.cumsum(counts)), label, score)
+    return SparseScores(np.append(0, np.cumsum(counts)), label.astype(np.int32, copy=False), score)
