@@ -24,7 +24,7 @@ from valor_cli.data.formats.folders import digest_of, no_metadata, text_of
 from valor_cli.data.formats.images import image_size
 from valor_cli.data.formats.yolo_dataset import LabelFile, LabelFiles, label_files
 from valor_cli.data.shapes.objects.known_images import KnownImages, sizes_of
-from valor_cli.data.shapes.objects.object_file import ObjectFile, Piece, Role, text_column
+from valor_cli.data.shapes.objects.object_file import ObjectFile, Piece, Role
 from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.data.shapes.objects.rows import Frame, ImageRows, object_file
 from valor_cli.data.shapes.objects.scene import Scene, WriteOptions, Written
@@ -41,7 +41,6 @@ from valor_cli.kernels.geometry.shapes import (
     Polygons,
     Shapes,
 )
-from valor_cli.results import InputFile
 
 Flags: TypeAlias = NDArray[np.bool_]
 
@@ -93,16 +92,13 @@ def read_objects(path: str, role: Role, how: Reading) -> ObjectFile:
     paths = [one.path for one in source.files]
     if how.invalid == "error":
         stop_on([lines.problems(path, paths)], SKIP_HINT)
-    skipped = lines.found - len(piece.shapes)
     return object_file(
         path,
         piece,
-        images=images.table(path, "image {row}"),
-        image_ids=text_column(images.ids),
-        labels=source.names,
-        files=[InputFile(path, digest_of(digests), lines.found, skipped)],
-        skipped=skipped,
-        image_names="file",
+        images,
+        source.names,
+        found=lines.found,
+        sha256=digest_of(digests),
         parts=Parts([(one, LINE) for one in paths], piece.columns["image"]),
         warnings=source.warnings,
         class_names=source.names,
