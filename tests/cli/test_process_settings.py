@@ -48,7 +48,7 @@ UNUSED: dict[str, tuple[tuple[str, ...], Any, set[str]]] = {
         "coco",
         {
             *("PIL", "xml", "shapely", "pycocotools", "numpy.ma", "rich", "zstandard"),
-            *("valor_cli.data.formats.jsonl.objects", "valor_cli.pipeline.streaming"),
+            *("valor_cli.data.formats.json.object_writer", "valor_cli.pipeline.streaming"),
             *("valor_cli.pipeline.calibration.calibrate", "valor_cli.pipeline.estimate"),
         },
     ),

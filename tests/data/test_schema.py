@@ -7,9 +7,9 @@ import pytest
 
 from valor_cli.data.json_records import parsed
 from valor_cli.data.schema import Field, Path, Schema, column_at, dotted, path_of, value_at
-from valor_cli.data.table import LINE, Table, places_in
+from valor_cli.data.table import LINE, Problems, Table, places_in, stop_on
 from valor_cli.data.tape import tape_of
-from valor_cli.data.values import Problems, describe, stop_on
+from valor_cli.data.values import describe
 from valor_cli.errors import DataError
 
 SCHEMA = Schema(
@@ -109,9 +109,11 @@ def test_values_are_named_as_json_has_them(value: object, words: str) -> None:
 
 
 def test_problems_of_several_lists_are_one_error() -> None:
-    images, annotations = Problems("gt.json", "images"), Problems("gt.json", "annotations")
+    images, annotations = (
+        Problems("gt.json", f"{name}[{{row}}]") for name in ("images", "annotations")
+    )
     stop_on([images, annotations])
-    images.add(3, ".id", "is odd")
+    images.add(3, "id", "is odd")
     for row in range(30):
         annotations.add(row, "", "is bad")
     with pytest.raises(DataError) as caught:

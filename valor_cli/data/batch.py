@@ -9,12 +9,14 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 import numpy as np
 from msgspec import Struct
 
+from valor_cli.data.column_names import listed
 from valor_cli.data.json_records import Record
 from valor_cli.data.partition.pieces import Piece, Span, span_of_lines
 from valor_cli.data.schema import Path, first_at
-from valor_cli.data.source.files import TextSource
+from valor_cli.data.source.files import TextSource, blocks_of_lines
 from valor_cli.data.table import LINE
 from valor_cli.data.tape import Column, Ints, tape_of
+from valor_cli.data.values import shortened
 
 Form: TypeAlias = Literal["cells", "typed", "json"]
 """What the values of rows are: texts of a table, columns with types, or JSON, where each row has
@@ -43,6 +45,10 @@ Kind: TypeAlias = Literal[
 """What the values of a typed column are; those of a column of nulls alone are none."""
 
 
+_LONGEST_TYPE: Final = 60
+"""Characters of a type in a message."""
+
+
 class ColumnType(Struct, frozen=True):
     """The type of a column.
 
@@ -56,6 +62,11 @@ class ColumnType(Struct, frozen=True):
     kind: Kind
     written: str
     fields: Sequence[tuple[str, ColumnType]] = ()
+
+    @property
+    def shown(self) -> str:
+        """The type for a message."""
+        return shortened(self.written, _LONGEST_TYPE)
 
     def field(self, name: str) -> ColumnType | None:
         """The type of a field of a struct; None where there is none."""
@@ -189,9 +200,7 @@ class RowFile(ABC):
         types: The type of each column, of typed ones.
         place: How a row is named, as in `Table.place`.
         delimiter: What is between cells; a comma where there is nothing.
-        line: The number of the next line to read.
-        is_split: Whether a row was on several lines, or a quote no part of a quoted cell: a part of
-            the file cannot tell where its rows begin then.
+        line: The number of the next line to read; in a part, they are counted from its first.
     """
 
     path: str
@@ -202,25 +211,27 @@ class RowFile(ABC):
     place: str = LINE
     delimiter: str = ","
     line: int = 1
-    is_split: bool = False
+
+    def listing(self, names: Sequence[str]) -> str:
+        """Names of columns, for the message that others are missing."""
+        first = "the first line names these" if self.form == "cells" else "there is"
+        return f"{first}: {listed(names)}"
 
     @abstractmethod
     def first_rows(self) -> Iterator[Mapping[str, Any]]:
         """The first rows, by name; of typed columns none."""
 
     @abstractmethod
-    def blocks(
-        self, part: Part | None = None, line: int = 1, typed: TypedReading = ALL
-    ) -> Iterator[Block]:
+    def blocks(self, part: Part | None = None, typed: TypedReading = ALL) -> Iterator[Block]:
         """The rows, in order.
 
         Args:
             part: Which of them, as `part_of` says it; None for all.
-            line: The number of the first line of a part that is not the first.
             typed: What to read of typed columns.
 
         Raises:
             DataError: The file cannot be read on; a column to read is of a type that is not read.
+            UnsplittableError: The part cannot tell where its rows begin.
         """
 
     def part_of(self, piece: Piece) -> Part:
@@ -230,6 +241,16 @@ class RowFile(ABC):
             ValueError: The format is read as a whole (`RowFormat.can_cut`).
         """
         raise ValueError("a file that is parsed as a whole has no parts")
+
+    @staticmethod
+    def above(path: str, begin: int) -> int:
+        """By how much the numbers of lines are too low in the part of a file that begins there.
+
+        Raises:
+            DataError: The file cannot be read.
+            UnsplittableError: The part cannot tell where its rows begin.
+        """
+        return 0
 
     @property
     @abstractmethod
@@ -252,6 +273,11 @@ class TextRowFile(RowFile):
         """The lines that begin in a piece."""
         span = span_of_lines(piece)
         return Part(*span, span)
+
+    @staticmethod
+    def above(path: str, begin: int) -> int:
+        """How many lines stand above a part."""
+        return sum(block.count(b"\n") for block in blocks_of_lines(TextSource(path, (0, begin))))
 
     @property
     def sha256(self) -> str:

@@ -8,8 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from io import StringIO
 from typing import Any, Final
 
-from valor_cli.data.values import describe
+from valor_cli.data.values import describe, shortened
 from valor_cli.errors import DataError, Problem, did_you_mean, printable
+
+COLUMNS_HINT: Final = "Map other names under `data: columns:`, as {%s: my_column}."
 
 DELIMITERS: Final = ",;\t|"
 _LONGEST_FIELD = 2**31 - 1
@@ -54,9 +56,15 @@ def listed(names: Sequence[str]) -> str:
     return shown + (", …" if len(names) > _LISTED else "")
 
 
+def some_of(names: Iterable[str]) -> str:
+    """The first names in their order, for a message."""
+    ascending = sorted(names)
+    return ", ".join(map(printable, ascending[:3])) + (", …" if len(ascending) > 3 else "")
+
+
 def quoted(name: str) -> str:
     """A name for a message."""
-    return f"'{printable(name if len(name) <= _SHOWN else name[: _SHOWN - 1] + '…')}'"
+    return f"'{printable(shortened(name))}'"
 
 
 def check_mapped(columns: Mapping[str, str], known: Iterable[str]) -> None:
@@ -100,6 +108,16 @@ def missing_columns(wanted: Mapping[str, str], names: Sequence[str], place: str)
         for name, reason in wanted.items()
         if name not in names
     ]
+
+
+def missing_fields(fields: Sequence[str], aliases: Mapping[str, Sequence[str]]) -> str:
+    """The message for missing fields of a shape, with the names that they may have."""
+    shown = " and ".join(
+        f"'{name}' (or {', '.join(aliases[name])})" if aliases[name] else f"'{name}'"
+        for name in fields
+    )
+    verb = "columns {} are" if len(fields) > 1 else "column {} is"
+    return f"the {verb.format(shown)} missing"
 
 
 def wrong_field_count(found: int, expected: int, delimiter: str) -> str:

@@ -58,6 +58,14 @@ def parsed(content: bytes) -> Any:
     return _DECODER.decode(content.decode("utf-8"))
 
 
+def json_or_none(content: bytes) -> Any:
+    """The value of a JSON text, as of `parsed`; None if it is none."""
+    try:
+        return parsed(content)
+    except (json.JSONDecodeError, RecursionError):
+        return None
+
+
 def json_cell(cell: str) -> Any:
     """The value of a cell that holds JSON; of any other its text, and None of an empty one."""
     try:

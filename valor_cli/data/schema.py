@@ -127,14 +127,26 @@ def path_of(name: str) -> Path:
     return tuple(path) if path and isinstance(path[0], str) else (name,)
 
 
+def mapped_columns(columns: Mapping[str, str], names: Collection[str]) -> dict[str, str]:
+    """The columns that must be there for mapped ones, each with its purpose.
+
+    Args:
+        columns: Standard name to the file's own name or path.
+        names: The columns of the file.
+    """
+    return {
+        name if name in names else str(path_of(name)[0]): f"for {standard}"
+        for standard, name in columns.items()
+    }
+
+
 def dotted(path: Path) -> str:
     """A path as it is written."""
     return "".join(f"[{one}]" if isinstance(one, int) else f".{one}" for one in path)[1:]
 
 
-def value_at(record: Mapping[str, Any], path: Path) -> Any:
-    """The value at a path; None if absent."""
-    value: Any = record
+def value_at(value: Any, path: Sequence[str | int]) -> Any:
+    """The value at a path in a record, or in any value of JSON; None if absent."""
     for key in path:
         if isinstance(key, int):
             value = value[key] if isinstance(value, list) and key < len(value) else None

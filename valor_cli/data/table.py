@@ -1,8 +1,12 @@
-"""`Table`: columns of equal length with the source line of each row."""
+"""`Table`: columns of equal length with the place of each row; problems of rows at their places."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import dataclasses
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -10,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from valor_cli.data.values import Problems
+from valor_cli.errors import ALIKE, LISTED, DataError, Problem
 
 Columns: TypeAlias = dict[str, NDArray[Any]]
 InvalidRows: TypeAlias = Literal["error", "skip"]
@@ -23,6 +27,9 @@ ROW: Final = "row {row}"
 """The place of a row of a table that has no lines, counted from 1: "gt.parquet: row 17"."""
 
 SKIP_HINT = "Fix these rows, or set `on_invalid: skip` under `data:` to leave them out."
+
+_VARYING: Final = re.compile(r"""'[^']*'|"[^"]*"|\[\d+\]|[-+.\w]*\d[-+.\w]*|(?<=found ).*""")
+"""What differs in places and messages of one cause: names, numbers and what was found."""
 
 
 class Parts(NamedTuple):
@@ -109,10 +116,21 @@ def placed(path: str, place: str, row: int, key: str = "") -> str:
     return f"{where}{dot}{key}" if key else where
 
 
-class RowProblems(Problems):
-    """Problems in the rows of a file, whose `place` is as in `Table`."""
+def named_row(place: str, row: int) -> str:
+    """A row, for the message on another one of its file: "line 17", "row 17", "results[17]"."""
+    return f"line {row}" if place == LINE else place.format(row=row)
 
-    __slots__ = ("_above", "_count", "_place")
+
+class Problems:
+    """Problems in the rows of a file: the first of each cause are kept, all counted.
+
+    Attributes:
+        path: The file. Readers of folders change it as they go from file to file.
+        place: How a row is named, as in `Table`.
+        total: How many problems there are.
+    """
+
+    __slots__ = ("_above", "_causes", "_count", "_kept", "path", "place", "total")
 
     def __init__(self, path: str, place: str, above: Callable[[], int] | None = None) -> None:
         """Initialise.
@@ -122,16 +140,67 @@ class RowProblems(Problems):
             place: How a row is named.
             above: How many rows stand above the first that is read; asked where something is wrong.
         """
-        super().__init__(path)
-        self._place = place
+        self.path = path
+        self.place = place
+        self.total = 0
         self._above = above
         self._count = 0
+        self._kept: list[Problem] = []
+        self._causes: dict[str, int] = {}
+
+    @property
+    def kept(self) -> list[Problem]:
+        """The first problems of each cause, the last of them with the number of the others."""
+        listed = Counter(problem.cause for problem in self._kept)
+        last = {problem.cause: at for at, problem in enumerate(self._kept)}
+        kept = list(self._kept)
+        for cause, at in last.items():
+            kept[at] = dataclasses.replace(kept[at], more=self._causes[cause] - listed[cause])
+        return kept
+
+    def row(self, row: int) -> str:
+        """A row, for the message on another one."""
+        return named_row(self.place, self._number(row))
 
     def add(self, row: int, key: str, message: str) -> None:
         """Record a problem of a row; `key` says where in it ("references[2]")."""
+        self.keep(placed(self.path, self.place, self._number(row), key), key, message)
+
+    def _number(self, row: int) -> int:
+        """The number of a row in the file."""
         if self._above is not None:
             self._count, self._above = self._above(), None
-        self.keep(placed(self.path, self._place, self._count + row, key), key, message)
+        return self._count + row
+
+    def add_rows(self, rows: Iterable[tuple[int, Sequence[tuple[str, str]]]]) -> None:
+        """Record what is wrong with rows, each with its faults, in the order of their numbers."""
+        for row, faults in sorted(rows, key=itemgetter(0)):
+            for key, message in faults:
+                self.add(row, key, message)
+
+    def keep(self, place: str, key: str, message: str) -> None:
+        """Record a problem at a place, of which `key` is the part within the row."""
+        self.total += 1
+        cause = self.path + _VARYING.sub("", f": {key}: {message}")
+        before = self._causes.setdefault(cause, 0)
+        if before <= ALIKE and len(self._kept) < LISTED:
+            self._kept.append(Problem(place, message, cause))
+        if before or len(self._causes) <= LISTED:
+            self._causes[cause] += 1
+        else:
+            del self._causes[cause]
+
+
+def stop_on(found: Sequence[Problems], hint: str = "") -> None:
+    """Raise an error if problems were recorded.
+
+    Raises:
+        DataError: The problems of all lists, in order.
+    """
+    total = sum(problems.total for problems in found)
+    if total:
+        kept = [problem for problems in found for problem in problems.kept]
+        raise DataError(kept[:LISTED], total=total, hint=hint)
 
 
 def places_in(tables: Sequence[Table]) -> tuple[NDArray[np.int64], Parts]:

@@ -8,9 +8,9 @@ makes one of Python values, and is what both are compared with.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 from msgspec import Struct
@@ -20,6 +20,8 @@ from valor_cli.data.json_records import DuplicateKey, Number, object_of
 from valor_cli.data.values import is_text
 from valor_cli.kernels import engine
 from valor_cli.kernels.columns.spans import Spans, Text, Vocabulary, decimals, padded
+
+T = TypeVar("T", bound=tuple[Any, ...])
 
 ABSENT: Final = 0
 NULL: Final = 1
@@ -132,6 +134,11 @@ class Column:
     def kind(self) -> NDArray[np.uint8]:
         """(n,) the kind of each value."""
         return self.tape.kind[self.node]
+
+    @property
+    def is_cells(self) -> bool:
+        """Whether the values are cells of a table: texts, or null where they are empty."""
+        return self.tape.number is None
 
     @property
     def length(self) -> Ints:
@@ -344,6 +351,13 @@ def _inside(parent: Spans, rows: Spans) -> tuple[Nodes, Nodes]:
     return children[order], owner[order]
 
 
+def taken(columns: T, chosen: Bools | Ints) -> T:
+    """The same rows of each of some columns and arrays, which are fields of a named tuple."""
+    picked = [one.take(chosen) if isinstance(one, Column) else one[chosen] for one in columns]
+    make: Callable[..., T] = type(columns)
+    return make(*picked)
+
+
 def nth(count: Ints, items: Column, position: int) -> Column:
     """The value at a position of each list.
 
@@ -468,21 +482,41 @@ def tape_of(values: Sequence[Any]) -> Column:
         raise OverflowError("a tape holds less than 2 GiB of texts")
     nodes.columns += (ABSENT, 0, 0, math.nan, -1, -1)
     kind, start, end, number, parent, key = np.array(nodes.columns, np.float64).reshape(-1, 6).T
-    names = [name.encode() for name in nodes.keys]
-    ends = nodes.length + np.cumsum([0, *map(len, names)])
-    tape = Tape(
-        b"".join([*nodes.text, *names]),
-        kind.astype(np.uint8),
-        start.astype(np.int32),
-        end.astype(np.int32),
-        number.copy(),
-        parent.astype(np.int32),
-        key.astype(np.int32),
-        nodes.keys,
+    tape = tape_of_nodes(nodes.text, nodes.keys, kind, start, end, number.copy(), parent, key)
+    return Column(tape, np.array(roots, np.int64))
+
+
+def tape_of_nodes(
+    text: Sequence[bytes],
+    keys: Mapping[str, int],
+    kind: NDArray[Any],
+    start: NDArray[Any],
+    end: NDArray[Any],
+    number: Floats,
+    parent: NDArray[Any],
+    key: NDArray[Any],
+) -> Tape:
+    """A tape of nodes, the last of which is absent.
+
+    Args:
+        text: What spans point into, in pieces.
+        keys: Their codes in their order, by name.
+        kind, start, end, number, parent, key: As in `Tape`.
+    """
+    names = [name.encode() for name in keys]
+    ends = sum(map(len, text)) + np.cumsum([0, *map(len, names)])
+    return Tape(
+        b"".join([*text, *names]),
+        kind.astype(np.uint8, copy=False),
+        start.astype(np.int32, copy=False),
+        end.astype(np.int32, copy=False),
+        number,
+        parent.astype(np.int32, copy=False),
+        key.astype(np.int32, copy=False),
+        keys,
         ends[:-1].astype(np.int32),
         ends[1:].astype(np.int32),
     )
-    return Column(tape, np.array(roots, np.int64))
 
 
 def tape_of_some(values: Sequence[Any]) -> tuple[Column, Bools]:

@@ -53,9 +53,7 @@ class ValueFile(RowFile):
         """Hex digest of the file."""
         return self._sha256
 
-    def blocks(
-        self, part: Part | None = None, line: int = 1, typed: TypedReading = ALL
-    ) -> Iterator[Block]:
+    def blocks(self, part: Part | None = None, typed: TypedReading = ALL) -> Iterator[Block]:
         """The rows, in order; see `RowFile.blocks`."""
         # What is wrong is said of a file without any row too.
         for first in range(0, len(self._rows) or 1, _ROWS):

@@ -10,7 +10,7 @@ from msgspec import Struct
 from valor_cli.data.formats import voc, yolo
 from valor_cli.data.formats.coco import writer as coco
 from valor_cli.data.formats.csv import object_writer as table_csv
-from valor_cli.data.formats.jsonl import object_writer as jsonl
+from valor_cli.data.formats.json import object_writer as jsonl
 from valor_cli.data.shapes.objects.object_file import ObjectFile
 from valor_cli.data.shapes.objects.scene import WriteOptions, Written
 from valor_cli.errors import Problem, UnknownNameError, did_you_mean

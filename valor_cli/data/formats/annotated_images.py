@@ -15,7 +15,8 @@ from valor_cli.data.column_names import number_in
 from valor_cli.data.formats.folders import digest_of, files_under, is_folder, no_metadata, text_of
 from valor_cli.data.formats.images import ImageFolder
 from valor_cli.data.shapes.objects.checks import image_side
-from valor_cli.data.shapes.objects.object_file import ObjectFile, Role, text_column
+from valor_cli.data.shapes.objects.object_file import ObjectFile, Role
+from valor_cli.data.shapes.objects.parse import FEWEST
 from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.data.shapes.objects.rows import (
     ImageRows,
@@ -23,17 +24,13 @@ from valor_cli.data.shapes.objects.rows import (
     Ring,
     object_file,
 )
-from valor_cli.data.table import LINE, SKIP_HINT, Parts
-from valor_cli.data.values import LARGEST_COORDINATE, LineProblems, describe, number, stop_on
+from valor_cli.data.table import LINE, SKIP_HINT, Parts, Problems, stop_on
+from valor_cli.data.values import LARGEST_COORDINATE, describe, number
 from valor_cli.errors import DataError, Problem
 from valor_cli.kernels.geometry.shapes import KINDS, Kind
-from valor_cli.results import InputFile
 
 FileParser: TypeAlias = Callable[["AnnotatedImages", str], None]
 """Adds the images and objects of a file from its text."""
-
-_FEWEST: Final = 6
-"""Numbers of a polygon: x and y of three points."""
 
 NEAR: Final = (-1, 2)
 """Range of coordinates and sides in units of the image: boxes may reach over its edges."""
@@ -126,11 +123,11 @@ class AnnotatedImages:
         self.path = self._input = path
         self.predicted = role == "predictions"
         self.how = how
-        self.faults = LineProblems(path)
+        self.faults = Problems(path, LINE)
         self.found = 0
         self.left_out = Counter[str]()
         self._typed = typed
-        self._problems = LineProblems(path)
+        self._problems = Problems(path, LINE)
         self._files: list[str] = []
         self._known: dict[str, tuple[int, str]] = {}
         """Position of each image, and the last file that has it."""
@@ -272,7 +269,7 @@ class AnnotatedImages:
                 one[:-2] if one[:2] == one[-2:] and len(one) > 2 else one
                 for one in (numbers, *parts)
             ]
-            if (shortest := min(map(len, rings))) < _FEWEST:
+            if (shortest := min(map(len, rings))) < FEWEST:
                 self.fault(key, f"expected at least 3 points, found {shortest // 2}", line)
                 return
             shape = [[one] for one in rings]
@@ -298,16 +295,13 @@ class AnnotatedImages:
         piece.columns["difficult"] = np.array(self._difficult, np.bool_)
         # No object has one.
         piece.columns.pop("id", None)
-        skipped = self.found - len(piece.shapes)
         return object_file(
             self._input,
             piece,
-            images=self._images.table(self._input, "image {row}"),
-            image_ids=text_column(self._images.ids),
-            labels=list(self._labels),
-            files=[InputFile(self._input, digest, self.found, skipped)],
-            skipped=skipped,
-            image_names="file",
+            self._images,
+            list(self._labels),
+            found=self.found,
+            sha256=digest,
             parts=Parts([(one, place) for one in self._files], np.array(self._part, np.int64)),
             place=place,
             warnings=[f"{self._input}: {what}: {n:,}" for what, n in self.left_out.items()],

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from valor_cli.data.formats.annotated_images import AnnotatedImages, read_annotations
 from valor_cli.data.formats.json.document import parse_json
+from valor_cli.data.shapes.objects.parse import FEWEST
 from valor_cli.data.shapes.objects.rows import Ring
 from valor_cli.data.values import describe, is_text
 
@@ -60,7 +61,7 @@ def _add_shapes(found: AnnotatedImages, shapes: Sequence[Any]) -> None:
         elif kind == "rectangle":
             xs, ys = ring[::2], ring[1::2]
             found.add("box", label, [min(xs), min(ys), max(xs), max(ys)])
-        elif isinstance(group, int | str) and len(ring) >= 6:
+        elif isinstance(group, int | str) and len(ring) >= FEWEST:
             grouped.setdefault((label, group), []).append((row, ring))
         else:
             found.add("polygon", label, ring, key=f"{key}.points")

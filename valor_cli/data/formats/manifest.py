@@ -23,8 +23,8 @@ from valor_cli.data.schema import Field, Schema
 from valor_cli.data.shapes.label_maps import LabelMaps
 from valor_cli.data.shapes.objects.object_file import Role
 from valor_cli.data.source.inputs import extension_of
-from valor_cli.data.table import RowProblems
-from valor_cli.data.values import Problems, describe, is_text, stop_on
+from valor_cli.data.table import Problems, stop_on
+from valor_cli.data.values import describe, is_text
 from valor_cli.errors import DataError, Problem, did_you_mean, printable
 from valor_cli.paths import bare, beside, from_folder, is_url, own_folder
 from valor_cli.results import InputFile
@@ -79,7 +79,7 @@ def read_manifest(
     wanted = names[_COLUMN[role]]
     mapped = [names["sample_id"]] if "sample_id" in (columns or {}) else []
     _check_columns([record for _, record in rows], [wanted, *mapped], path)
-    problems = RowProblems(path, file.place)
+    problems = Problems(path, file.place)
     pngs, lines = _samples(rows, names, role, problems)
     maps = {sample: PngLabelMap(png) for sample, png in pngs.items() if png is not None}
     if not maps and not problems.total:

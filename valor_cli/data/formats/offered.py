@@ -12,6 +12,7 @@ from typing import Any
 import orjson
 
 from valor_cli.data.batch import RowFile
+from valor_cli.data.partition.pieces import sha256_of
 from valor_cli.data.value_rows import ValueFile
 from valor_cli.entry_points import FORMATS, offered, one_line
 from valor_cli.errors import DataError, Problem
@@ -49,8 +50,7 @@ def _plain(row: Any) -> dict[str, Any]:
 def _digest(path: str) -> str:
     """Of a folder, that of the names in it and what they hold."""
     if os.path.isfile(path):
-        with open(path, "rb") as file:
-            return sha256(file.read()).hexdigest()
+        return sha256_of(path)
     whole = sha256()
     for folder, _, names in sorted(os.walk(path)):
         for name in sorted(names):

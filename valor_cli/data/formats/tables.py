@@ -16,8 +16,7 @@ from valor_cli.data.column_names import DELIMITERS, duplicate_columns
 from valor_cli.data.json_records import plain
 from valor_cli.data.source.files import STDIN
 from valor_cli.data.source.inputs import PARQUET, extension_of, head_of
-from valor_cli.data.table import RowProblems
-from valor_cli.data.values import stop_on
+from valor_cli.data.table import Problems, stop_on
 from valor_cli.entry_points import NAME, one_of, schema_of
 from valor_cli.errors import DataError, Problem, did_you_mean
 
@@ -167,7 +166,7 @@ def read_records(
     Raises:
         DataError: Two columns have one name; a row cannot be read, or something is wrong with it.
     """
-    problems = RowProblems(file.path, file.place)
+    problems = Problems(file.path, file.place)
     for twice in duplicate_columns(file.names, file.head):
         problems.keep(twice.place, "", twice.message)
     rows: list[tuple[int, dict[str, Any]]] = []

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import chain, pairwise
 from operator import itemgetter
 from typing import Final, TypeAlias
@@ -18,18 +18,18 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from valor_cli.data.column_names import number_in
+from valor_cli.data.column_names import number_in, some_of
 from valor_cli.data.formats.annotated_images import NEAR, SIZES_HINT, not_fractions
 from valor_cli.data.formats.folders import digest_of, no_metadata, text_of
 from valor_cli.data.formats.images import image_size
 from valor_cli.data.formats.yolo_dataset import LabelFile, LabelFiles, label_files
 from valor_cli.data.shapes.objects.known_images import KnownImages, sizes_of
-from valor_cli.data.shapes.objects.object_file import ObjectFile, Piece, Role, text_column
+from valor_cli.data.shapes.objects.object_file import ObjectFile, Piece, Role
 from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.data.shapes.objects.rows import Frame, ImageRows, object_file
 from valor_cli.data.shapes.objects.scene import Scene, WriteOptions, Written
-from valor_cli.data.table import LINE, SKIP_HINT, Columns, Parts
-from valor_cli.data.values import LineProblems, describe, stop_on
+from valor_cli.data.table import LINE, SKIP_HINT, Columns, Parts, Problems, stop_on
+from valor_cli.data.values import describe
 from valor_cli.errors import DataError, Problem, did_you_mean, printable
 from valor_cli.kernels.geometry.shapes import (
     BOX,
@@ -41,7 +41,6 @@ from valor_cli.kernels.geometry.shapes import (
     Polygons,
     Shapes,
 )
-from valor_cli.results import InputFile
 
 Flags: TypeAlias = NDArray[np.bool_]
 
@@ -72,7 +71,7 @@ def read_objects(path: str, role: Role, how: Reading) -> ObjectFile:
     """
     no_metadata(path, role, how.metadata)
     source = label_files(path, role, how)
-    images, sized = ImageRows(), LineProblems(path)
+    images, sized = ImageRows(), Problems(path, LINE)
     lines = _Lines(predicted=role == "predictions")
     digests: dict[str, str] = {}
     for one, known in zip(source.files, _known_frames(path, source, how.known), strict=True):
@@ -93,16 +92,13 @@ def read_objects(path: str, role: Role, how: Reading) -> ObjectFile:
     paths = [one.path for one in source.files]
     if how.invalid == "error":
         stop_on([lines.problems(path, paths)], SKIP_HINT)
-    skipped = lines.found - len(piece.shapes)
     return object_file(
         path,
         piece,
-        images=images.table(path, "image {row}"),
-        image_ids=text_column(images.ids),
-        labels=source.names,
-        files=[InputFile(path, digest_of(digests), lines.found, skipped)],
-        skipped=skipped,
-        image_names="file",
+        images,
+        source.names,
+        found=lines.found,
+        sha256=digest_of(digests),
         parts=Parts([(one, LINE) for one in paths], piece.columns["image"]),
         warnings=source.warnings,
         class_names=source.names,
@@ -120,20 +116,15 @@ def _known_frames(path: str, source: LabelFiles, known: KnownImages | None) -> l
     if source.images is None and known is not None and len(known.ids) and not any(frames):
         message = (
             f"no label file is named like an image of {known.path} (images: "
-            f"{_some(known.called(one) for one in range(len(known.ids)))}; label files: "
-            f"{_some(map(repr, names))})"
+            f"{some_of(known.called(one) for one in range(len(known.ids)))}; label files: "
+            f"{some_of(map(repr, names))})"
         )
         hint = "Label files are named after their images: give predictions for the same images."
         raise DataError(Problem(path, message), hint=hint)
     return frames
 
 
-def _some(names: Iterable[str]) -> str:
-    listed = sorted(names)
-    return ", ".join(map(printable, listed[:3])) + (", …" if len(listed) > 3 else "")
-
-
-def _frame(one: LabelFile, folder: str | None, problems: LineProblems, *, needed: bool) -> Frame:
+def _frame(one: LabelFile, folder: str | None, problems: Problems, *, needed: bool) -> Frame:
     """Height and width of an image by its file; 0 where not known, a problem where needed."""
     where = f": there is no image '{one.image}.*' in {folder}" if folder else ""
     if one.picture is not None:
@@ -190,9 +181,9 @@ class _Lines:
         self._lines.append(len(lines))
         self._count += map(len, lines)
 
-    def problems(self, path: str, files: Sequence[str]) -> LineProblems:
+    def problems(self, path: str, files: Sequence[str]) -> Problems:
         """What is wrong with lines, in their order; `files` are the label files of the images."""
-        problems = LineProblems(path)
+        problems = Problems(path, LINE)
         for image, line, key, message in sorted(self._faults, key=itemgetter(0, 1)):
             problems.path = files[image]
             problems.add(line, key, message)

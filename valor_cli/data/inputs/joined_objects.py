@@ -8,11 +8,10 @@ from itertools import chain
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
-from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from valor_cli.data.formats.coco.images import LVIS_KEYS
-from valor_cli.data.partition.shards import NOTHING, SkippedFiles, minority_parts
+from valor_cli.data.partition.shards import minority_parts
 from valor_cli.data.shapes.objects.object_file import Id, ObjectFile, id_column, text_column
 from valor_cli.data.table import Columns, Table, places_in
 from valor_cli.errors import DataError, Problem, printable
@@ -47,9 +46,7 @@ class Categories(NamedTuple):
     renumbered: Sequence[Mapping[Id, int]] | None
 
 
-def joined_objects(
-    path: str, parts: Sequence[ObjectFile], left_out: SkippedFiles = NOTHING
-) -> ObjectFile:
+def joined_objects(path: str, parts: Sequence[ObjectFile]) -> ObjectFile:
     """Join all parts.
 
     Labels are joined by name, as `joined_categories` says. Ids of objects that count from 1 in
@@ -58,21 +55,13 @@ def joined_objects(
     Args:
         path: What the user wrote for all of them.
         parts: At least one, each of another file.
-        left_out: Files that are no part, which stand behind the others.
 
     Raises:
         DataError: An image or the id of an object is in two parts; parts differ in what they
             say or in the type of their ids; only some parts name their categories.
     """
-    found = parts[0] if len(parts) == 1 else _joined(path, parts)
-    return replace(
-        found,
-        files=[*found.files, *left_out.files],
-        warnings=[*left_out.warnings, *found.warnings],
-    )
-
-
-def _joined(path: str, parts: Sequence[ObjectFile]) -> ObjectFile:
+    if len(parts) == 1:
+        return parts[0]
     labels = joined_categories(path, parts)
     objects: Columns = {
         "image_id": same_type("image ids", [part.objects["image_id"] for part in parts], parts),

@@ -22,7 +22,8 @@ from valor_cli.data.shapes.objects.object_file import Wanted
 from valor_cli.data.shapes.objects.parse import FEWEST
 from valor_cli.data.shapes.objects.rows import Ring
 from valor_cli.data.source.files import STDIN
-from valor_cli.data.values import Problems, describe
+from valor_cli.data.table import Problems
+from valor_cli.data.values import describe
 from valor_cli.errors import DataError, Problem, printable
 from valor_cli.kernels.geometry.masks import from_bitmap
 from valor_cli.kernels.geometry.rle import from_counts

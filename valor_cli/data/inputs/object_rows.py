@@ -17,14 +17,14 @@ import numpy as np
 from valor_cli.data.batch import Batch, Fault, RowFile, TypedReading
 from valor_cli.data.column_names import number_in
 from valor_cli.data.inputs.row_objects import ObjectReader, coder
-from valor_cli.data.schema import cell_of
+from valor_cli.data.schema import cell_of, value_at
 from valor_cli.data.shapes.objects.checks import crowd_flag, image_side, side_fault
 from valor_cli.data.shapes.objects.columns import ObjectColumns, columns_of
 from valor_cli.data.shapes.objects.object_file import ObjectFile, Piece, Role, text_column
 from valor_cli.data.shapes.objects.parse import CROWD, ObjectFields
 from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.data.shapes.objects.rows import ImageRows, ObjectRows
-from valor_cli.data.table import RowProblems
+from valor_cli.data.table import Problems
 from valor_cli.data.tape import NUMBER, Bools, Column, Ints
 from valor_cli.data.values import describe
 from valor_cli.kernels.columns.spans import Vocabulary
@@ -134,7 +134,10 @@ class _Rows(ObjectReader):
             score = self._number(cells, "score", line)
         crowd = False
         if said := cells.get("crowd", "").strip():
-            value = CROWD.get(said.casefold(), said)
+            value = value_at(record, columns.ways["crowd"])
+            # The numbers of a typed column are 1.0 where others of it are null.
+            flag = int(value) if isinstance(value, float) and value in (0, 1) else said
+            value = CROWD.get(said.casefold(), flag)
             crowd = crowd_flag(value, self.problems, line, columns.name("crowd"))
         if cells.get("area", "").strip():
             area = self._number(cells, "area", line)
@@ -191,7 +194,7 @@ class _ImageFacts:
     Rows of an image that differ, and values that are no size, are faults.
     """
 
-    def __init__(self, columns: ObjectColumns, faults: RowProblems) -> None:
+    def __init__(self, columns: ObjectColumns, faults: Problems) -> None:
         ways = {name: columns.ways[name] for name in _SIDES if name in columns.ways}
         self._ways = {**ways, **{name: (name,) for name in columns.metadata}}
         self._known: dict[str, dict[Any, int]] = {name: {} for name in self._ways}
@@ -240,7 +243,7 @@ class _ImageFacts:
 def _codes(known: dict[Any, int], column: Column) -> Ints:
     """(n,) codes of the values of a column."""
     named = Vocabulary()
-    if column.tape.number is None:
+    if column.is_cells:
         # Cells are texts, most of which say the same as the rows above.
         own = named.codes(column.tape.text, *column.spans())
         code = [known.setdefault(name or None, len(known)) for name in named.names]

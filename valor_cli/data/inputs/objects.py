@@ -16,7 +16,7 @@ from valor_cli.data.formats.label_studio import MARKS
 from valor_cli.data.formats.tables import EXTENSIONS as TABLE_EXTENSIONS
 from valor_cli.data.formats.tables import FORMATS as TABLES
 from valor_cli.data.formats.tables import is_offered, names_of, open_rows
-from valor_cli.data.partition.shards import read_shards
+from valor_cli.data.partition.shards import read_joined
 from valor_cli.data.shapes.objects.columns import ALIASES, SCHEMA, forms_in
 from valor_cli.data.shapes.objects.names import IMAGE, spelled
 from valor_cli.data.shapes.objects.object_file import ObjectFile, Role
@@ -101,14 +101,14 @@ def read_objects(
         return _read(files[0], role, reading, format)
     from valor_cli.data.inputs.joined_objects import incompatible_objects, joined_objects
 
-    parts, left_out = read_shards(
+    return read_joined(
         path,
         files,
         lambda one: _read(one, role, reading, format),
         reading.invalid,
+        joined_objects,
         incompatible_objects,
     )
-    return joined_objects(path, parts, left_out)
 
 
 def _files(path: str, format: str | None) -> list[str]:  # noqa: A002

@@ -16,7 +16,6 @@ from valor_cli.data.shapes.objects.object_file import (
     ObjectFile,
     Piece,
     Role,
-    id_column,
 )
 from valor_cli.data.shapes.objects.parse import ObjectParser
 from valor_cli.data.shapes.objects.reading import Reading
@@ -27,9 +26,8 @@ from valor_cli.data.shapes.objects.rows import (
     joined_pieces,
     object_file,
 )
-from valor_cli.data.table import SKIP_HINT, InvalidRows, RowProblems
+from valor_cli.data.table import SKIP_HINT, InvalidRows, Problems, stop_on
 from valor_cli.data.tape import Bools
-from valor_cli.data.values import stop_on
 from valor_cli.errors import DataError, Problem
 from valor_cli.kernels.columns.spans import Vocabulary
 from valor_cli.results import InputFile
@@ -48,8 +46,8 @@ class ObjectReader(ABC):
     """
 
     def __init__(self, file: RowFile, role: Role, reading: Reading) -> None:
-        self.faults = RowProblems(file.path, file.place)
-        self.problems = RowProblems(file.path, file.place)
+        self.faults = Problems(file.path, file.place)
+        self.problems = Problems(file.path, file.place)
         self.labels = Vocabulary()
         self.label_code = coder(self.labels)
         self.found = 0
@@ -134,18 +132,19 @@ class ObjectReader(ABC):
         stop_on([self.faults])
         if self._role == "ground_truth" and not images.ids:
             raise DataError(Problem(path, "there are no images; at least one is needed"))
-        skipped = self.found - len(found.shapes)
+        image_place = place if images.lines else "[{row}]"
         return object_file(
             path,
             found,
-            images=images.table(path, place if images.lines else "[{row}]") if listed else None,
-            image_ids=id_column(images.ids),
-            labels=self.labels.names,
-            files=[InputFile(path, self._file.sha256, self.found, skipped), *masks],
+            images,
+            self.labels.names,
+            found=self.found,
+            sha256=self._file.sha256,
+            others=masks,
             metadata=metadata(),
-            skipped=skipped,
             image_names=image_names,
             place=place,
+            image_place=image_place if listed else None,
         )
 
 

@@ -17,19 +17,23 @@ from valor_cli.data.column_names import check_mapped, duplicate_columns, quoted
 from valor_cli.data.formats.tables import check_format, format_of, open_rows
 from valor_cli.data.json_records import Record
 from valor_cli.data.partition.pieces import Piece, UnsplittableError
-from valor_cli.data.partition.shards import SkippedFiles, read_shards
-from valor_cli.data.schema import Path, path_of
+from valor_cli.data.partition.shards import read_joined
+from valor_cli.data.schema import Path
 from valor_cli.data.shapes.samples.columns import SampleColumns
 from valor_cli.data.shapes.samples.logs import SPANS, is_log, rows_of_document, rows_of_log
 from valor_cli.data.shapes.samples.other_tools import is_promptfoo
 from valor_cli.data.shapes.samples.parse import SampleParser
-from valor_cli.data.shapes.samples.part import PartOfFile, check_names, lines_above, whole_file
-from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading
-from valor_cli.data.shapes.samples.schema import ALIASES, LOGPROBS, NESTED, PEER_METADATA, SCHEMA
+from valor_cli.data.shapes.samples.sample_file import (
+    PartOfFile,
+    SampleFile,
+    SampleReading,
+    check_names,
+    file_of_parts,
+)
+from valor_cli.data.shapes.samples.schema import ALIASES, LOGPROBS, SCHEMA, metadata_ways
 from valor_cli.data.source.inputs import expanded_tables
-from valor_cli.data.table import LINE, SKIP_HINT, RowProblems
+from valor_cli.data.table import LINE, SKIP_HINT, Problems, named_row, placed, stop_on
 from valor_cli.data.value_rows import ValueFile
-from valor_cli.data.values import Problems, stop_on
 from valor_cli.errors import DataError, Problem
 
 _ROWS: Final = 1 << 10
@@ -53,14 +57,14 @@ def read_samples(
         DataError: There is no such input, its format is not known, or what it holds is wrong.
     """
     check_reading(path, reading, format)
-    parts, left_out = read_shards(
+    found = read_joined(
         path,
         expanded_tables(path),
         lambda one: read_sample_file(one, reading, format or format_of(one)),
         reading.invalid,
+        joined_files,
     )
-    found = parts[0] if len(parts) == 1 else joined_files(path, parts)
-    return _distinct(_without_files(found, left_out), reading)
+    return _distinct(_called_by_place(found), reading)
 
 
 def check_reading(path: str, reading: SampleReading, format: str | None) -> None:  # noqa: A002
@@ -81,9 +85,15 @@ def read_sample_file(path: str, reading: SampleReading, format: str) -> SampleFi
             a value is wrong; there are no samples.
     """
     file = open_sample_rows(path, reading, format)
-    part = _parsed(file, reading, None, RowProblems(path, file.place))
-    place = LINE if file.place == LINE else f": {file.place}"
-    return whole_file(path, part, reading, file.sha256, place)
+    part = _parsed(file, reading, None, Problems(path, file.place))
+    head = file_of_parts(path, [part], reading)
+    return structs.replace(
+        head,
+        rows=part.rows,
+        numbers=part.numbers,
+        files=[structs.replace(head.files[0], sha256=file.sha256)],
+        places=(file.place,),
+    )
 
 
 def read_sample_part(piece: Piece, reading: SampleReading, format: str) -> PartOfFile:  # noqa: A002
@@ -98,14 +108,9 @@ def read_sample_part(piece: Piece, reading: SampleReading, format: str) -> PartO
     """
     file = open_sample_rows(piece.path, reading, format)
     part = file.part_of(piece)
-    above = partial(lines_above, piece.path, part.begin) if file.place == LINE else None
-    try:
-        found = _parsed(file, reading, part, RowProblems(piece.path, file.place, above))
-    except DataError:
-        if file.form != "cells":
-            raise
-        raise UnsplittableError from None
-    if file.is_split or (file.form == "cells" and found.faulty):
+    above = partial(file.above, file.path, part.begin)
+    found = _parsed(file, reading, part, Problems(piece.path, file.place, above))
+    if file.form == "cells" and found.faulty:
         raise UnsplittableError
     return found
 
@@ -162,15 +167,15 @@ def _joined_lines(file: RowFile) -> RowFile:
 
 
 def _parsed(
-    file: RowFile, reading: SampleReading, part: Part | None, problems: RowProblems
+    file: RowFile, reading: SampleReading, part: Part | None, problems: Problems
 ) -> PartOfFile:
     parser = SampleParser(reading, problems, file.names)
     columns = _columns(file, reading) if file.form == "typed" else None
-    for block in file.blocks(part, typed=TypedReading(columns, most=_ROWS)):
+    for block in file.blocks(part, TypedReading(columns, most=_ROWS)):
         parser.add(block)
     if part is None:
         return parser.part()
-    return parser.part(file.line - 1 if file.place == LINE else 0, part.span)
+    return parser.part(file.line - 1, part.span)
 
 
 def _columns(file: RowFile, reading: SampleReading) -> list[Path]:
@@ -201,16 +206,15 @@ def _columns(file: RowFile, reading: SampleReading) -> list[Path]:
         if standard != LOGPROBS or reading.logprobs:
             wanted += ways
     for name in reading.metadata:
-        own: list[Path] = [(key,) for key in (name, PEER_METADATA + name) if key in names]
-        wanted += own or [(outer, name) for outer in NESTED if outer in names]
-        path = path_of(name)
-        if not own and len(path) > 1 and path[0] in names:
-            wanted.append(path)
+        ways, paths = metadata_ways(names, name)
+        wanted += [way for way in ways if len(way) == 1] or [*ways, *paths]
     return wanted
 
 
 def joined_files(path: str, parts: Sequence[SampleFile]) -> SampleFile:
     """Join all parts."""
+    if len(parts) == 1:
+        return parts[0]
     before = [0, *accumulate(part.files[0].rows or 0 for part in parts)]
     return SampleFile(
         path,
@@ -226,29 +230,26 @@ def joined_files(path: str, parts: Sequence[SampleFile]) -> SampleFile:
     )
 
 
-def _without_files(file: SampleFile, left_out: SkippedFiles) -> SampleFile:
-    """The input of which some files were left out.
+def _called_by_place(file: SampleFile) -> SampleFile:
+    """The input, of which rows without an id are called by file and line if files were left out.
 
-    Rows that say no id are then called by file and line: how many rows were lost is not known, so
-    a number would be that of another sample.
+    How many rows were lost is not known, so a number would be that of another sample.
     """
-    if not left_out.files:
-        return file
-    warnings = [*left_out.warnings, *file.warnings]
     rows = file.rows
-    if not rows.text("sample_id").there().any():
-        paths = [one.path for one in (*file.files, *left_out.files)]
-        folder = os.path.commonpath([os.path.dirname(one) for one in paths])
-        names = [os.path.relpath(one, folder or None) for one in paths]
-        places = zip(rows.file.tolist(), rows.line, strict=True)
-        ids = [names[at] + file.places[at].format(row=line) for at, line in places]
-        rows = rows.with_text("sample_id", ids)
-        warnings.append(
-            f"{file.path}: rows have no sample_id; with files left out they are called by file and "
-            f"line ({quoted(ids[0])} …), not by number"
-        )
-    files = [*file.files, *left_out.files]
-    return structs.replace(file, rows=rows, files=files, warnings=warnings)
+    lost = any(one.left_out is not None for one in file.files)
+    if not lost or rows.text("sample_id").there().any():
+        return file
+    paths = [one.path for one in file.files]
+    folder = os.path.commonpath([os.path.dirname(one) for one in paths])
+    names = [os.path.relpath(one, folder or None) for one in paths]
+    places = zip(rows.file.tolist(), rows.line, strict=True)
+    ids = [placed(names[at], file.places[at], line) for at, line in places]
+    warning = (
+        f"{file.path}: rows have no sample_id; with files left out they are called by file and "
+        f"line ({quoted(ids[0])} …), not by number"
+    )
+    rows = rows.with_text("sample_id", ids)
+    return structs.replace(file, rows=rows, warnings=[*file.warnings, warning])
 
 
 def _distinct(file: SampleFile, reading: SampleReading) -> SampleFile:
@@ -262,7 +263,7 @@ def _distinct(file: SampleFile, reading: SampleReading) -> SampleFile:
         rows = rows.with_text("sample_id", map(str, file.numbers))
     models = rows.text("model")
     modelled = models.there().any()
-    problems = Problems(file.path)
+    problems = Problems(file.path, LINE)
     places = list(zip(rows.file.tolist(), rows.line, strict=True))
     seen: dict[tuple[str | None, str | None], int] = {}
     kept = []
@@ -303,5 +304,4 @@ def _beside(file: SampleFile, one: tuple[int, int], other: tuple[int, int]) -> s
     at, line = one
     if at != other[0]:
         return file.place(at, line)
-    place = file.places[at]
-    return f"line {line}" if place == LINE else place.format(row=line).lstrip(": ")
+    return named_row(file.places[at], line)

@@ -7,6 +7,7 @@ whole samples. The head of the file, which describes all its rows, is read again
 from __future__ import annotations
 
 import re
+from functools import partial
 from itertools import islice
 from typing import Any, Final
 
@@ -14,18 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.data.batch import Part, RowFile, TypedReading
-from valor_cli.data.formats.tables import FORMATS, format_of
+from valor_cli.data.formats.tables import can_cut, format_of
 from valor_cli.data.inputs.scores import open_score_rows, read_score_rows
 from valor_cli.data.partition.pieces import Piece, Span, UnsplittableError, line_above, rest_of
 from valor_cli.data.shapes.scores.joined import ScorePart
 from valor_cli.data.shapes.scores.layout import ScoreLayout, layout_of
-from valor_cli.data.shapes.scores.rows import ScoreRows, Unsettled
+from valor_cli.data.shapes.scores.rows import ScoreRows
 from valor_cli.data.shapes.scores.score_file import ScoreReading, Side
 from valor_cli.data.source.files import TextSource, blocks_of_lines
 from valor_cli.errors import DataError
 
 _LINE: Final = re.compile(rb"[^\n]*\n|[^\n]+")
-_END: Final = re.compile(rb"\r\n?|\n")
 _AHEAD: Final = 1 << 16
 """Bytes that are read at once to find where a sample ends."""
 
@@ -47,8 +47,7 @@ def read_score_piece(
     them can be read.
 
     Lines are counted from the first of the piece. Only where something is wrong are those above it
-    counted, and the piece is read once more to name the lines of the file. Typed rows are counted
-    from the first of the file.
+    counted, to name the lines of the file. Typed rows are counted from the first of the file.
 
     Args:
         piece: Of one file. The whole of an input is read as `read_scores` reads a file.
@@ -64,59 +63,35 @@ def read_score_piece(
     path, found = piece.path, format or format_of(piece.path)
     if piece.end is None:
         return read_score_rows(path, side, reading, found)
-    if not FORMATS[found].can_cut:
+    if not can_cut(found):
         raise UnsplittableError
-    reader = _PieceReader(path, side, reading, found)
-    part = reader.part(piece)
-    try:
-        return reader.read(part, 1)
-    except DataError:
-        if not part.begin or reader.file.form == "typed":
-            raise
-    above = lines_above(path, reader.file, part.begin)
-    if above is not None:
-        reader.read(part, 1 + above)
-    # A quoted field may go on from above; or the file is another than a moment ago.
-    raise UnsplittableError
+    file = open_score_rows(path, reading, found)
+    layout = layout_of(file, side, reading)
+    part = _Samples(file, side, layout).part(piece)
+    # Of rows that are left out nothing is said.
+    above = partial(file.above, path, part.begin) if reading.invalid == "error" else None
+    rows = ScoreRows(file, side, layout, above)
+    rows.read(part)
+    return rows.part(part.span, file.line - 1)
 
 
-class _PieceReader:
-    """Reads pieces of one file."""
+class _Samples:
+    """The places where samples of a file begin."""
 
-    def __init__(self, path: str, side: Side, reading: ScoreReading, found: str) -> None:
-        self.file: RowFile = open_score_rows(path, reading, found)
-        self._path = path
+    def __init__(self, file: RowFile, side: Side, layout: ScoreLayout) -> None:
+        self._file = file
         self._side = side
-        self._layout: ScoreLayout = layout_of(self.file, side, reading)
+        self._layout = layout
 
     def part(self, piece: Piece) -> Part:
         """The whole samples that begin in a piece."""
-        part = self.file.part_of(piece)
+        part = self._file.part_of(piece)
         if not self._layout.long:
             return part
-        if self.file.form == "typed":
+        if self._file.form == "typed":
             return part._replace(begin=self._row_from(part.begin), end=self._row_from(part.end))
         span = Span(self._byte_from(part.begin), self._byte_from(part.end))
         return Part(*span, span)
-
-    def read(self, part: Part, line: int) -> ScorePart:
-        """The samples of a part, the first line of which has a number."""
-        rows, file = self._rows(), self.file
-        try:
-            rows.read(part, line)
-        except DataError:
-            if file.form != "cells":
-                raise
-            raise UnsplittableError from None
-        if file.is_split:
-            raise UnsplittableError
-        try:
-            return rows.part(part.span, 0 if file.form == "typed" else file.line - line)
-        except Unsettled:
-            raise UnsplittableError from None
-
-    def _rows(self) -> ScoreRows:
-        return ScoreRows(self.file, self._side, self._layout)
 
     def _row_from(self, number: int) -> int:
         """The first row from one on that does not go on with the sample of the row above that.
@@ -125,9 +100,9 @@ class _PieceReader:
         """
         if number == 1:
             return number
-        ways, sample = self._layout.ways(self.file.names)["sample_id"], None
+        ways, sample = self._layout.ways(self._file.names)["sample_id"], None
         below = Part(number - 1, _NO_END, Span(0, 0))
-        for block in self.file.blocks(below, typed=TypedReading(ways)):
+        for block in self._file.blocks(below, TypedReading(ways)):
             batch = block.batches[0]
             ids = batch.at(ways).ids()
             sample = ids[0] if sample is None else sample
@@ -151,14 +126,15 @@ class _PieceReader:
         """
         if not at:
             return 0
-        above = line_above(self._path, at)
-        if self.file.form == "cells" and not above.begin:
+        path = self._file.path
+        above = line_above(path, at)
+        if self._file.form == "cells" and not above.begin:
             return at
-        text = TextSource(self._path, above).whole()
+        text = TextSource(path, above).whole()
         sample = self._samples(Part(*above, above), text)[1][-1:]
         if not len(sample):
             return at
-        for block in blocks_of_lines(TextSource(self._path, rest_of(self._path, at)), _AHEAD):
+        for block in blocks_of_lines(TextSource(path, rest_of(path, at)), _AHEAD):
             span = Span(at, at + len(block))
             line, ids = self._samples(Part(*span, span), block)
             own = np.unique(line[ids == sample[0]])
@@ -173,29 +149,11 @@ class _PieceReader:
         """The line of each row, from 0, and the sample that it is of; no row where in doubt."""
         try:
             if text.count(b"\r") == text.count(b"\r\n"):
-                rows = self._rows()
-                rows.read(part, 0)
+                rows = ScoreRows(self._file, self._side, self._layout)
+                rows.read(part)
                 found = rows.columns()
-                return found.line, found.sample_id
-        except DataError:
+                return found.line - 1, found.sample_id
+        except (DataError, UnsplittableError):
             # A quote is not closed: whoever reads these lines says so.
             pass
         return np.zeros(0, np.int64), np.zeros(0, "S1")
-
-
-def lines_above(path: str, file: RowFile, end: int) -> int | None:
-    """How many lines end before a byte; None where that may be inside of a quoted cell."""
-    count, header = 0, file.form == "cells"
-    for block in blocks_of_lines(TextSource(path, Span(0, end))):
-        if file.form != "cells":
-            count += block.count(b"\n")
-            continue
-        below = block
-        if header:
-            first = _END.search(block)
-            below = block[first.end() :] if first else b""
-        if b'"' in below:
-            return None
-        count += block.count(b"\n") + block.count(b"\r") - block.count(b"\r\n")
-        header = False
-    return count

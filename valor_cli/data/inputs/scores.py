@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from valor_cli.data.batch import RowFile
 from valor_cli.data.column_names import check_mapped, quoted
 from valor_cli.data.formats.tables import check_format, format_of, open_rows
-from valor_cli.data.partition.shards import read_shards
+from valor_cli.data.partition.shards import read_joined
 from valor_cli.data.shapes.scores.joined import (
     ScorePart,
     file_warnings,
@@ -19,13 +19,11 @@ from valor_cli.data.shapes.scores.joined import (
 )
 from valor_cli.data.shapes.scores.layout import known_names, layout_of
 from valor_cli.data.shapes.scores.rows import ScoreRows
-from valor_cli.data.shapes.scores.schema import ALIASES
+from valor_cli.data.shapes.scores.schema import ALIASES, CLASSES_HINT
 from valor_cli.data.shapes.scores.score_file import ScoreFile, ScoreReading, Side
 from valor_cli.data.source.inputs import expanded_tables
 from valor_cli.data.table import LINE
 from valor_cli.errors import DataError, Problem
-
-_CLASSES = "Name the columns that are classes under `data: classes:`."
 
 
 def read_scores(
@@ -49,14 +47,14 @@ def read_scores(
     check_format(path, format)
     if twice := [name for name, count in Counter(reading.classes).items() if count > 1]:
         raise DataError([Problem("classes", f"duplicate class {quoted(name)}") for name in twice])
-    parts, left_out = read_shards(
+    found = read_joined(
         path,
         expanded_tables(path),
         lambda one: read_score_file(one, side, reading, format or format_of(one)),
         reading.invalid,
+        joined_score_files,
         incompatible_score_files,
     )
-    found = joined_score_files(path, parts, left_out)
     if side == "samples" and not reading.classes:
         _check_classes(found)
     return found
@@ -127,4 +125,4 @@ def _check_classes(found: ScoreFile) -> None:
         if not seen[code]
     ]
     if problems:
-        raise DataError(problems, hint=_CLASSES)
+        raise DataError(problems, hint=CLASSES_HINT)

@@ -11,7 +11,9 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import Final, Generic, NamedTuple, TypeVar
+from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
+
+from msgspec.structs import replace
 
 from valor_cli.data.partition.pieces import sha256_of
 from valor_cli.data.table import SKIP_HINT, InvalidRows
@@ -91,6 +93,43 @@ def read_shards(
     if errors and (invalid == "error" or not kept):
         raise _of_input(path, names, errors, invalid)
     return Gathered(kept, _left_out(names, errors) if errors else NOTHING)
+
+
+class _Input(Protocol):
+    @property
+    def files(self) -> Sequence[InputFile]: ...
+    @property
+    def warnings(self) -> Sequence[str]: ...
+
+
+R = TypeVar("R", bound=_Input)
+
+
+def read_joined(
+    path: str,
+    names: Sequence[str],
+    read: Callable[[str], R],
+    invalid: InvalidRows,
+    join: Callable[[str, Sequence[R]], R],
+    incompatible: Callable[[Sequence[R]], Mapping[int, DataError]] | None = None,
+) -> R:
+    """All files of an input as one; files that were left out stand behind the others.
+
+    Args:
+        path, names, read, invalid, incompatible: As for `read_shards`.
+        join: Joins parts, at least one, under the path.
+
+    Raises:
+        DataError: As `read_shards` and `join` do.
+    """
+    parts, left_out = read_shards(path, names, read, invalid, incompatible)
+    found = join(path, parts)
+    if not left_out.files:
+        return found
+    struct: Any = found
+    files, warnings = [*found.files, *left_out.files], [*left_out.warnings, *found.warnings]
+    whole: R = replace(struct, files=files, warnings=warnings)
+    return whole
 
 
 def minority_parts(

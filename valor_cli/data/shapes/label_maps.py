@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import compress
 from typing import NamedTuple, Protocol
 
@@ -11,6 +11,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from valor_cli.data.column_names import some_of
 from valor_cli.errors import LISTED, DataError, Problem, printable
 from valor_cli.kernels.geometry.label_maps import RawPair, UnexpectedValue, unexpected_values
 from valor_cli.results import Illustration, InputFile, MetricExample, Picture, Scalar
@@ -109,7 +110,7 @@ def pair_maps(
     if not pairs:
         message = (
             f"no label map has a prediction of its name in {found.path} (ground truth has "
-            f"{_some(truth.maps)}; predictions have {_some(found.maps)})"
+            f"{some_of(truth.maps)}; predictions have {some_of(found.maps)})"
         )
         raise DataError(
             Problem(truth.path, message), hint=f"Give them the same names, or {_MANIFEST}"
@@ -150,17 +151,12 @@ def _by_last_parts(truth: LabelMaps, found: LabelMaps) -> dict[str, str]:
     if several:
         raise DataError(
             [
-                Problem(f"{truth.path}, {found.path}", f"'{stem}' names several: {_some(names)}")
+                Problem(f"{truth.path}, {found.path}", f"'{stem}' names several: {some_of(names)}")
                 for stem, names in several.items()
             ],
             hint=f"Give both sides the same sub-folders, or {_MANIFEST}",
         )
     return {true[stem][0]: predicted[stem][0] for stem in common}
-
-
-def _some(names: Iterable[str]) -> str:
-    listed = sorted(names)
-    return ", ".join(map(printable, listed[:3])) + (", …" if len(listed) > 3 else "")
 
 
 def check_size(

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from valor_cli.data.column_names import listed, quoted
+from valor_cli.data.column_names import COLUMNS_HINT, listed, quoted
 from valor_cli.data.schema import dotted
 from valor_cli.data.shapes.samples.columns import SampleRow
-from valor_cli.data.shapes.samples.part import COLUMNS_HINT
 from valor_cli.data.shapes.samples.sample_file import SampleFile
 from valor_cli.data.shapes.samples.schema import COLUMNS, SCHEMA, other_names
 from valor_cli.errors import DataError, Problem, did_you_mean, printable

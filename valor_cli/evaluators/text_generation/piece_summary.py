@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from valor_cli.data.partition.pieces import Piece
 from valor_cli.data.shapes.samples.columns import SampleColumns
-from valor_cli.data.shapes.samples.part import PartOfFile
-from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading
+from valor_cli.data.shapes.samples.sample_file import PartOfFile, SampleFile, SampleReading
 from valor_cli.metric import Selection
 
 _KEPT = ("sample_id", "model", "perturbed_from")

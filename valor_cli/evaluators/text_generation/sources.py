@@ -14,8 +14,12 @@ from valor_cli.data.column_names import listed, quoted
 from valor_cli.data.inputs.samples import joined_files
 from valor_cli.data.partition.pieces import UnsplittableError, seamless
 from valor_cli.data.shapes.samples.columns import SampleColumns
-from valor_cli.data.shapes.samples.part import PartOfFile, file_of_parts
-from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading
+from valor_cli.data.shapes.samples.sample_file import (
+    PartOfFile,
+    SampleFile,
+    SampleReading,
+    file_of_parts,
+)
 from valor_cli.errors import DataError, Problem
 from valor_cli.evaluators.text_generation.inputs import TextInputs
 from valor_cli.evaluators.text_generation.piece_summary import PieceSummary, SamplePiece
@@ -212,7 +216,7 @@ def _input(
             else:
                 above += one.head.files[0].rows or 0
         files.append(file)
-    joined = files[0] if len(files) == 1 else joined_files(path, files)
+    joined = joined_files(path, files)
     return InputPieces(joined, list(zip(numbers, summaries, places, strict=True)))
 
 

@@ -20,12 +20,10 @@ from valor_cli.data.partition.pieces import Piece, UnsplittableError, cut
 from valor_cli.data.shapes.samples.columns import SampleColumns
 from valor_cli.data.shapes.samples.dataset import TextDataset
 from valor_cli.data.shapes.samples.logs import is_log
-from valor_cli.data.shapes.samples.part import PartOfFile
-from valor_cli.data.shapes.samples.sample_file import SampleFile
+from valor_cli.data.shapes.samples.sample_file import PartOfFile, SampleFile
 from valor_cli.data.shapes.samples.schema import LOGPROBS
 from valor_cli.data.source.inputs import expanded_tables, extension_of
-from valor_cli.data.table import SKIP_HINT
-from valor_cli.data.values import stop_on
+from valor_cli.data.table import SKIP_HINT, stop_on
 from valor_cli.evaluators.text_generation.inputs import TextInputs
 from valor_cli.evaluators.text_generation.piece_summary import (
     PieceSummary,

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from tests.data.conversion.scenes import BOXES, polygons, scene, text, with_images
 from valor_cli.data.formats.coco.writer import write_coco
-from valor_cli.data.formats.jsonl.object_writer import write_jsonl
+from valor_cli.data.formats.json.object_writer import write_jsonl
 from valor_cli.data.shapes.objects.scene import WriteOptions
 from valor_cli.errors import DataError
 from valor_cli.kernels.geometry.shapes import Masks, Shapes

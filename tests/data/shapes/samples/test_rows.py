@@ -18,7 +18,7 @@ from valor_cli.data.shapes.samples.columns import SampleRow
 from valor_cli.data.shapes.samples.parse import SampleParser
 from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading
 from valor_cli.data.shapes.samples.values import RowCheck
-from valor_cli.data.values import LineProblems
+from valor_cli.data.table import LINE, Problems
 from valor_cli.kernels import engine
 
 pytestmark = pytest.mark.usefixtures("in_a_folder")
@@ -86,7 +86,7 @@ def test_rows_are_left_out_exactly_if_they_have_faults(records: list[dict[str, A
     faults = [check.faults(parsed(json.dumps(record).encode())) for record in records]
     Path("a.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
     for size in (1, 1 << 18):
-        problems = LineProblems("a.jsonl")
+        problems = Problems("a.jsonl", LINE)
         parser = SampleParser(reading, problems)
         with mock.patch.object(lines, "BLOCK", size):
             for block in lines.open_rows("a.jsonl", len).blocks():
@@ -104,7 +104,7 @@ def test_the_kernel_and_python_read_the_same_rows(records: list[dict[str, Any]])
     found = []
     for compiled in (engine.compiled, None):
         with mock.patch.object(engine, "compiled", compiled):
-            parser = SampleParser(reading, LineProblems("a.jsonl"))
+            parser = SampleParser(reading, Problems("a.jsonl", LINE))
             for block in lines.open_rows("a.jsonl", len).blocks():
                 parser.add(block)
             found.append(parser.part())

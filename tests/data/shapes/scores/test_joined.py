@@ -13,8 +13,6 @@ import pytest
 
 from tests.data.odd_scores import OddFile, odd_csv, odd_jsonl
 from tests.data.scored import joined_parts, said, written
-from valor_cli.data.batch import RowFile
-from valor_cli.data.inputs import score_pieces
 from valor_cli.data.inputs.score_pieces import read_score_piece
 from valor_cli.data.inputs.scores import read_score_file
 from valor_cli.data.partition.pieces import Piece, UnsplittableError, cut, seamless
@@ -279,24 +277,7 @@ def test_a_whole_input_is_read_as_ever() -> None:
         part = read_score_piece(Piece(written(text, name)), "ground_truth", ScoreReading())
         assert (part.facts.span, part.facts.samples) == (None, 1)
         assert len(part.file.files[0].sha256 or "") == 64
-    # A list has no lines to begin with.
-    with pytest.raises(UnsplittableError):
-        read_score_piece(Piece("a.json", 0, 9), "ground_truth", ScoreReading())
-
-
-def test_a_file_that_changes_meanwhile_is_left_to_the_whole_reader(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    # Faulty when it is read first, mended when the lines above are counted.
-    bad = "id,label\n1,cat\n2,c,t\n"
-    piece = cut(written(bad, "a.csv"), 12)[1]
-
-    lines_above = score_pieces.lines_above
-
-    def counted(path: str, file: RowFile, end: int) -> int | None:
-        written(bad.replace("c,t", "cat"), "a.csv")
-        return lines_above(path, file, end)
-
-    monkeypatch.setattr(score_pieces, "lines_above", counted)
-    with pytest.raises(UnsplittableError):
-        read_score_piece(piece, "ground_truth", ScoreReading())
+    # A list has no lines to begin with, and of what a package reads they are not known.
+    for format in ("json", "a_package.its_format"):  # noqa: A001 - as in YAML
+        with pytest.raises(UnsplittableError):
+            read_score_piece(Piece("a.json", 0, 9), "ground_truth", ScoreReading(), format)

@@ -43,8 +43,8 @@ from valor_cli.data.shapes.objects.parse import FEWEST
 from valor_cli.data.shapes.objects.reading import Reading
 from valor_cli.data.shapes.objects.rows import polygon_columns
 from valor_cli.data.source.files import TextSource
-from valor_cli.data.table import SKIP_HINT, Columns
-from valor_cli.data.values import Problems, describe, number, stop_on
+from valor_cli.data.table import SKIP_HINT, Columns, Problems, stop_on
+from valor_cli.data.values import describe, number
 from valor_cli.errors import DataError, Problem
 from valor_cli.kernels.geometry import rle
 from valor_cli.kernels.geometry.shapes import BOX, MASK, POLYGON, Shapes
@@ -56,8 +56,8 @@ _PREDICTIONS: Final = (
     "or a COCO object whose annotations have a score"
 )
 _GEOMETRY: Final = {"box": "bbox", "shape": "segmentation"}
-_SHAPE: Final = ".segmentation"
-_POINTS: Final = ".keypoints"
+_SHAPE: Final = "segmentation"
+_POINTS: Final = "keypoints"
 _COLUMNS: Final[Mapping[Role, Sequence[str]]] = {
     "predictions": ("image_id", "category_id", "score"),
     "ground_truth": ("id", "image_id", "category_id", "area", "crowd"),
@@ -101,7 +101,7 @@ def diagnose_objects(
     if images is not None:
         metadata = metadata_of(lists["images"], reading.metadata, path)
     list_name = "" if isinstance(document, list) else "annotations"
-    problems = Problems(path, list_name)
+    problems = Problems(path, f"{list_name}[{{row}}]")
     check = _ObjectCheck(lists[list_name], role, reading, images, categories, problems)
     rows = check.rows()
     if reading.invalid == "error":
@@ -218,7 +218,7 @@ class _ObjectCheck:
             "shape": shape,
             "image_id": self._reference(record, "image_id", row),
             "category_id": self._reference(record, "category_id", row),
-            "score": number(record["score"], problems, row, ".score"),
+            "score": number(record["score"], problems, row, "score"),
             "keypoints": points,
         }
 
@@ -226,14 +226,14 @@ class _ObjectCheck:
         problems = self._problems
         own: Id | None = row + 1
         if self._required:
-            own = distinct_id(self._kinds["id"], self._seen, record["id"], problems, row, ".id")
+            own = distinct_id(self._kinds["id"], self._seen, record["id"], problems, row, "id")
         image = self._reference(record, "image_id", row)
         size = UNKNOWN if image is None or self._sizes is None else self._sizes[image]
         shape = _geometry(record, source, size, problems, row)
         category = self._reference(record, "category_id", row)
         area = math.nan
         if "area" in record:
-            area = stated_area(record["area"], problems, row, ".area")
+            area = stated_area(record["area"], problems, row, "area")
         elif shape is not None and not isinstance(shape, _Outline | Runs):
             area = shape[2] * shape[3]
         key = spelled(tuple(record), "object").get("crowd", "iscrowd")
@@ -243,13 +243,13 @@ class _ObjectCheck:
             "category_id": category,
             "shape": shape,
             "area": area,
-            "crowd": crowd_flag(record.get(key, False), problems, row, f".{key}"),
+            "crowd": crowd_flag(record.get(key, False), problems, row, key),
             "keypoints": self._keypoints(record, row),
         }
 
     def _reference(self, record: Mapping[str, Any], key: str, row: int) -> Id | None:
         known = self._sizes if key == "image_id" else self._categories
-        return reference(record[key], self._kinds[key], known, self._problems, row, f".{key}")
+        return reference(record[key], self._kinds[key], known, self._problems, row, key)
 
     def _source(self, record: object) -> str:
         """The key whose geometry is taken, or else the one that is missed."""
@@ -312,7 +312,7 @@ def _geometry(
     """A box, a list of polygons, or run lengths of the size of the image."""
     value = record[source]
     if source == "bbox":
-        return box(value, problems, row, ".bbox")
+        return box(value, problems, row, "bbox")
     if isinstance(value, dict):
         return run_lengths(value, size, problems, row, _SHAPE)
     if isinstance(value, list) and value:

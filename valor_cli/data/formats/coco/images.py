@@ -12,16 +12,8 @@ import numpy as np
 
 from valor_cli.data.shapes.objects.checks import Size, main_kind, missing_keys, quoted, whole
 from valor_cli.data.shapes.objects.object_file import Id, id_column, text_column
-from valor_cli.data.table import Columns
-from valor_cli.data.values import (
-    LineProblems,
-    Problems,
-    describe,
-    identifier,
-    is_text,
-    stop_on,
-    text,
-)
+from valor_cli.data.table import LINE, Columns, Problems, stop_on
+from valor_cli.data.values import describe, identifier, is_text, text
 from valor_cli.errors import DataError, Problem, did_you_mean, printable
 from valor_cli.kernels.geometry.rle import LARGEST_SIDE
 
@@ -64,7 +56,7 @@ def distinct_id(
     """An id that must be unique; `seen` holds the rows of earlier ids, and gets this one."""
     found = identifier(value, kind, problems, row, key)
     if found is not None and seen.setdefault(found, row) != row:
-        where = f"{problems.list_name}[{seen[found]}]"
+        where = problems.row(seen[found])
         problems.add(row, key, f"duplicate id {quoted(found)}, first at {where}")
         return None
     return found
@@ -82,7 +74,7 @@ def reference(
     found = identifier(value, kind, problems, row, key)
     if found is None or known is None or found in known:
         return found
-    thing = "image" if key == ".image_id" else "category"
+    thing = "image" if key == "image_id" else "category"
     problems.add(row, key, f"no {thing} has the id {quoted(found)}")
     return None
 
@@ -95,7 +87,7 @@ def image_columns(rows: Sequence[Any], path: str) -> Columns:
     """
     new_id = partial(distinct_id, kind_of(rows, "id"), {})
     checks: dict[str, _Check] = {"id": new_id, "width": _side, "height": _side, "file_name": text}
-    problems = Problems(path, "images")
+    problems = Problems(path, "images[{row}]")
     found = _checked(rows, problems, checks, ("id",))
     stop_on([problems])
     columns: Columns = {"id": id_column(found["id"])}
@@ -122,7 +114,7 @@ def category_columns(rows: Sequence[Any], path: str) -> Columns:
     """
     new_id = partial(distinct_id, kind_of(rows, "id"), {})
     checks: dict[str, _Check] = {"name": text, "id": new_id}
-    problems = Problems(path, "categories")
+    problems = Problems(path, "categories[{row}]")
     found = _checked(rows, problems, checks, ("id", "name"))
     stop_on([problems])
     return {"id": id_column(found["id"]), "name": text_column(found["name"])}
@@ -136,7 +128,7 @@ def category_lists(rows: Sequence[Mapping[str, Any]], categories: Columns, path:
     """
     ids = categories["id"].tolist()
     check = partial(_known_ids, main_kind(ids), set(ids))
-    problems = Problems(path, "images")
+    problems = Problems(path, "images[{row}]")
     columns: Columns = {}
     for name, key in LVIS_KEYS.items():
         lists = _checked(rows, problems, {key: check})[key]
@@ -164,14 +156,14 @@ def category_values(
     Raises:
         DataError: A category says what is not allowed, or nothing.
     """
-    problems = Problems(path, "categories")
+    problems = Problems(path, "categories[{row}]")
     found = [record.get(key) for record in rows]
     if all(value is None for value in found):
         return []
     for row, value in enumerate(found):
         if value not in allowed or isinstance(value, float):
             said = describe(value) if key in rows[row] else "nothing"
-            problems.add(row, f".{key}", f"expected {expected}, found {said}")
+            problems.add(row, key, f"expected {expected}, found {said}")
     stop_on([problems])
     return found
 
@@ -237,7 +229,7 @@ def _checked(
             for key, check in checks.items():
                 value = record.get(key)
                 given = value is not None or key in required
-                found[key].append(check(value, problems, row, f".{key}") if given else None)
+                found[key].append(check(value, problems, row, key) if given else None)
     return found
 
 
@@ -268,7 +260,7 @@ def _check_values(
         DataError: A value is a list or an object, or no JSON (NaN, a lone surrogate), which the
             lenient parser lets in.
     """
-    problems = Problems(path, "images") if lines is None else LineProblems(path)
+    problems = Problems(path, "images[{row}]" if lines is None else LINE)
     for name, values in metadata.items():
         for row, value in enumerate(values):
             if isinstance(value, list | dict):
@@ -277,8 +269,8 @@ def _check_values(
                 expected = "a JSON value"
             else:
                 continue
-            at, key = (row, f".{name}") if lines is None else (lines[row], name)
-            problems.add(at, key, f"expected {expected}, found {describe(value)}")
+            at = row if lines is None else lines[row]
+            problems.add(at, name, f"expected {expected}, found {describe(value)}")
     stop_on([problems])
 
 

@@ -282,7 +282,7 @@ def _area_and_crowd(items: Column, shapes: Shapes) -> Columns:
     own = np.full(len(items), np.nan)
     own[shapes.kind == BOX] = shapes.box[:, 2] * shapes.box[:, 3]
     bad = ~absent & ~(read & (area >= 0))
-    crowd = crowds(items.field(*names["crowd"]), bad, cells=False)
+    crowd = crowds(items.field(*names["crowd"]), bad)
     expect(not bad.any())
     return {"area": np.where(absent, own, area), "crowd": crowd}
 

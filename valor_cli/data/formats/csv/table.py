@@ -36,6 +36,7 @@ from valor_cli.data.column_names import (
     not_csv,
     wrong_field_count,
 )
+from valor_cli.data.partition.pieces import UnsplittableError
 from valor_cli.data.source.files import TextSource, blocks_of_lines
 from valor_cli.data.tape import ABSENT, MOST, NULL, TEXT, Column, Tape
 from valor_cli.errors import DataError, Problem
@@ -102,7 +103,7 @@ class CsvFile(TextRowFile):
                     raise not_csv(path, line, error) from None
                 text += more if first == text else b""
                 first = text
-        self.is_split = reader.line_num > 1
+        self._is_split = reader.line_num > 1
         self.names: Sequence[str] = [name.strip() for name in names]
         self.head = f"{path}:{line}"
         rest = "".join(lines[reader.line_num :]).encode() + text[len(first) :]
@@ -123,20 +124,41 @@ class CsvFile(TextRowFile):
             cells = [cell.strip() for cell in fields_of(first, self.delimiter)]
             yield dict(zip(self.names, cells, strict=False))
 
-    def blocks(
-        self, part: Part | None = None, line: int = 1, typed: TypedReading = ALL
-    ) -> Iterator[Block]:
+    @staticmethod
+    def above(path: str, begin: int) -> int:
+        """How many lines stand above a part, where no cell below the names is quoted."""
+        count = 0
+        for block in blocks_of_lines(TextSource(path, (0, begin))):
+            names = 0 if count else _LINE.match(block).end()  # type: ignore[union-attr]
+            if b'"' in block[names:]:
+                raise UnsplittableError
+            count += line_ends(block)
+        return count
+
+    def blocks(self, part: Part | None = None, typed: TypedReading = ALL) -> Iterator[Block]:
         """The rows, in order; see `RowFile.blocks`.
 
         Raises:
             DataError: A quote is not closed, or text follows a closing one.
+            UnsplittableError: A part has such a quote, or a row on several lines.
         """
-        blocks, self.line = self._blocks, self._behind
-        if part is not None:
-            blocks, self.line = blocks_of_lines(TextSource(self.path, part[:2]), BLOCK), line
+        if part is None:
+            self.line = self._behind
+            yield from self._rows(self._blocks)
+            return
+        blocks, self.line = blocks_of_lines(TextSource(self.path, part[:2]), BLOCK), 1
+        try:
             if part.begin == 0 < part.end:
                 blocks = chain([next(blocks)[self._header :]], blocks)
-                self.line += self._behind - 1
+                self.line = self._behind
+            yield from self._rows(blocks)
+        except DataError:
+            raise UnsplittableError from None
+        if self._is_split:
+            raise UnsplittableError
+
+    def _rows(self, blocks: Iterator[bytes]) -> Iterator[Block]:
+        """The rows of whole lines."""
         count = 0
         waiting = b""
         for block in blocks:
@@ -150,7 +172,7 @@ class CsvFile(TextRowFile):
             found, first = self._cells(rows), self.line
             waiting = rows[found.consumed :]
             self.line += found.lines
-            self.is_split |= found.is_split or bool(found.error)
+            self._is_split |= found.is_split or bool(found.error)
             if len(found.line):
                 yield self._block(found, first, count)
                 count += len(found.line)
@@ -216,7 +238,7 @@ class _Cells(NamedTuple):
         consumed: Bytes of the block that were read.
         lines: Line ends in these.
         error: Why not all were, as the csv module says it.
-        is_split: As in `RowFile`.
+        is_split: Whether a row is on several lines, or a quote no part of a quoted cell.
     """
 
     text: bytes | bytearray
@@ -288,8 +310,7 @@ def _plain(block: bytes, delimiter: str, width: int, *, spaced: bool) -> _Cells:
 def has_rows_of_lines(path: str) -> bool:
     """Whether each row seems to be a line: none has a quote that is closed on another.
 
-    A quote that is no part of a quoted cell may feign that; who reads a part notices
-    (`RowFile.is_split`).
+    A quote that is no part of a quoted cell may feign that; who reads a part notices.
 
     Raises:
         DataError: The file cannot be read.

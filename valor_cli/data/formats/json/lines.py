@@ -64,13 +64,11 @@ class JsonLinesFile(TextRowFile):
             self._blocks = chain([first], self._blocks)
             yield from _records_in(first)
 
-    def blocks(
-        self, part: Part | None = None, line: int = 1, typed: TypedReading = ALL
-    ) -> Iterator[Block]:
+    def blocks(self, part: Part | None = None, typed: TypedReading = ALL) -> Iterator[Block]:
         """The rows, in order; see `RowFile.blocks`."""
         blocks = self._blocks
         if part is not None:
-            blocks, self.line = blocks_of_lines(TextSource(self.path, part[:2]), BLOCK), line
+            blocks, self.line = blocks_of_lines(TextSource(self.path, part[:2]), BLOCK), 1
         count = 0
         for block in blocks:
             lines = json_tape(block)

@@ -39,8 +39,8 @@ from valor_cli.data.shapes.objects.checks import (
 from valor_cli.data.shapes.objects.names import spelled
 from valor_cli.data.shapes.objects.object_file import Id, Role
 from valor_cli.data.source.files import STDIN, TextSource
-from valor_cli.data.table import Columns
-from valor_cli.data.values import LARGEST_EXACT, Problems, describe, stop_on, text
+from valor_cli.data.table import Columns, Problems, stop_on
+from valor_cli.data.values import LARGEST_EXACT, describe, text
 from valor_cli.errors import DataError, Problem
 from valor_cli.kernels.geometry.shapes import Ints
 from valor_cli.paths import beside, is_url, is_web, own_folder, stem_source
@@ -170,27 +170,28 @@ def _annotations(
     first: dict[Id, int] = {}
     found: list[Annotation] = []
     for row, record in enumerate(rows):
-        own = Problems(path, "annotations")
-        inside = Problems(path, f"annotations[{row}].segments_info")
+        inner = f"annotations[{row}].segments_info"
+        own = Problems(path, "annotations[{row}]")
+        inside = Problems(path, f"{inner}[{{row}}]")
         problems += [own, inside]
         if not has_keys(record, ("image_id", "file_name", "segments_info"), own, row):
             continue
-        image = reference(record["image_id"], kinds[0], sizes, own, row, ".image_id")
+        image = reference(record["image_id"], kinds[0], sizes, own, row, "image_id")
         if image in first:
             where = f"annotations[{first[image]}]"
             message = f"duplicate segments of image {quoted(image)}, first at {where}"
-            own.add(row, ".image_id", message)
-        name = text(record["file_name"], own, row, ".file_name")
+            own.add(row, "image_id", message)
+        name = text(record["file_name"], own, row, "file_name")
         listed = record["segments_info"]
         if not isinstance(listed, list):
             message = f"expected a list of segments, found {describe(listed)}"
-            own.add(row, ".segments_info", message)
+            own.add(row, "segments_info", message)
             continue
         segments = _segments(listed, kinds[1], categories, inside)
         if image is not None and name is not None:
             first.setdefault(image, row)
             size = UNKNOWN if sizes is None else sizes[image]
-            place = f"{path}: {inside.list_name}"
+            place = f"{path}: {inner}"
             # panopticapi adds what it finds in this order.
             found.append(Annotation(place, image, size, name, sorted(segments)))
     stop_on(problems)
@@ -210,13 +211,13 @@ def _segments(
         if number is None:
             found = describe(record["id"])
             message = f"expected a whole number from 1 to {LARGEST_ID:,}, found {found}"
-            problems.add(at, ".id", message)
+            problems.add(at, "id", message)
         elif number in seen:
             where = f"segments_info[{seen[number]}]"
-            problems.add(at, ".id", f"duplicate id {number}, first at {where}")
-        category = reference(record["category_id"], kind, categories, problems, at, ".category_id")
+            problems.add(at, "id", f"duplicate id {number}, first at {where}")
+        category = reference(record["category_id"], kind, categories, problems, at, "category_id")
         name = spelled(tuple(record), "object").get("crowd", "iscrowd")
-        crowd = crowd_flag(record.get(name, 0), problems, at, f".{name}")
+        crowd = crowd_flag(record.get(name, 0), problems, at, name)
         if number is not None and category is not None:
             seen.setdefault(number, at)
             area = whole(record.get("area"), 0, LARGEST_EXACT)

@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
-from typing import Any, Final, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -45,9 +45,6 @@ from valor_cli.data.table import ROW
 from valor_cli.data.tape import Column
 from valor_cli.errors import DataError, Problem
 from valor_cli.paths import is_url
-
-_SHOWN: Final = 60
-"""Characters of a type in a message."""
 
 
 def open_rows(path: str, known: Known, shaped: Shaped | None = None) -> TypedFile:
@@ -138,9 +135,7 @@ class TypedFile(RowFile):
             raw.seek(0)
             return hashlib.file_digest(raw, "sha256").hexdigest()
 
-    def blocks(
-        self, part: Part | None = None, line: int = 1, typed: TypedReading = ALL
-    ) -> Iterator[Block]:
+    def blocks(self, part: Part | None = None, typed: TypedReading = ALL) -> Iterator[Block]:
         """The rows, in order; see `RowFile.blocks`.
 
         Raises:
@@ -252,9 +247,7 @@ def _unsupported(kind: ColumnType, place: str) -> Iterator[Problem]:
     if kind.kind == "deep":
         yield Problem(place, "it is nested too deeply to be read")
     elif kind.kind == "other":
-        written = kind.written
-        text = written if len(written) <= _SHOWN else written[: _SHOWN - 1] + "…"
-        yield Problem(place, f"a column of {text} is not read; write it as text")
+        yield Problem(place, f"a column of {kind.shown} is not read; write it as text")
     elif kind.kind == "struct" and len(set(names)) < len(names):
         yield Problem(place, "two fields of it have one name")
     for name, inner in kind.fields:

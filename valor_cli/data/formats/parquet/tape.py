@@ -26,6 +26,7 @@ from valor_cli.data.tape import (
     Column,
     Ints,
     Tape,
+    tape_of_nodes,
 )
 from valor_cli.kernels.columns.spans import Spans
 
@@ -183,16 +184,11 @@ class _Nodes:
     def tape(self) -> Tape:
         """All nodes."""
         none: tuple[Any, ...] = (ABSENT, 0, 0, np.nan, -1, -1)
-        types = (np.uint8, np.int32, np.int32, np.float64, np.int32, np.int32)
-        kind, start, end, number, parent, key = (
-            np.concatenate([*part, [last]]).astype(type_, copy=False)
-            for *part, last, type_ in zip(*self.parts, none, types, strict=True)
+        kind, *others = (
+            np.concatenate([*part, [last]]) for *part, last in zip(*self.parts, none, strict=True)
         )
         kind[self.duplicate] = DUPLICATE
-        names = [name.encode() for name in self.keys]
-        ends = (self.length + np.cumsum([0, *map(len, names)])).astype(np.int32)
-        text = b"".join([*self.text, *names])
-        return Tape(text, kind, start, end, number, parent, key, self.keys, ends[:-1], ends[1:])
+        return tape_of_nodes(self.text, self.keys, kind, *others)
 
 
 def _stored(array: Any) -> Any:

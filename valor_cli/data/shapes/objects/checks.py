@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.data.json_records import present_keys
-from valor_cli.data.values import LARGEST_COORDINATE, Problems, describe, number
+from valor_cli.data.table import Problems
+from valor_cli.data.values import LARGEST_COORDINATE, describe, number
 from valor_cli.kernels.geometry import rle
 
 _LONGEST: Final = 12

@@ -9,8 +9,13 @@ from typing import Final, Literal, TypeAlias
 from msgspec import Struct
 
 from valor_cli.data.batch import RowFile
-from valor_cli.data.column_names import duplicate_columns, listed, missing_columns
-from valor_cli.data.schema import Field, Path, Schema, dotted
+from valor_cli.data.column_names import (
+    COLUMNS_HINT,
+    duplicate_columns,
+    missing_columns,
+    missing_fields,
+)
+from valor_cli.data.schema import Field, Path, Schema, dotted, mapped_columns
 from valor_cli.data.shapes.objects.names import IMAGE_NAMES, OBJECT_NAMES
 from valor_cli.data.shapes.objects.object_file import Role
 from valor_cli.data.shapes.objects.reading import Reading
@@ -53,7 +58,6 @@ _OF_TRUTH: Final = ("id", "crowd", "area", "image_width", "image_height")
 """Columns that are read of ground truth alone, where it has them."""
 
 _TWO_FORMS: Final = "Leave out the columns of one of them."
-_HINT: Final = "Map other names under `data: columns:`, as {label: my_column}."
 
 
 class ObjectColumns(Struct, frozen=True):
@@ -103,19 +107,17 @@ def columns_of(file: RowFile, names: Sequence[str], role: Role, reading: Reading
     needed = ["image_id", "label", *(["score"] if role == "predictions" else [])]
     of_truth = _OF_TRUTH if role == "ground_truth" else ()
     readable = [*needed, *of_truth, *chain(*FORMS.values())]
-    mapped = {
-        name if name in names else name.split(".")[0]: f"for {standard}"
-        for standard, name in columns.items()
-        if standard in readable
-    }
+    mapped = {standard: name for standard, name in columns.items() if standard in readable}
     twice = duplicate_columns(names, place, ignore_case=True)
-    if problems := [*twice, *missing_columns(mapped, names, place)]:
+    if problems := [*twice, *missing_columns(mapped_columns(mapped, names), names, place)]:
         raise DataError(problems)
     found = SCHEMA.layout(names, columns)
     forms = forms_in(names, columns)
     missing = [name for name in needed if name not in found]
     if missing or not forms:
-        raise DataError(Problem(place, _missing(missing, forms, file, names)), hint=_HINT)
+        raise DataError(
+            Problem(place, _missing(missing, forms, file, names)), hint=COLUMNS_HINT % "label"
+        )
     if forms[:2] == ["box", "corners"]:
         shown = " and ".join(
             ", ".join(dotted(found[side]) for side in FORMS[form]) for form in forms[:2]
@@ -134,14 +136,8 @@ def _missing(
 ) -> str:
     parts = []
     if missing:
-        shown = " and ".join(
-            f"'{name}' (or {', '.join(ALIASES[name])})" if ALIASES[name] else f"'{name}'"
-            for name in missing
-        )
-        verb = "columns {} are" if len(missing) > 1 else "column {} is"
-        parts.append(f"the {verb.format(shown)} missing")
+        parts.append(missing_fields(missing, ALIASES))
     if not forms:
         shown = "; or ".join(", ".join(sides) for sides in FORMS.values())
         parts.append(f"the columns of a box are missing: {shown}")
-    first = "the first line names these" if file.form == "cells" else "there is"
-    return f"{', and '.join(parts)} ({first}: {listed(names)})"
+    return f"{', and '.join(parts)} ({file.listing(names)})"

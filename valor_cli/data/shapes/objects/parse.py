@@ -14,8 +14,10 @@ from valor_cli.data.shapes.objects.object_file import Piece, Role, Wanted, text_
 from valor_cli.data.table import Columns
 from valor_cli.data.tape import (
     FALSE,
+    INVALID,
     LIST,
     NOTHING,
+    NUMBER,
     OBJECT,
     TEXT,
     TRUE,
@@ -144,7 +146,7 @@ class ObjectParser:
         columns["area"] = np.full(n, np.nan)
         columns["id"] = np.full(n, None, object)
         if "crowd" in said:
-            columns["crowd"] = crowds(said["crowd"], bad, cells=fields.form is not None)
+            columns["crowd"] = (crowds if fields.form is None else _said_crowds)(said["crowd"], bad)
         if "area" in said:
             columns["area"], read = said["area"].numbers()
             bad |= ~(said["area"].is_of(*NOTHING) | (read & (columns["area"] >= 0)))
@@ -190,14 +192,24 @@ def image_sides(column: Column) -> tuple[Ints, Bools]:
     return side, column.is_of(*NOTHING) | (read & (side >= 0) & (side <= LARGEST_SIDE))
 
 
-def crowds(column: Column, bad: Bools, *, cells: bool) -> Bools:
+def _said_crowds(column: Column, bad: Bools) -> Bools:
+    """What columns of a table say in words and numbers, false for nothing; others are marked."""
+    said = Vocabulary()
+    code = said.codes(column.tape.text, *column.spans())
+    known = [CROWD.get(name.strip().casefold()) for name in said.names]
+    bad |= np.array([one is None for one in known], np.bool_)[code]
+    crowd = np.array([bool(one) for one in known], np.bool_)[code]
+    if not column.is_cells:
+        # What has only a number has no words.
+        unwritten = column.is_of(NUMBER, INVALID) & (column.length == 0)
+        number, _ = column.numbers()
+        bad |= unwritten & (number != 0) & (number != 1)
+        crowd |= unwritten & (number == 1)
+    return crowd
+
+
+def crowds(column: Column, bad: Bools) -> Bools:
     """Truth values, 0 and 1, false where nothing is said; others are marked."""
-    if cells:
-        said = Vocabulary()
-        code = said.codes(column.tape.text, *column.spans())
-        known = [CROWD.get(name.strip().casefold()) for name in said.names]
-        bad |= np.array([one is None for one in known], np.bool_)[code]
-        return np.array([bool(one) for one in known], np.bool_)[code]
     number, read = column.numbers()
     digit = read & (column.length == 1) & ((number == 0) | (number == 1))
     bad |= ~(digit | column.is_of(TRUE, FALSE) | (column.node < 0))
@@ -209,7 +221,7 @@ def _ids(column: Column, bad: Bools) -> NDArray[np.int64] | NDArray[np.object_]:
     if column.is_of(TEXT).all():
         return text_column(column.texts())
     number, read = (np.zeros(len(bad), np.int64), np.zeros(len(bad), np.bool_))
-    if column.tape.number is not None:
+    if not column.is_cells:
         number, read = whole_numbers(column)
     if read.all():
         return number

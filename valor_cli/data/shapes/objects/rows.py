@@ -21,8 +21,8 @@ from valor_cli.data.shapes.objects.object_file import (
     id_column,
     text_column,
 )
-from valor_cli.data.table import LINE, Columns, Parts, Table
-from valor_cli.data.values import Problems, identifier
+from valor_cli.data.table import LINE, Columns, Parts, Problems, Table
+from valor_cli.data.values import identifier
 from valor_cli.kernels.columns.grouping import are_distinct
 from valor_cli.kernels.geometry.shapes import (
     BOX,
@@ -139,7 +139,7 @@ class ImageRows:
     height: list[int] = field(default_factory=list)
     file_name: list[str | None] = field(default_factory=list)
 
-    def table(self, path: str, place: str = "[{row}]") -> Table:
+    def table(self, path: str, place: str) -> Table:
         """The images, with their known facts."""
         columns: Columns = {"id": id_column(self.ids)}
         if any(self.width) or any(self.height):
@@ -229,16 +229,17 @@ def _distinct(
 def object_file(
     path: str,
     piece: Piece,
-    *,
-    images: Table | None,
-    image_ids: NDArray[Any],
+    images: ImageRows,
     labels: Sequence[str] | Mapping[int, str],
-    files: Sequence[InputFile],
+    *,
+    found: int,
+    sha256: str,
+    others: Sequence[InputFile] = (),
     parts: Parts | None = None,
     place: str = LINE,
+    image_place: str | None = "image {row}",
     metadata: Mapping[str, list[Any]] | None = None,
-    skipped: int = 0,
-    image_names: ImageNames = "typed",
+    image_names: ImageNames = "file",
     warnings: Sequence[str] = (),
     class_names: Mapping[int, str] | None = None,
 ) -> ObjectFile:
@@ -247,15 +248,16 @@ def object_file(
     Args:
         path: The input, as the user wrote it.
         piece: All objects; of ground truth after `checked_ids`.
-        images: The images; None if the input names them through objects alone.
-        image_ids: By position, what an object's `image` means.
+        images: The images, by position what an object's `image` means.
         labels: By code, what an object's `label` means; these are numbered anew, by name, and none
             is left without an object. Or names by class, in the order of codes, which stay.
-        files: What was read.
+        found: How many objects there were, those that are left out included.
+        sha256: Of the input.
+        others: What else was read.
         parts: The file of each object of a folder.
         place: How rows are named in the file, or in these files, as in `Table`.
+        image_place: How images are; None if the input names them through objects alone.
         metadata: Of images.
-        skipped: Objects left out.
         image_names, warnings, class_names: As in `ObjectFile`.
     """
     columns = dict(piece.columns)
@@ -266,22 +268,23 @@ def object_file(
         label, labels = _in_use(label, labels)
     category_ids = np.array(list(labels), np.int64)
     objects: Columns = {
-        "image_id": image_ids[columns.pop("image")],
+        "image_id": id_column(images.ids)[columns.pop("image")],
         "category_id": category_ids[label],
         **{name: column for name, column in columns.items() if _says_something(name, column)},
     }
+    skipped = found - len(piece.shapes)
     return ObjectFile(
         path=path,
         objects=Table(path, objects, place, lines, skipped, parts),
         shapes=piece.shapes,
-        images=images,
+        images=None if image_place is None else images.table(path, image_place),
         categories=Table(
             path,
             {"id": category_ids, "name": text_column(list(labels.values()))},
             "categories[{row}]",
         ),
         metadata=metadata or {},
-        files=files,
+        files=[InputFile(path, sha256, found, skipped), *others],
         coded=True,
         image_names=image_names,
         warnings=warnings,

@@ -16,20 +16,18 @@ from msgspec.structs import replace
 
 from valor_cli.data.batch import Batch, Block, FaultyRow
 from valor_cli.data.partition.pieces import Span
-from valor_cli.data.schema import Path, column_at, dotted, path_of
+from valor_cli.data.schema import Path, column_at, dotted
 from valor_cli.data.shapes.samples.columns import Logprobs, SampleColumns, numbered
 from valor_cli.data.shapes.samples.other_tools import expected_answer, one_shape, other_tools
-from valor_cli.data.shapes.samples.part import ALL, PartOfFile
-from valor_cli.data.shapes.samples.sample_file import SampleReading
+from valor_cli.data.shapes.samples.sample_file import ALL, PartOfFile, SampleReading
 from valor_cli.data.shapes.samples.schema import (
     LOGPROB,
     LOGPROBS,
-    NESTED,
-    PEER_METADATA,
     ROUNDING,
     SCHEMA,
     TEXT_KEYS,
     in_milliseconds,
+    metadata_ways,
 )
 from valor_cli.data.shapes.samples.values import (
     RowCheck,
@@ -38,6 +36,7 @@ from valor_cli.data.shapes.samples.values import (
     faults_of,
     value_of_cell,
 )
+from valor_cli.data.table import Problems
 from valor_cli.data.tape import (
     DUPLICATE,
     INVALID,
@@ -56,7 +55,7 @@ from valor_cli.data.tape import (
     tape_of,
     tape_of_some,
 )
-from valor_cli.data.values import Problems
+from valor_cli.data.value_rows import batch_of
 from valor_cli.kernels.columns.text_columns import ListColumn, TextColumn, ends_of
 from valor_cli.results import Scalar
 
@@ -119,9 +118,7 @@ class SampleParser:
             for own, broken in of_one_shape(without_nulls(batch)):
                 self._parse(own, broken, parts, told)
         self._faulty += len(told)
-        for line, faults_of_row in sorted(told, key=lambda one: one[0]):
-            for place, message in faults_of_row:
-                self._problems.add(line, place, message)
+        self._problems.add_rows(told)
         parts = [part for part in parts if len(part[1])]
         if not parts:
             return
@@ -187,7 +184,7 @@ class SampleParser:
                 column, unread = _listed_cells(column, field.type, joined_by)
                 wrong |= unread
             if field.type == "amount":
-                amounts[field.name] = _amounts(found, wrong, cells=cells)
+                amounts[field.name] = _amounts(found, wrong)
             elif field.type == "logprobs":
                 logprobs = _logprobs(column, wrong)
             elif field.type == "contexts":
@@ -200,7 +197,7 @@ class SampleParser:
                 ruled = found.named(lambda name: name.startswith("__"))
                 lists[field.name] = _expected(answers, ruled) if ruled.any() else answers
             else:
-                texts[field.name] = _texts(column, field.type, wrong, cells=cells)
+                texts[field.name] = _texts(column, field.type, wrong)
         return SampleColumns(
             texts,
             lists,
@@ -298,19 +295,9 @@ def of_one_shape(batch: Batch) -> Iterator[tuple[Batch, Bools]]:
         lambda some: batch.records(kept[some].tolist()),
     )
     yield others, broken[kept]
-    values, _ = tape_of_some([ours[at] for at in changed])
-    line = batch.line[at_row]
-    yield (
-        Batch(
-            "json",
-            line,
-            batch.number[at_row],
-            {name: int(line[row]) for name, row in values.first_keys().items()},
-            values.field,
-            lambda some: [records[changed[at]] for at in some],
-        ),
-        np.zeros(len(changed), np.bool_),
-    )
+    converted = batch_of([ours[at] for at in changed], batch.line[at_row], batch.number[at_row], [])
+    as_written = replace(converted, records=lambda some: [records[changed[at]] for at in some])
+    yield as_written, np.zeros(len(changed), np.bool_)
 
 
 def _found(batch: Batch, ways: Sequence[Path]) -> _Found | None:
@@ -326,12 +313,11 @@ def _found(batch: Batch, ways: Sequence[Path]) -> _Found | None:
 
 def _metadata_of(batch: Batch, name: str) -> Column:
     """The values of a metadata name: under a key, in a metadata object, or at a path."""
-    there, path = batch.names, path_of(name)
-    columns = [batch.column(key) for key in (name, PEER_METADATA + name) if key in there]
-    columns += [batch.column(outer).field(name) for outer in NESTED if outer in there]
-    if len(path) > 1 and path[0] in there:
-        nested = column_at(batch.column(str(path[0])), path[1:])
-        columns.append(nested.where(~nested.is_of(NULL)))
+    ways, paths = (
+        [column_at(batch.column(str(key)), path) for key, *path in some]
+        for some in metadata_ways(batch.names, name)
+    )
+    columns = [*ways, *(one.where(~one.is_of(NULL)) for one in paths)]
     if not columns:
         return Column(tape_of([]).tape, np.full(len(batch), -1, np.int64))
     return reduce(Column.or_else, columns)
@@ -343,16 +329,16 @@ def _saved_by_deepeval(names: Collection[str]) -> bool:
     return next(iter(names), "") == "input" and known <= set(names)
 
 
-def _texts(column: Column, kind: str, wrong: Bools, *, cells: bool) -> TextColumn:
+def _texts(column: Column, kind: str, wrong: Bools) -> TextColumn:
     """One text of each row."""
     there = column.is_of(*SCALARS)
     if kind == "id":
         there = column.is_of(TEXT, NUMBER)
-        wrong |= (~there & (~column.is_of(*NOTHING) | cells)) | column.holding(0)
+        wrong |= (~there & (~column.is_of(*NOTHING) | column.is_cells)) | column.holding(0)
         wrong |= column.is_of(TEXT) & (column.length == 0)
     elif kind == "any":
         # An empty cell is an empty answer.
-        there |= column.is_of(NULL) & cells
+        there |= column.is_of(NULL) & column.is_cells
         rows = np.flatnonzero(column.is_of(LIST, OBJECT))
         if len(rows):
             wrong[rows] |= column.take(rows).holds(INVALID)
@@ -445,12 +431,12 @@ def _expected(lists: ListColumn, ruled: Bools) -> ListColumn:
     )
 
 
-def _amounts(found: _Found, wrong: Bools, *, cells: bool) -> Floats:
+def _amounts(found: _Found, wrong: Bools) -> Floats:
     """The number of each row; NaN for none."""
     column = found.column
     value, read = column.numbers()
     nothing = column.is_of(*NOTHING)
-    if cells:
+    if column.is_cells:
         left = np.flatnonzero(~read)
         nothing[left] = column.take(left).blank()
     wrong |= ~nothing & (~read | (value < 0))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
-from valor_cli.data.schema import Field, Path, Schema, plain_name, value_at
+from valor_cli.data.schema import Field, Path, Schema, path_of, plain_name, value_at
 
 SCHEMA: Final = Schema(
     Field(
@@ -127,16 +127,23 @@ def in_milliseconds(name: str) -> bool:
     return apart or plain_name(name) in ("latencyms", "durationms")
 
 
+def metadata_ways(names: Collection[str], name: str) -> tuple[list[Path], list[Path]]:
+    """The ways to metadata of a name in rows with some keys, in the order of looking.
+
+    Returns:
+        Keys, and keys of objects of metadata, which may hold null; and a path, where null is none.
+    """
+    ways: list[Path] = [(key,) for key in (name, PEER_METADATA + name) if key in names]
+    ways += [(outer, name) for outer in NESTED if outer in names]
+    path = path_of(name)
+    return ways, [path] * (len(path) > 1 and path[0] in names)
+
+
 def metadata_at(record: Mapping[str, Any], name: str) -> Path | None:
-    """The path of a metadata name: a key, a key of a metadata object, or a path."""
-    for own in (name, PEER_METADATA + name):
-        if own in record:
-            return (own,)
-    for outer in NESTED:
-        inner = record.get(outer)
-        if isinstance(inner, dict) and name in inner:
-            return (outer, name)
-    path = tuple(name.split("."))
-    if len(path) > 1 and path[0] in record and value_at(record, path) is not None:
-        return path
-    return None
+    """The way to metadata of a name in a row; None if it says none."""
+    ways, paths = metadata_ways(record, name)
+    for *outer, key in ways:
+        held = value_at(record, outer)
+        if isinstance(held, dict) and key in held:
+            return (*outer, key)
+    return next((path for path in paths if value_at(record, path) is not None), None)

@@ -16,7 +16,7 @@ from valor_cli.data.json_records import (
     TOO_DEEP,
     DuplicateKey,
     Number,
-    parsed,
+    json_or_none,
     said,
     scalar_text,
 )
@@ -129,24 +129,17 @@ def value_of_cell(kind: str, cell: str, joined_by: str = "") -> Any:
         return Unread(message) if message else Number(cell.strip()) if cell.strip() else None
     if kind == "logprobs":
         # Python writes None for null.
-        found = _parsed(cell if '"' in cell else cell.replace("None", "null"))
+        found = json_or_none((cell if '"' in cell else cell.replace("None", "null")).encode())
         return Unread(NO_LOGPROBS) if found is None and cell.strip() else found
     if kind not in ("texts", "contexts") or not cell.lstrip().startswith("["):
         joined = kind == "contexts" and joined_by and cell.strip()
         return cell.split(joined_by) if joined else cell or None
-    found = _parsed(cell)
+    found = json_or_none(cell.encode())
     if not isinstance(found, list):
         found = _python_strings(cell)
     if found is None:
         return Unread(NO_LIST) if kind == "contexts" else cell
     return found
-
-
-def _parsed(cell: str) -> Any:
-    try:
-        return parsed(cell.encode())
-    except (json.JSONDecodeError, RecursionError):
-        return None
 
 
 def _python_strings(cell: str) -> list[str] | None:

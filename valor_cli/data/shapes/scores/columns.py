@@ -7,19 +7,18 @@ chunk as it is copied, so that a file is in memory about once.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from valor_cli.data.shapes.scores.parse import ScorePiece
 from valor_cli.data.tape import Ints
 from valor_cli.kernels.columns.grouping import spread
 from valor_cli.kernels.ranking.sparse_scores import SparseScores, joined_sparse
 
-Codes = NDArray[np.int32]
+Codes: TypeAlias = NDArray[np.int32] | Ints
 
 _WIDE: Final = 64
 _LARGE: Final = 64 << 20
@@ -27,14 +26,15 @@ _LARGE: Final = 64 << 20
 
 
 class ScoreColumns(Struct, frozen=True):
-    """Rows of a file as columns, with listed labels and scores concatenated.
+    """Rows as columns, with listed labels and scores concatenated.
 
     Attributes:
-        sample_id: (n,) `S`, or objects that hold bytes.
-        line: (n,) where each stands.
+        sample_id: (n,) UTF-8, of kind `S`, or objects that hold bytes.
+        line: (n,) the number of each, from 1.
         key: (n,) code of the label key, -1 for none; None where no row has any.
         truth: (n,) code of the true label, -1 for none; None where the file says none.
-        truths: (n,) as in `ScorePiece`.
+        truths: (n,) rows that list all true labels; None where a sample has one. Then `truth` is 0
+            where a row says what they are.
         count: (n,) how many labels each row lists; None for all classes, in their order.
         label: (e,) codes of the labels listed, row after row; None with `count`.
         score: (e,) their scores, or (n, classes); None for ground truth alone.
@@ -42,7 +42,7 @@ class ScoreColumns(Struct, frozen=True):
     """
 
     sample_id: NDArray[Any]
-    line: Codes | Ints
+    line: Codes
     key: Codes | None
     truth: Codes | None
     count: Codes | None
@@ -102,7 +102,7 @@ class GatheredScores:
         self._metadata: dict[str, list[NDArray[Any]]] = {name: [] for name in metadata}
         self._texts: dict[str, str] = {}
 
-    def add(self, piece: ScorePiece) -> None:
+    def add(self, piece: ScoreColumns) -> None:
         """Append rows."""
         n = len(piece.line)
         if not n:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
-from typing import Any, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
 from valor_cli.data.json_records import scalar_text
+from valor_cli.data.schema import value_at
 from valor_cli.data.shapes.scores.score_file import ScoreFile
+from valor_cli.data.values import shortened
 from valor_cli.errors import DataError, Problem, printable
 from valor_cli.kernels.patterns.regex import Patience, PatternTimeout, parse_pattern
 from valor_cli.kernels.ranking.scores import DenseScores
@@ -79,7 +81,7 @@ def with_extracted_labels(file: ScoreFile, extract: Extract) -> ScoreFile:
     if missing == 0:
         return replace(file, labels=tuple(names), scores=scores.relabelled(codes))
     text = next(file.labels[code] for code, name in found.items() if not name)
-    shown = printable(text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…")
+    shown = printable(shortened(text, _SHOWN))
     if not any(found.values()):
         message = f"extract: no label in any of the predictions; one is: {shown}"
         raise DataError(Problem(file.path, message))
@@ -117,7 +119,7 @@ def _by_path(path: str) -> LabelOf:
 
     def label_of(text: str) -> str | None:
         for value in json_values(text):
-            inner = _at(value, steps)
+            inner = value_at(value, steps)
             label = None if inner is None else scalar_text(inner)
             if label is None and isinstance(inner, int | float):
                 label = str(inner)
@@ -126,18 +128,6 @@ def _by_path(path: str) -> LabelOf:
         return None
 
     return label_of
-
-
-def _at(value: Any, steps: Sequence[str | int]) -> Any:
-    """The value at a path; None if there is none."""
-    for step in steps:
-        if isinstance(step, str) and isinstance(value, dict):
-            value = value.get(step)
-        elif isinstance(step, int) and isinstance(value, list) and step < len(value):
-            value = value[step]
-        else:
-            return None
-    return value
 
 
 def _by_name(classes: Sequence[str], match: Match) -> LabelOf:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -14,7 +13,7 @@ from valor_cli.data.json_records import (
     Number,
     Record,
     first_of,
-    parsed,
+    json_or_none,
     present_keys,
     said,
     scalar_text,
@@ -23,7 +22,7 @@ from valor_cli.data.schema import Path, cell_of, dotted, value_at
 from valor_cli.data.shapes.scores.layout import NAME_CLASSES, PROBABLE, ScoreLayout
 from valor_cli.data.shapes.scores.schema import ITEM_LABELS, ITEM_SCORES
 from valor_cli.data.shapes.scores.score_file import Side
-from valor_cli.data.values import is_text
+from valor_cli.data.values import is_text, shortened
 from valor_cli.errors import printable
 
 _SHOWN = 40
@@ -109,7 +108,7 @@ class CellFaults:
                 one.strip(" ") for one in values.split(reading.separator)
             ]
         elif isinstance(values, str) and values.startswith("["):
-            shown, values = printable(values[:_SHOWN]), _json(values)
+            shown, values = printable(values[:_SHOWN]), json_or_none(values.encode())
             if not isinstance(values, list):
                 message = f'expected a JSON list of labels, as ["cat"], found {shown}'
                 _add(faults, way, message)
@@ -137,14 +136,6 @@ def _add(faults: list[Fault], way: Path, message: str) -> None:
 def _name(way: Path) -> str:
     """A column as the file calls it."""
     return printable(dotted(way)[:_SHOWN])
-
-
-def _json(text: str) -> Any:
-    """The JSON of a cell; None if it is none."""
-    try:
-        return parsed(text.encode())
-    except (json.JSONDecodeError, RecursionError):
-        return None
 
 
 def list_faults(values: Sequence[object], place: str) -> Iterator[Fault]:
@@ -461,5 +452,4 @@ class RecordFaults:
 
 def _inner(place: str, key: str) -> str:
     """The place of a value in an object."""
-    shown = printable(key if len(key) <= _SHOWN else key[: _SHOWN - 1] + "…")
-    return f"{place}.{shown}"
+    return f"{place}.{printable(shortened(key))}"

@@ -13,14 +13,15 @@ from typing import Any
 
 import numpy as np
 from msgspec import Struct
-from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from valor_cli.data.column_names import listed, quoted
 from valor_cli.data.partition.pieces import Span, UnsplittableError
-from valor_cli.data.partition.shards import NOTHING, SkippedFiles, minority_parts
+from valor_cli.data.partition.shards import minority_parts
 from valor_cli.data.shapes.scores.columns import too_wide
 from valor_cli.data.shapes.scores.layout import ScoreLayout, unread_column_warnings
+from valor_cli.data.shapes.scores.samples import order_of_samples, sample_begins
+from valor_cli.data.shapes.scores.schema import CLASSES_HINT
 from valor_cli.data.shapes.scores.score_file import ScoreFile, Side
 from valor_cli.data.table import Columns, Table, places_in
 from valor_cli.data.tape import Ints
@@ -31,26 +32,18 @@ from valor_cli.kernels.ranking.scores import Scores, joined_scores
 from valor_cli.kernels.ranking.sparse_scores import SparseScores, joined_sparse
 
 
-def joined_score_files(
-    path: str, parts: Sequence[ScoreFile], left_out: SkippedFiles = NOTHING
-) -> ScoreFile:
+def joined_score_files(path: str, parts: Sequence[ScoreFile]) -> ScoreFile:
     """Join all parts; labels and label keys are matched by name.
 
     Args:
         path: What the user wrote for all of them.
         parts: At least one, each of another file.
-        left_out: Files that are no part, which stand behind the others.
 
     Raises:
         DataError: A sample is in two parts; some parts have label keys and some none; their
             columns are other classes.
     """
-    found = parts[0] if len(parts) == 1 else _joined(path, parts)
-    return replace(
-        found,
-        files=[*found.files, *left_out.files],
-        warnings=[*left_out.warnings, *found.warnings],
-    )
+    return parts[0] if len(parts) == 1 else _joined(path, parts)
 
 
 def _joined(path: str, parts: Sequence[ScoreFile]) -> ScoreFile:
@@ -109,8 +102,7 @@ def _classes(parts: Sequence[ScoreFile]) -> tuple[str, ...]:
 def _other_classes(part: ScoreFile, usual: ScoreFile) -> DataError:
     other = sorted(set(part.classes) ^ set(usual.classes))
     message = f"its columns are other classes than those of {usual.path}: {listed(other)}"
-    hint = "Name the columns that are classes under `data: classes:`."
-    return DataError(Problem(part.path, message), hint=hint)
+    return DataError(Problem(part.path, message), hint=CLASSES_HINT)
 
 
 def _keys(parts: Sequence[ScoreFile]) -> tuple[str | None, ...]:
@@ -132,14 +124,17 @@ def _other_keys(part: ScoreFile, usual: ScoreFile) -> DataError:
     return DataError(Problem(part.path, f"labels have {own} in {usual.path}"))
 
 
+def _codes(names: Sequence[str | None], every: Sequence[str | None]) -> Ints:
+    """The codes of names among all."""
+    code = {name: at for at, name in enumerate(every)}
+    return np.array([code[name] for name in names], np.int64)
+
+
 def _recoded(
     columns: Sequence[tuple[Ints, Sequence[str | None]]], names: Sequence[str | None]
 ) -> Ints:
     """Codes of several columns as codes of all names."""
-    code = {name: at for at, name in enumerate(names)}
-    return np.concatenate(
-        [np.array([code[name] for name in own], np.int64)[column] for column, own in columns]
-    )
+    return np.concatenate([_codes(own, names)[column] for column, own in columns])
 
 
 def _ids(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
@@ -159,10 +154,8 @@ def _check_distinct(samples: Table, keys: Sequence[str | None]) -> None:
     order = order_of(ids)
     if begins(ids[order]).all():
         return
-    rank = np.empty(len(ids), np.int64)
-    rank[order] = np.cumsum(begins(ids[order]))
-    order = np.lexsort((key, rank))
-    again = ~(begins(rank[order]) | begins(key[order]))
+    order = order_of_samples(ids, key)
+    again = ~sample_begins(ids[order], key[order])
     if not again.any():
         return
     problems: list[Problem] = []
@@ -177,9 +170,8 @@ def _check_distinct(samples: Table, keys: Sequence[str | None]) -> None:
 
 def _truths(parts: Sequence[ScoreFile], labels: Sequence[str]) -> SparseScores | None:
     """The sets of true labels of all parts."""
-    code = {name: at for at, name in enumerate(labels)}
     sets = [
-        part.truths.relabelled(np.array([code[name] for name in part.labels], np.int64))
+        part.truths.relabelled(_codes(part.labels, labels))
         for part in parts
         if part.truths is not None
     ]
@@ -188,13 +180,11 @@ def _truths(parts: Sequence[ScoreFile], labels: Sequence[str]) -> SparseScores |
 
 def _scores(parts: Sequence[ScoreFile], labels: Sequence[str]) -> Scores | None:
     """The rows of all parts: dense if all list the same labels in the same order."""
-    code = {name: at for at, name in enumerate(labels)}
     recoded = []
     for part in parts:
         if part.scores is None:
             return None
-        own = np.array([code[name] for name in part.labels], np.int64)
-        recoded.append(part.scores.relabelled(own))
+        recoded.append(part.scores.relabelled(_codes(part.labels, labels)))
     # Ties go to the label listed first, so that an order of its own stays.
     return joined_scores(recoded)
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-from valor_cli.data.json_records import parsed
+from valor_cli.data.json_records import json_or_none
 from valor_cli.data.tape import (
     LIST,
     NULL,
@@ -96,14 +95,7 @@ def _json_cells(cells: Column) -> Column:
     found = json_tape(b"\n".join(texts))
     if not found.left and len(found.values) == len(cells):
         return found.values
-    return tape_of_some([_json_value(text) for text in texts])[0]
-
-
-def _json_value(text: bytes) -> object:
-    try:
-        return parsed(text)
-    except (json.JSONDecodeError, RecursionError):
-        return None
+    return tape_of_some(list(map(json_or_none, texts)))[0]
 
 
 def _separated(rows: Ints, cells: Column, separator: str) -> NamedLabels:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -19,11 +19,18 @@ from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from valor_cli.data.batch import RowFile
-from valor_cli.data.column_names import duplicate_columns, indicator_in, listed, missing_columns
+from valor_cli.data.batch import Kind, RowFile
+from valor_cli.data.column_names import (
+    COLUMNS_HINT,
+    duplicate_columns,
+    indicator_in,
+    listed,
+    missing_columns,
+    missing_fields,
+)
 from valor_cli.data.json_records import json_cell
-from valor_cli.data.schema import Path, cell_of, dotted
-from valor_cli.data.shapes.scores.schema import ALIASES, SCHEMA
+from valor_cli.data.schema import Path, cell_of, dotted, mapped_columns
+from valor_cli.data.shapes.scores.schema import ALIASES, CLASSES_HINT, SCHEMA
 from valor_cli.data.shapes.scores.score_file import ScoreReading, Side
 from valor_cli.data.shapes.scores.typed import check_types, lists_predictions
 from valor_cli.errors import DataError, Problem
@@ -48,15 +55,15 @@ _READ: Final[Mapping[Side, tuple[str, ...]]] = {
 """The columns that are read of each side."""
 
 NAME_CLASSES: Final = "; name the columns that are classes under `data: classes:`"
-_NO_FORM: Final = "Name the columns that are classes under `data: classes:`."
 _FORMS: Final = (
     "a column 'prediction' (or {}), pairs of columns (prediction_1, score_1, …) or one column "
     "for each class"
 ).format(", ".join(ALIASES["prediction"]))
-_MAP_HINT: Final = "Map other names under `data: columns:`, as {label: my_column}."
+_MAP_HINT: Final = COLUMNS_HINT % "label"
 _INDICATED_HINT: Final = (
     " If each label has a column of 0 and 1, write `multi_label: true` under `data:`."
 )
+_NUMBERS: Final[Sequence[Kind]] = ("whole", "decimal", "float")
 _NO_HEADER: Final = "The first line must name the columns. " + _MAP_HINT
 
 
@@ -145,6 +152,11 @@ def _ways(
     return SCHEMA.candidates([name for name in names if name not in taken], reading.columns)
 
 
+def _first_ways(ways: Mapping[str, Sequence[Path]]) -> dict[str, Path]:
+    """The first way to each field that is there."""
+    return {name: own[0] for name, own in ways.items() if own}
+
+
 class _Columns(NamedTuple):
     """The columns of a file, or the keys of its first row.
 
@@ -163,6 +175,15 @@ class _Columns(NamedTuple):
     found: Mapping[str, Path]
     side: Side
     reading: ScoreReading
+
+    @classmethod
+    def of_row(
+        cls, first: Mapping[str, Any], numeric: Collection[str], side: Side, reading: ScoreReading
+    ) -> _Columns:
+        """The keys of a row of JSON."""
+        names = [name for name in first if name != INNER]
+        ways = _ways(names, reading, reading.classes)
+        return cls("", names, numeric, _first_ways(ways), side, reading)
 
     def fault(self, message: str, hint: str = "") -> DataError:
         return DataError(Problem(self.place, message), hint=hint)
@@ -210,22 +231,21 @@ def _of_table(file: RowFile, side: Side, reading: ScoreReading) -> ScoreLayout:
         message = "labels between separators are not read beside predictions that are JSON"
         raise DataError(Problem(place, message), hint="Write the labels as JSON lists, too.")
     mapped = {
-        name if name in names else name.split(".")[0]: f"for {standard}"
+        standard: name
         for standard, name in reading.columns.items()
         if standard != "predictions" or file.form == "typed"
     }
-    wanted = mapped | dict.fromkeys(metadata, "for this metadata")
+    wanted = mapped_columns(mapped, names) | dict.fromkeys(metadata, "for this metadata")
     there = [*names, *(name for name in within if name in metadata and name not in names)]
     if problems := [*duplicate_columns(names, place), *missing_columns(wanted, there, place)]:
         raise DataError(problems)
-    found = {name: own[0] for name, own in ways.items() if own}
+    found = _first_ways(ways)
     columns = _Columns(place, names, _numeric(file), found, side, reading)
     indicating = set() if side != "ground_truth" or "label" in found else _indicating(file)
     indicators = _indicators(columns, indicating)
     needed = ["sample_id", *([] if side == "predictions" or indicators else ["label"])]
     if missing := [name for name in needed if name not in found]:
-        first = "the first line names these" if file.form == "cells" else "there is"
-        message = f"{_missing(missing)} ({first}: {listed(names)})"
+        message = f"{missing_fields(missing, ALIASES)} ({file.listing(names)})"
         unnamed = file.form == "cells" and found.keys().isdisjoint(_READ[side])
         hint = _NO_HEADER if unnamed else _MAP_HINT
         if missing == ["label"] and len(indicating) > 1:
@@ -263,21 +283,21 @@ def _in_cells(file: RowFile, ways: Sequence[Path]) -> bool:
 
 
 def _numeric(file: RowFile) -> set[str]:
-    """The columns that hold numbers, as their types or the first row have it."""
-    if file.form == "typed":
-        numbers = ("whole", "decimal", "float")
-        return {name for name, kind in file.types.items() if kind.kind in numbers}
-    first = next(file.first_rows(), {})
-    return {name for name, cell in first.items() if _is_number(cell)}
+    """The columns that hold numbers."""
+    return _holding(file, _NUMBERS, _is_number)
 
 
 def _indicating(file: RowFile) -> set[str]:
-    """The columns that may say by 0 and 1 whether a sample has a label; as `_numeric` has it."""
+    """The columns that may say by 0 and 1 whether a sample has a label."""
+    return _holding(file, (*_NUMBERS, "truth"), lambda cell: indicator_in(cell) is not None)
+
+
+def _holding(file: RowFile, kinds: Collection[Kind], holds: Callable[[str], bool]) -> set[str]:
+    """The columns of some types; of cells, those for whose first something holds."""
     if file.form == "typed":
-        kinds = ("whole", "decimal", "float", "truth")
         return {name for name, kind in file.types.items() if kind.kind in kinds}
     first = next(file.first_rows(), {})
-    return {name for name, cell in first.items() if indicator_in(cell) is not None}
+    return {name for name, cell in first.items() if holds(cell)}
 
 
 def _indicators(columns: _Columns, indicating: Collection[str]) -> tuple[str, ...]:
@@ -323,7 +343,7 @@ def _form(columns: _Columns) -> tuple[tuple[str, ...], Pairs]:
         elif classes:
             score = dotted(columns.found["score"])
             message += f"; {score} is a class, or the score of a label that no column names"
-        raise columns.fault(message, _NO_FORM)
+        raise columns.fault(message, CLASSES_HINT)
     return classes, ()
 
 
@@ -380,12 +400,6 @@ def unread_column_warnings(
     return [message] * bool(left)
 
 
-def _missing(missing: Sequence[str]) -> str:
-    shown = " and ".join(f"'{name}' (or {', '.join(ALIASES[name])})" for name in missing)
-    verb = "columns {} are" if len(missing) > 1 else "column {} is"
-    return f"the {verb.format(shown)} missing"
-
-
 def _of_rows(rows: Iterator[Mapping[str, Any]], side: Side, reading: ScoreReading) -> ScoreLayout:
     """The layout of JSON, inferred from the first rows."""
     first = next(rows, {})
@@ -414,10 +428,8 @@ def _of_rows(rows: Iterator[Mapping[str, Any]], side: Side, reading: ScoreReadin
 def _of_truths(first: Mapping[str, Any], layout: ScoreLayout) -> ScoreLayout:
     """The layout of ground truth, which may have a key for each label."""
     reading = layout.reading
-    names = [name for name in first if name != INNER]
-    found = {name: own[0] for name, own in _ways(names, reading, reading.classes).items() if own}
-    columns = _Columns("", names, (), found, "ground_truth", reading)
-    indicating = {name for name in names if first[name] in (0, 1)}
+    columns = _Columns.of_row(first, (), "ground_truth", reading)
+    indicating = {name for name in columns.names if first[name] in (0, 1)}
     if "label" in reading.columns or not (classes := _indicators(columns, indicating)):
         return layout
     return replace(layout, wide=True, indicated=True, classes=classes)
@@ -426,22 +438,20 @@ def _of_truths(first: Mapping[str, Any], layout: ScoreLayout) -> ScoreLayout:
 def _by_column(first: Mapping[str, Any], side: Side, layout: ScoreLayout) -> ScoreLayout:
     """The layout of rows that have predictions as the columns of a table have."""
     reading = layout.reading
-    names = [name for name in first if name != INNER]
     numeric = {
         name
-        for name in names
-        if isinstance(first[name], int | float) and not isinstance(first[name], bool)
+        for name, value in first.items()
+        if isinstance(value, int | float) and not isinstance(value, bool)
     }
-    ways = _ways(names, reading, reading.classes)
-    found = {name: own[0] for name, own in ways.items() if own}
-    columns = _Columns("", names, numeric, found, side, reading)
+    columns = _Columns.of_row(first, numeric, side, reading)
+    names = columns.names
     if not reading.classes and (pairs := _numbered_pairs(columns)):
         return replace(layout, pairs=pairs, listed=False)
     classes = _other_columns(columns)
     if reading.classes:
         classes = tuple(name for name in reading.classes if name in names)
     nested = any(isinstance(first[name], dict | list) for name in classes)
-    if "score" in found or nested or numeric.isdisjoint(classes):
+    if "score" in columns.found or nested or numeric.isdisjoint(classes):
         return layout
     others = None
     if side == "predictions" and not reading.classes:

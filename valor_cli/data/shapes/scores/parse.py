@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from msgspec import Struct
-from numpy.typing import NDArray
 
 from valor_cli.data.column_names import indicator_in
+from valor_cli.data.shapes.scores.columns import ScoreColumns
 from valor_cli.data.shapes.scores.label_lists import named_labels, says_labels
 from valor_cli.data.shapes.scores.layout import probable
 from valor_cli.data.shapes.scores.schema import ITEM_LABELS, ITEM_SCORES
@@ -32,37 +32,11 @@ from valor_cli.data.tape import (
     Floats,
     Ints,
     nth,
+    taken,
 )
 from valor_cli.kernels.columns.grouping import offsets as starts
 from valor_cli.kernels.columns.spans import Spans, Vocabulary
 from valor_cli.kernels.ranking.sparse_scores import SparseScores
-
-
-class ScorePiece(Struct, frozen=True):
-    """Some lines as columns; a sample may continue in another piece.
-
-    Attributes:
-        sample_id: (n,) UTF-8, of kind `S`, or objects that hold bytes.
-        line: (n,) number of each line, from 1.
-        key: (n,) code of the label key; None without label keys.
-        truth: (n,) code of the true label, -1 for none; None where the file says none.
-        truths: (n,) rows that list all true labels; None where a sample has one. Then `truth` is 0
-            where a row says what they are.
-        count: (n,) how many labels each line lists; None for all classes, in their order.
-        label: (e,) codes of the labels listed, line after line; None with `count`.
-        score: (e,) their scores, or (n, classes); None for ground truth alone.
-        metadata: Values by name, (n,) each, objects.
-    """
-
-    sample_id: NDArray[Any]
-    line: Ints
-    key: Ints | None
-    truth: Ints | None
-    count: Ints | None
-    label: Ints | None
-    score: Floats | None
-    metadata: Mapping[str, NDArray[Any]]
-    truths: SparseScores | None = None
 
 
 class ScoreFields(Struct, frozen=True):
@@ -97,7 +71,7 @@ class ScoreFields(Struct, frozen=True):
 class ParsedScores(NamedTuple):
     """Rows that could be read, and the positions of the others."""
 
-    piece: ScorePiece
+    piece: ScoreColumns
     rejected: Ints
 
 
@@ -118,17 +92,6 @@ class _Rows(NamedTuple):
     single: Column
     score: Column
 
-    def take(self, chosen: Bools) -> _Rows:
-        """Select rows."""
-        return _Rows(
-            self.line[chosen],
-            self.key[chosen],
-            self.truth.take(chosen),
-            self.many.take(chosen),
-            self.single.take(chosen),
-            self.score.take(chosen),
-        )
-
 
 class _Listed(NamedTuple):
     """Labels that rows list.
@@ -147,17 +110,6 @@ class _Listed(NamedTuple):
     code: Ints
     score: Floats
     read: Bools
-
-    def take(self, chosen: Bools | Ints) -> _Listed:
-        """Select labels."""
-        return _Listed(
-            self.row[chosen],
-            self.start[chosen],
-            self.end[chosen],
-            self.code[chosen],
-            self.score[chosen],
-            self.read[chosen],
-        )
 
 
 class ScoreParser:
@@ -249,7 +201,7 @@ class ScoreParser:
         """Lines whose labels are objects by label key become a row for each key."""
         held = [_members(column) for column in (rows.truth, rows.many, rows.single)]
         # An object of scores is none by label key.
-        held[1] = held[1].take(_any(held[1], held[1].value.is_of(OBJECT, LIST, DUPLICATE)))
+        held[1] = taken(held[1], _any(held[1], held[1].value.is_of(OBJECT, LIST, DUPLICATE)))
         keyed = np.zeros(len(rows.line), np.bool_)
         for one in held:
             keyed[one.row] = True
@@ -270,7 +222,7 @@ class ScoreParser:
         listing = rows.many.is_of(OBJECT, LIST) & (rows.many.items()[0] > 0)
         wrong |= keyed & ~by_key & listing
         chosen = keyed & ~wrong
-        held = [one.take(chosen[one.row]) for one in held]
+        held = [taken(one, chosen[one.row]) for one in held]
         codes = [self._keys.codes(one.value.tape.text, one.start, one.end) for one in held]
         width = len(self._keys) + 1
         own = [one.row * width + code + 1 for one, code in zip(held, codes, strict=True)]
@@ -354,7 +306,7 @@ class ScoreParser:
         joined = parts[0]
         if len(parts) > 1:
             joined = _Listed(*(np.concatenate(column) for column in zip(*parts, strict=True)))
-            joined = joined.take(np.argsort(joined.row, kind="stable"))
+            joined = taken(joined, np.argsort(joined.row, kind="stable"))
         if self._probabilities:
             joined = joined._replace(read=joined.read & probable(joined.score))
         return joined
@@ -409,9 +361,9 @@ class ScoreParser:
             none = np.zeros(len(row), np.int32)
             parts.append(_Listed(row, none, none, code, np.ones(len(row)), read))
         joined = _Listed(*(np.concatenate(column) for column in zip(*parts, strict=True)))
-        return joined.take(np.argsort(joined.row, kind="stable"))
+        return taken(joined, np.argsort(joined.row, kind="stable"))
 
-    def _piece(self, fields: ScoreFields, wrong: Bools) -> ScorePiece:
+    def _piece(self, fields: ScoreFields, wrong: Bools) -> ScoreColumns:
         """The rows that are not wrong; others that are found to be are marked."""
         rows = self._rows(fields, wrong)
         true, indicated = None, bool(fields.wide) and self._side == "ground_truth"
@@ -427,12 +379,12 @@ class ScoreParser:
         wrong[rows.line[listed.row[~listed.read]]] = True
         good = ~wrong[rows.line]
         if not good.all():
-            listed = listed.take(good[listed.row])
+            listed = taken(listed, good[listed.row])
             place = np.cumsum(good) - 1
             listed = listed._replace(row=place[listed.row])
-            rows = rows.take(good)
+            rows = taken(rows, good)
             if true is not None:
-                true, said = true.take(good[true.row]), said[good]
+                true, said = taken(true, good[true.row]), said[good]
                 true = true._replace(row=place[true.row])
         truth, truths = None, None
         if true is not None:
@@ -449,7 +401,7 @@ class ScoreParser:
         count = np.bincount(listed.row, minlength=len(rows.line))
         wrong[rows.line[_twice(listed.row, code, count)]] = True
         line, listing = rows.line, self._side != "ground_truth" and score is None
-        return ScorePiece(
+        return ScoreColumns(
             sample_id=fields.sample_id.take(line).ids(),
             line=fields.line[line],
             key=rows.key if (rows.key >= 0).any() else None,
@@ -482,12 +434,6 @@ class _Members(NamedTuple):
     start: Spans
     end: Spans
     value: Column
-
-    def take(self, chosen: Bools) -> _Members:
-        """Select members."""
-        return _Members(
-            self.row[chosen], self.start[chosen], self.end[chosen], self.value.take(chosen)
-        )
 
 
 def _members(column: Column) -> _Members:

@@ -8,13 +8,14 @@ several in pairs of columns, or a sample with a score for each class. A JSON obj
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from valor_cli.data.batch import Batch, Fault, FaultyRow, Part, RowFile, TypedReading
 from valor_cli.data.json_records import json_cell
-from valor_cli.data.partition.pieces import Span
+from valor_cli.data.partition.pieces import Span, UnsplittableError
 from valor_cli.data.shapes.scores.columns import GatheredScores, ScoreColumns
 from valor_cli.data.shapes.scores.faults import CellFaults, RecordFaults
 from valor_cli.data.shapes.scores.joined import ScorePart, score_part
@@ -22,27 +23,29 @@ from valor_cli.data.shapes.scores.layout import INNER, ScoreLayout
 from valor_cli.data.shapes.scores.parse import ScoreFields, ScoreParser
 from valor_cli.data.shapes.scores.samples import Named, one_a_sample
 from valor_cli.data.shapes.scores.score_file import ScoreFile, Side
-from valor_cli.data.table import LINE, SKIP_HINT, Columns, RowProblems, Table
+from valor_cli.data.table import SKIP_HINT, Columns, Problems, Table, stop_on
 from valor_cli.data.tape import ABSENT, OBJECT, TEXT, Column
 from valor_cli.data.value_rows import batch_of
-from valor_cli.data.values import stop_on
 from valor_cli.kernels.columns.spans import Vocabulary
 from valor_cli.results import InputFile
-
-
-class Unsettled(Exception):  # noqa: N818 - nothing is wrong
-    """Raised if only the whole file can tell whether the rows of a part are wrong."""
 
 
 class ScoreRows:
     """The rows of a file or part, as they are read."""
 
-    def __init__(self, file: RowFile, side: Side, layout: ScoreLayout) -> None:
+    def __init__(
+        self,
+        file: RowFile,
+        side: Side,
+        layout: ScoreLayout,
+        above: Callable[[], int] | None = None,
+    ) -> None:
+        """Initialise; `above` is as for `Problems`."""
         self._file = file
         self._side = side
         self._layout = layout
         self._cells = file.form != "json" and not layout.listed
-        self._problems = RowProblems(file.path, file.place)
+        self._problems = Problems(file.path, file.place, above)
         self._faults = (
             CellFaults(layout, typed=file.form == "typed")
             if self._cells
@@ -63,11 +66,12 @@ class ScoreRows:
         )
         self._gathered = GatheredScores(layout.metadata)
 
-    def read(self, part: Part | None = None, line: int = 1) -> None:
-        """Read the file, or a part of it whose first line has a number.
+    def read(self, part: Part | None = None) -> None:
+        """Read the file, or a part of it.
 
         Raises:
             DataError: The file cannot be read on.
+            UnsplittableError: The part cannot tell where its rows begin.
         """
         file, layout = self._file, self._layout
         typed = TypedReading(most=_LISTS if layout.listed else _ROWS)
@@ -79,7 +83,7 @@ class ScoreRows:
                 if what == "label" and len(path) == 1 and file.types[str(path[0])].kind == "text"
             ]
             typed = typed._replace(columns=list(use), coded=coded)
-        for block in file.blocks(part, line, typed):
+        for block in file.blocks(part, typed):
             wrong = list(block.wrong)
             for batch in block.batches:
                 if file.form == "cells" and layout.listed:
@@ -87,9 +91,10 @@ class ScoreRows:
                 rejected = self._add(batch)
                 records = batch.records(rejected) if rejected else []
                 for at, record in zip(rejected, records, strict=True):
-                    wrong.append((int(batch.line[at]), self._faults.of(record)))
-            for at, own in sorted(wrong, key=lambda one: one[0]):
-                self._reject(at, own)
+                    line = int(batch.line[at])
+                    wrong.append((line, self._faults_of(record, line)))
+            self._faulty += len(wrong)
+            self._problems.add_rows(wrong)
 
     def columns(self) -> ScoreColumns:
         """The valid rows in file order; empties this object."""
@@ -103,22 +108,24 @@ class ScoreRows:
             lines: How many lines that is.
 
         Raises:
-            Unsettled: Rows of a part contradict each other, or lack what other parts may have.
+            UnsplittableError: Rows of a part contradict each other, or lack what others may have.
             DataError: Rows are wrong and not to be left out.
         """
         layout, problems = self._layout, self._problems
         path, place = self._file.path, self._file.place
-        records, found = self._gathered.lines + self._faulty, problems.total
+        records = self._gathered.lines + self._faulty
+        # What rows of one sample contradict or lack, other parts may settle.
+        apart = span is not None and layout.long
+        between = Problems(path, place) if apart else problems
         named = Named(
             self._labels.names,
             self._keys.names,
             truth=layout.name("label"),
             key=layout.name("label_key"),
-            place="line {row}" if place == LINE else place,
         )
-        samples = one_a_sample(self._gathered.columns(), named, problems, long=layout.long)
-        if span is not None and layout.long and problems.total > found:
-            raise Unsettled
+        samples = one_a_sample(self._gathered.columns(), named, between, long=layout.long)
+        if apart and between.total:
+            raise UnsplittableError
         if layout.reading.invalid == "error":
             stop_on([problems], SKIP_HINT)
         rows, skipped = samples.columns, self._faulty + samples.dropped
@@ -161,14 +168,12 @@ class ScoreRows:
         wrong: list[int] = rejected.tolist()
         return wrong
 
-    def _reject(self, line: int, faults: Sequence[Fault]) -> None:
-        """Note what is wrong with a row."""
-        if not faults:
-            path = self._file.path
-            raise RuntimeError(f"{path}: row {line} was refused, and nothing is wrong with it")
-        self._faulty += 1
-        for place, message in faults:
-            self._problems.add(line, place, message)
+    def _faults_of(self, record: Any, line: int) -> list[Fault]:
+        """What is wrong with a row that was refused."""
+        if faults := self._faults.of(record):
+            return faults
+        path = self._file.path
+        raise RuntimeError(f"{path}: row {line} was refused, and nothing is wrong with it")
 
     def _fields(self, batch: Batch) -> ScoreFields:
         """The columns of rows, by meaning."""

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from valor_cli.data.column_names import quoted
 from valor_cli.data.shapes.scores.columns import Codes, ScoreColumns
+from valor_cli.data.table import Problems
 from valor_cli.data.tape import Ints
-from valor_cli.data.values import Problems, describe
+from valor_cli.data.values import describe
 from valor_cli.kernels.columns.grouping import begins, spread
 from valor_cli.kernels.columns.texts import order_of
 from valor_cli.kernels.ranking.scores import DenseScores, Scores, SparseScores, set_numbers
@@ -31,14 +32,12 @@ class Named(Struct, frozen=True):
         keys: Label keys, by code.
         truth: The name of the true label.
         key: The name of the label key.
-        place: How a line is named: "line {row}".
     """
 
     labels: Sequence[str]
     keys: Sequence[str]
     truth: str
     key: str
-    place: str = "line {row}"
 
 
 class RowChecks:
@@ -181,7 +180,7 @@ class RowChecks:
         return f"the sample {name}{of}"
 
     def _at(self, row: Any) -> str:
-        return self._named.place.format(row=self._columns.line[row])
+        return self._problems.row(int(self._columns.line[row]))
 
 
 class Samples(NamedTuple):
@@ -246,8 +245,8 @@ def _keyed(columns: ScoreColumns, named: Named, problems: Problems) -> ScoreColu
         says |= columns.count > 0
     elif columns.score is not None:
         says[:] = True
-    there = named.place.format(row=columns.line[~without][0])
     for row in np.flatnonzero(without & says).tolist():
+        there = problems.row(int(columns.line[~without][0]))
         message = f"expected a label key as on {there}, found none"
         problems.add(int(columns.line[row]), named.key, message)
     return columns.take(~without)
@@ -259,25 +258,26 @@ def _segments(columns: ScoreColumns) -> tuple[Ints | None, Ints]:
     None for the order that rows have.
     """
     ids, key = columns.sample_id, columns.key
-    new = _changes(ids, key)
+    new = sample_begins(ids, key)
     starts = np.flatnonzero(new)
     if len(starts) == len(columns):
         heads, head_keys = ids, key
     else:
         heads, head_keys = ids[starts], None if key is None else key[starts]
-    order = _order(heads, head_keys)
-    apart = _changes(heads[order], None if head_keys is None else head_keys[order])
+    order = order_of_samples(heads, head_keys)
+    apart = sample_begins(heads[order], None if head_keys is None else head_keys[order])
     if apart.all():
         return None, starts
-    order = _order(ids, key)
-    sorted_starts = np.flatnonzero(_changes(ids[order], None if key is None else key[order]))
+    order = order_of_samples(ids, key)
+    sorted_starts = np.flatnonzero(sample_begins(ids[order], None if key is None else key[order]))
     counts = np.diff(np.append(sorted_starts, len(order)))
     by_appearance = np.argsort(order[sorted_starts], kind="stable")
     counts = counts[by_appearance]
     return order[spread(sorted_starts[by_appearance], counts)], np.cumsum(counts) - counts
 
 
-def _order(ids: NDArray[Any], key: Codes | None) -> Ints:
+def order_of_samples(ids: NDArray[Any], key: Codes | None) -> Ints:
+    """The order that brings rows of one id and label key together."""
     order = order_of(ids)
     if key is None:
         return order
@@ -286,7 +286,8 @@ def _order(ids: NDArray[Any], key: Codes | None) -> Ints:
     return np.lexsort((key, rank))
 
 
-def _changes(ids: NDArray[Any], key: Codes | None) -> NDArray[np.bool_]:
+def sample_begins(ids: NDArray[Any], key: Codes | None) -> NDArray[np.bool_]:
+    """(n,) which rows are not of the sample and label key of the row before."""
     return begins(ids) if key is None else begins(ids) | begins(key)
 
 
@@ -336,4 +337,4 @@ def _scores(columns: ScoreColumns, starts: Ints) -> Scores | None:
         rows = label.reshape(-1, width)
         if (rows[0] == rows[-1]).all() and (rows == rows[0]).all():
             return DenseScores(rows[0].astype(np.int64), score.reshape(-1, width))
-    return SparseScores(np.append(0, np.cumsum(counts)), label, score)
+    return SparseScores(np.append(0, np.cumsum(counts)), label.astype(np.int32, copy=False), score)

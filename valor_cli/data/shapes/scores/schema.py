@@ -51,6 +51,8 @@ SCHEMA: Final = Schema(
 ALIASES: Final = SCHEMA.aliases
 """Standard name to the other names that a column, or a key of a JSON object, may have."""
 
+CLASSES_HINT: Final = "Name the columns that are classes under `data: classes:`."
+
 ITEM_LABELS: Final = ("label", "prediction", *ALIASES["prediction"], "class")
 ITEM_SCORES: Final = ("score", *ALIASES["score"])
 """Names of the label and the score of an object in a list, in order of preference."""

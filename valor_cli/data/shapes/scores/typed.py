@@ -15,7 +15,6 @@ _NUMBERS: Final[Collection[Kind]] = ("whole", "decimal", "float", "none")
 _NAMES: Final[Collection[Kind]] = ("text", "whole", "decimal", "truth", "none")
 """What may be the name of a class. No numbers with a point: 17 and 17.0 would be two."""
 
-_SHOWN: Final = 60
 _WANTED: Final[Mapping[str, tuple[Collection[Kind], str]]] = {
     "metadata": ((*_NAMES, "float", "date"), "texts, numbers, true and false, or dates"),
     "label": (_NAMES, "texts or whole numbers"),
@@ -79,7 +78,7 @@ def check_types(
         kinds, words = _WANTED[what]
         listing = several and what == "label" and _lists(kind, kinds)
         if kind.kind not in kinds and not listing:
-            message = f"expected a column of {words}, found one of {_written(kind)}"
+            message = f"expected a column of {words}, found one of {kind.shown}"
             problems.append(Problem(place, message))
     if problems:
         raise DataError(problems, hint=_CAST)
@@ -104,7 +103,7 @@ def _list_fault(kind: ColumnType, place: str, *, named: bool) -> DataError | Non
     else:
         bare, fits = True, held[0] in _NUMBERS
     if not fits:
-        return DataError(Problem(place, f"expected {_FORMS}; found {_written(kind)}"), hint=_CAST)
+        return DataError(Problem(place, f"expected {_FORMS}; found {kind.shown}"), hint=_CAST)
     return DataError(Problem(place, _NAMELESS)) if bare and not named else None
 
 
@@ -116,8 +115,3 @@ def _lists(kind: ColumnType, kinds: Collection[Kind]) -> bool:
 def _distinct(kind: ColumnType) -> bool:
     """Whether no two fields of a struct have one name."""
     return len({name for name, _ in kind.fields}) == len(kind.fields)
-
-
-def _written(kind: ColumnType) -> str:
-    text = kind.written
-    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"

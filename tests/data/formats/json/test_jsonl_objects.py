@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from PIL import Image
 
 from tests.data.conversion.scenes import BOXES, polygons, scene, with_categories, with_images
-from valor_cli.data.formats.jsonl.object_writer import write_jsonl
+from valor_cli.data.formats.json.object_writer import write_jsonl
 from valor_cli.data.inputs.objects import Reading, read_objects
 from valor_cli.data.shapes.objects.scene import WriteOptions
 from valor_cli.errors import DataError
