@@ -113,7 +113,8 @@ BROKEN = """() => {
         const range = document.createRange();
         range.setStart(text, word.index);
         range.setEnd(text, word.index + word[0].length);
-        if (new Set([...range.getClientRects()].map((one) => one.top)).size > 1) broken.push(word[0]);
+        const lines = new Set([...range.getClientRects()].map((one) => one.top));
+        if (lines.size > 1) broken.push(word[0]);
       }
   }
   return broken;
