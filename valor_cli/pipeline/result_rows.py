@@ -15,7 +15,6 @@ from valor_cli.metric import Call, Loaded
 from valor_cli.pipeline.intervals.intervals import Around
 from valor_cli.pipeline.plan import Plan
 from valor_cli.pipeline.slices.slices import Slice
-from valor_cli.reports.digests.naming import frozen
 from valor_cli.results import (
     FEW,
     AgreementResult,
@@ -35,6 +34,7 @@ from valor_cli.results import (
     Status,
     TableResult,
 )
+from valor_cli.results.identity import ValueKey, value_key
 
 
 def metric_row(
@@ -97,13 +97,13 @@ class LabelMeasure:
     """
 
     def __init__(self) -> None:
-        self._key: tuple[object, ...] | None = None
+        self._key: ValueKey | None = None
 
     def has(self, row: MetricResult, found: Findings) -> bool:
         """Whether a label's value is of it; `found` is all that its metric found."""
         if row.label is None or row.direction is None or row.unit != "fraction":
             return False
-        key = row.metric, row.output, frozen(row.parameters)
+        key = value_key(row)
         if self._key is None and sum(one.label is not None for one in found.values) <= LABELS:
             self._key = key
         return key == self._key

@@ -9,7 +9,7 @@ from valor_cli.errors import ConfigError, Problem, did_you_mean
 from valor_cli.pipeline.compare.changes import changes_of
 from valor_cli.pipeline.compare.evidence_resamples import with_resamples
 from valor_cli.pipeline.compare.incompatible import run_differences
-from valor_cli.pipeline.compare.paired_rows import Sides, judged_rows, paired_rows, value_key
+from valor_cli.pipeline.compare.paired_rows import Sides, judged_rows, paired_rows
 from valor_cli.pipeline.compare.pairing import compared, compared_labels
 from valor_cli.reports.digests.naming import Names, output_name
 from valor_cli.results import (
@@ -21,6 +21,7 @@ from valor_cli.results import (
     MetricResult,
     RunResult,
 )
+from valor_cli.results.identity import value_key
 
 Pairs = Sequence[tuple[str, str]]
 

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from valor_cli.errors import DataError, Problem
 from valor_cli.metric import Call, Evidence, Wing
-from valor_cli.pipeline.compare.paired_rows import Sides, row_key
+from valor_cli.pipeline.compare.paired_rows import Sides
 from valor_cli.pipeline.intervals.intervals import Around
 from valor_cli.pipeline.intervals.resamples import Draws
 from valor_cli.pipeline.intervals.resampling import columns_of, findings_of, resampled
@@ -22,6 +22,7 @@ from valor_cli.pipeline.result_rows import LabelMeasure, metric_row, resampled_r
 from valor_cli.reports.files.sample_lines import NEXT
 from valor_cli.reports.writer import EVIDENCE
 from valor_cli.results import EvidenceResult, Findings, MetricResult, ResampledResult, RunResult
+from valor_cli.results.identity import RowKey, row_key
 
 _ROUNDING = 1e-9
 _DAMAGED = (LookupError, TypeError, ValueError, AttributeError)
@@ -106,7 +107,7 @@ def _rows_of(
     call: Call,
     model: str,
     found: Findings,
-    judged: Mapping[tuple[object, ...], MetricResult],
+    judged: Mapping[RowKey, MetricResult],
     of_labels: LabelMeasure,
 ) -> Mapping[int, MetricResult]:
     """The rows of a call's values, by the index of the value among its findings.

@@ -13,11 +13,11 @@ from valor_cli.pipeline.compare.paired_rows import (
     Sides,
     paired_labels,
     paired_rows,
-    row_key,
 )
 from valor_cli.pipeline.compare.paired_samples import Aligned
 from valor_cli.pipeline.compare.paired_tests import Tested, tested
 from valor_cli.results import ComparedVerdict, ComparisonResult, RunResult
+from valor_cli.results.identity import row_key
 from valor_cli.statistics.corrections import holm
 
 

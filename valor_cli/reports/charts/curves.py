@@ -9,9 +9,10 @@ from msgspec.structs import replace
 
 from valor_cli.reports.charts.plots import PLOT, Column, grid, lined, listed, path, round_step, text
 from valor_cli.reports.digests.formatting import clean, number
-from valor_cli.reports.digests.naming import LABEL_KEY, Names, frozen
+from valor_cli.reports.digests.naming import LABEL_KEY, Names
 from valor_cli.reports.document import Chart
 from valor_cli.results import CurveResult, MetricResult, RunResult
+from valor_cli.results.identity import frozen
 
 _AXES = ("recall", "precision")
 """The columns that make a curve one of precision and recall, whatever its metric is called."""

@@ -19,9 +19,10 @@ from valor_cli.reports.charts.plots import (
     title,
 )
 from valor_cli.reports.digests.formatting import capital, clean, number, output_words, whole
-from valor_cli.reports.digests.naming import Names, frozen
+from valor_cli.reports.digests.naming import Names
 from valor_cli.reports.document import Chart
 from valor_cli.results import THRESHOLD, CurveResult, RunResult, SamplesResult
+from valor_cli.results.identity import frozen
 
 BINS = 20
 

@@ -8,9 +8,10 @@ from msgspec import Struct
 
 from valor_cli.reports.charts.plots import PLOT, class_of, grid, rect, text, title
 from valor_cli.reports.digests.formatting import clean, number, words
-from valor_cli.reports.digests.naming import Names, frozen
+from valor_cli.reports.digests.naming import Names
 from valor_cli.reports.document import Chart
 from valor_cli.results import CurveResult, MetricResult, RunResult
+from valor_cli.results.identity import frozen
 
 COLUMNS = ("confidence_low", "confidence_high", "n", "confidence", "accuracy")
 """The columns that make a curve a reliability table, whatever its metric is called."""

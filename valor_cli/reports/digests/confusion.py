@@ -11,8 +11,9 @@ import numpy as np
 from msgspec import Struct
 
 from valor_cli.reports.digests.formatting import clean, parameter, plural, short
-from valor_cli.reports.digests.naming import LABEL_KEY, Names, frozen
+from valor_cli.reports.digests.naming import LABEL_KEY, Names
 from valor_cli.results import ExampleResult, ObjectsResult, Parameters, RunResult, TableResult
+from valor_cli.results.identity import frozen
 from valor_cli.results.objects import OUTCOMES
 
 LABELS = 40

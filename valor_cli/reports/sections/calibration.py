@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from valor_cli.reports.digests.formatting import NO_VALUE, clean, number, plural, signed, span
-from valor_cli.reports.digests.naming import Names, frozen
+from valor_cli.reports.digests.naming import Names
 from valor_cli.reports.document import (
     Block,
     Cell,
@@ -31,6 +31,7 @@ from valor_cli.results.calibration import (
     ThresholdResult,
 )
 from valor_cli.results.document import dumps
+from valor_cli.results.identity import frozen
 
 WHERE = "calibration.json"
 

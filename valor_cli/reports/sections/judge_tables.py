@@ -13,10 +13,11 @@ from valor_cli.reports.digests.formatting import (
     plural,
     span,
 )
-from valor_cli.reports.digests.naming import Names, frozen
+from valor_cli.reports.digests.naming import Names
 from valor_cli.reports.document import Block, Cell, Column, Item, Items, Note, Table
 from valor_cli.results import CalibrationResult, UsageResult, totals
 from valor_cli.results.document import dumps
+from valor_cli.results.identity import frozen
 
 LISTED = 5
 """Disagreements that are named."""
