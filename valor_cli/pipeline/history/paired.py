@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from valor_cli.pipeline.compare.evidence_resamples import with_resamples
 from valor_cli.pipeline.compare.incompatible import run_differences
-from valor_cli.pipeline.compare.pairing import against_baseline
+from valor_cli.pipeline.compare.pairing import against_baseline, paired_models
 from valor_cli.pipeline.history.runs import Progress, Run
 from valor_cli.pipeline.history.values import Chosen
 from valor_cli.reports.run_files import read_run
@@ -92,14 +92,8 @@ class PairedTests:
         return self._found[pair]
 
     def _warn(self, later: int, result: RunResult, before: RunResult) -> None:
-        single = len(result.models) == len(before.models) == 1
-        names = (
-            zip(result.models, before.models, strict=False)
-            if single
-            else ((name, name) for name in result.models if name in before.models)
-        )
         which = f"{self._runs[later - 1].path} → {self._runs[later].path}"
-        for message in run_differences(before, result, list(names)):
+        for message in run_differences(before, result, paired_models(result, before)):
             self._warnings.append(f"{which}: {message}")
 
     def _whole(self, number: int) -> RunResult:
