@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from valor_cli.cli.options import TextOrJson
 from valor_cli.cli.output import say
 from valor_cli.errors import Problem, ValorError
 
@@ -33,14 +34,13 @@ cache = typer.Typer(
       valor cache info
     """,
 )
-Format = Annotated[Literal["text", "json"], typer.Option("--format", help="How to print.")]
 Kind = Literal["replies", "vectors", "models"]
 _HASH = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{52}\b")
 _SINGULAR = {"replies": "reply", "runs": "run", "vectors": "vector", "models": "model"}
 
 
 @cache.command()
-def info(format_: Format = "text") -> None:
+def info(format_: TextOrJson = "text") -> None:
     """Show what is cached, by model and date.
 
     \b
@@ -87,7 +87,7 @@ def clear(
             "--only", help="What to delete. Omitted: all. Replies cost money to request again."
         ),
     ] = None,
-    format_: Format = "text",
+    format_: TextOrJson = "text",
 ) -> None:
     """Delete what is cached; interrupted runs can then not be resumed.
 
