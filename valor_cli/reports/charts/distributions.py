@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from valor_cli.reports.charts.curves import groups_of
 from valor_cli.reports.charts.plots import (
     class_of,
     extent,
@@ -204,25 +205,18 @@ class Distribution(Struct, frozen=True):
 
 def distributions(result: RunResult) -> tuple[Distribution, ...]:
     """Distributions of whole models, one per output and setting."""
-    models = {model: index for index, model in enumerate(result.models)}
-    rows = [
-        row
-        for row in result.curves
-        if row.slice is None and row.label is None and row.model in models and AXIS in row.points
-    ]
-    names = Names((row.metric, row.parameters) for row in rows)
-    groups: dict[tuple[object, ...], list[CurveResult]] = {}
-    for row in rows:
-        groups.setdefault((row.metric, frozen(row.parameters)), []).append(row)
+    groups = [group for group in groups_of(result, [AXIS]) if group[0][1].label is None]
+    firsts = [first for (_, first), *_ in groups]
+    names = Names((row.metric, row.parameters) for row in firsts)
     return tuple(
         Distribution(
             output_words(output),
-            names.detail(group[0].metric, group[0].parameters),
-            tuple(_spread(row, models[row.model], output) for row in group),
-            group[0].metric,
+            names.detail(first.metric, first.parameters),
+            tuple(_spread(row, at, output) for at, row in group),
+            first.metric,
         )
-        for group in groups.values()
-        for output in group[0].points
+        for first, group in zip(firsts, groups, strict=True)
+        for output in first.points
         if output != AXIS
     )
 

@@ -38,9 +38,6 @@ SAID: Final = 20_000
 TITLES: Final = ("user_input", "response", "references[0]")
 """Fields that a title is made of, the first that there is."""
 
-LABELS: Final = ("ground_truth", "prediction")
-"""Fields of what is right and what was predicted, of classifications."""
-
 _SHOWN = "judge_replies["
 
 Column = Sequence[Any]
