@@ -95,7 +95,7 @@ def histogram(
     low, high = bins.edges[0], bins.edges[-1]
     size = _WIDTH / (high - low)
     floor = _ROW * len(shown) + 6
-    parts = [_axis(low, high, floor, unit, name)]
+    parts = [_axis(low, high, floor, name)]
     for row, (one, counts) in enumerate(zip(shown, bins.counts, strict=True)):
         parts.append(_row(one, counts, bins.edges, models, row, unit))
     if threshold is not None and low <= threshold <= high:
@@ -140,7 +140,7 @@ def _row(
     return "".join(parts)
 
 
-def _axis(low: float, high: float, floor: float, unit: str, name: str) -> str:
+def _axis(low: float, high: float, floor: float, name: str) -> str:
     step = round_step(high - low, 5)
     parts = []
     at = math.ceil(low / step) * step
