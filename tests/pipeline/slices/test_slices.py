@@ -17,8 +17,14 @@ from valor_cli.evaluators.detection.evidence.shards import match_detections
 from valor_cli.metric import Loaded
 from valor_cli.pipeline.slices import membership
 from valor_cli.pipeline.slices.columns import slice_columns
-from valor_cli.pipeline.slices.quartiles import Range, number_of, quartile_ranges
-from valor_cli.pipeline.slices.slices import Condition, Slice, resolve_slices
+from valor_cli.pipeline.slices.slices import (
+    Condition,
+    Range,
+    Slice,
+    number_of,
+    quartile_ranges,
+    resolve_slices,
+)
 from valor_cli.results import RunResult
 
 
