@@ -36,7 +36,7 @@ def test_every_key_and_value_has_its_position() -> None:
 def test_the_place_of_the_unknown_is_that_of_the_nearest_key() -> None:
     document = read("a:\n  b:\n    c: 1\n")
     assert document.place(("a", "b", "c")) == "run.yaml:3:8: a.b.c"
-    assert document.place(("a", "b", "c"), key=True) == "run.yaml:3:5: a.b.c"
+    assert document.position(("a", "b", "c"), key=True) == Position(3, 5)
     assert document.place(("a", "b", "z", "y")) == "run.yaml:2:3: a.b.z.y"
     assert document.place(("z",)) == "run.yaml:1:1: z"
     assert document.place(()) == "run.yaml:1:1"
@@ -133,8 +133,8 @@ def test_the_place_of_an_override_is_its_option() -> None:
     document = read("a: {b: {c: 1}}\n", "a.b={d: [1]}", "x.y=1", "a.b.e=2")
     assert document.place(("a", "b", "d", 0)) == "--set a.b.d.0"
     assert document.place(("a", "b", "c")) == "--set a.b.c"
-    assert document.place(("a", "b", "e"), key=True) == "--set a.b.e"
-    assert document.place(("x",), key=True) == "--set x"
+    assert document.place(("a", "b", "e")) == "--set a.b.e"
+    assert document.place(("x",)) == "--set x"
     assert document.place(("a",)) == "run.yaml:1:4: a"
 
 

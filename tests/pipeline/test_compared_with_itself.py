@@ -15,11 +15,11 @@ from valor_cli.pipeline.compare.pairing import against_baseline
 from valor_cli.pipeline.gates import check_not_worse_gates
 from valor_cli.pipeline.intervals.intervals import Around
 from valor_cli.pipeline.intervals.resampling import findings_of
-from valor_cli.pipeline.result_rows import metric_row, samples_row
+from valor_cli.pipeline.result_rows import metric_row, row_of
 from valor_cli.pipeline.stored_evidence import stored
 from valor_cli.reports.digests.compared_values import outcome_of
 from valor_cli.reports.files.evidence_bin import from_bytes, to_blocks
-from valor_cli.results import NOT_WORSE, GateResult, RunResult
+from valor_cli.results import NOT_WORSE, GateResult, RunResult, SamplesResult
 
 
 def run_of(task: Any, wing: Any, metric: Any) -> RunResult:
@@ -34,7 +34,7 @@ def run_of(task: Any, wing: Any, metric: Any) -> RunResult:
     kept = stored(
         "m", task.wings.index(wing), [call], evidence, wing.stored, dataset.unit_ids, None
     )
-    samples = [] if found.samples is None else [samples_row(call, "m", found.samples, None)]
+    samples = [] if found.samples is None else [row_of(SamplesResult, call, "m", found.samples)]
     return RunResult(
         task=task.name,
         models=("m",),

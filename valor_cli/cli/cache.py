@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from valor_cli.cli.options import TextOrJson
 from valor_cli.cli.output import say
 from valor_cli.errors import Problem, ValorError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from valor_cli.models.embedders.vector_store import VectorsInfo, VectorsRemoved
-    from valor_cli.models.files.gguf import Converted
-    from valor_cli.models.store import Removed, StoreInfo
+    from msgspec import Struct
+
+    from valor_cli.models.embedders.vector_store import ModelKept, VectorsInfo
+    from valor_cli.models.store import JudgeKept, StoreInfo
 
 cache = typer.Typer(
     name="cache",
@@ -31,13 +34,13 @@ cache = typer.Typer(
       valor cache info
     """,
 )
-Format = Annotated[Literal["text", "json"], typer.Option("--format", help="How to print.")]
 Kind = Literal["replies", "vectors", "models"]
 _HASH = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{52}\b")
+_SINGULAR = {"replies": "reply", "runs": "run", "vectors": "vector", "models": "model"}
 
 
 @cache.command()
-def info(format_: Format = "text") -> None:
+def info(format_: TextOrJson = "text") -> None:
     """Show what is cached, by model and date.
 
     \b
@@ -58,10 +61,9 @@ def info(format_: Format = "text") -> None:
     vectors = info_of_vectors(of_vectors) if _is_there(of_vectors) else VectorsInfo(of_vectors)
     models = converted_models()
     if format_ == "json":
-        facts = {"vectors": _facts_of_vectors(vectors), "models": _facts_of_models(models)}
-        say(_json({**_facts(kept), **facts}))
+        say(_json({**_facts(kept), "vectors": _facts(vectors), "models": _facts(models)}))
         return
-    lines = [_told(kept), _told_of_vectors(vectors)]
+    lines = [*_told(kept), *_told_of_vectors(vectors)]
     if models.models:
         count = _count(models.models, "model")
         lines.append(f"{models.path}: {count} converted from GGUF files, {_size(models.bytes)}")
@@ -85,7 +87,7 @@ def clear(
             "--only", help="What to delete. Omitted: all. Replies cost money to request again."
         ),
     ] = None,
-    format_: Format = "text",
+    format_: TextOrJson = "text",
 ) -> None:
     """Delete what is cached; interrupted runs can then not be resumed.
 
@@ -99,53 +101,36 @@ def clear(
     from valor_cli.models.store_file import store_path
 
     path, of_vectors = store_path(), store_path(FILE)
-    removed, vectors = Removed(), VectorsRemoved()
+    replies, vectors = Removed(), VectorsRemoved()
     models = Converted(path.parent / FOLDER)
     if only in (None, "replies") and _is_there(path):
         with Store(path) as store:
-            removed = store.clear(older_than_days)
+            replies = store.clear(older_than_days)
     if only in (None, "vectors") and _is_there(of_vectors):
         vectors = clear_vectors(of_vectors, older_than_days)
     if only in (None, "models"):
         models = clear_converted(older_than_days)
-    if format_ == "json":
-        numbers = {"replies": removed.replies, "runs": removed.runs, "bytes": removed.bytes}
-        more = {"vectors": vectors.vectors, "bytes": vectors.bytes}
-        told = {"path": str(of_vectors), "removed": more}
-        gone = {"models": models.models, "bytes": models.bytes}
-        facts = {"vectors": told, "models": {"path": str(models.path), "removed": gone}}
-        say(_json({"path": str(path), "removed": numbers, **facts}))
-        return
-    lines = {
-        "replies": f"{path}: {_gone(removed)}",
-        "vectors": f"{of_vectors}: {_gone_vectors(vectors)}",
+    gone = {
+        "replies": (path, _facts(replies)),
+        "vectors": (of_vectors, _facts(vectors)),
+        "models": (models.path, {"models": models.models, "bytes": models.bytes}),
     }
-    if only is not None or models.models:
-        lines["models"] = f"{models.path}: {_gone_models(models)}"
-    say("\n".join(line for kind, line in lines.items() if only in (None, kind)))
+    if format_ == "json":
+        facts = {kind: {"path": str(at), "removed": own} for kind, (at, own) in gone.items()}
+        say(_json({**facts.pop("replies"), **facts}))
+        return
+    if only is None and not models.models:
+        del gone["models"]
+    say("\n".join(_gone(*own) for kind, own in gone.items() if only in (None, kind)))
 
 
-def _gone(removed: Removed) -> str:
-    if not removed.replies and not removed.runs:
-        return "nothing to remove"
-    replies = _count(removed.replies, "reply", "replies")
-    return f"removed {replies}, {_count(removed.runs, 'run')}, {_size(removed.bytes)}"
-
-
-def _gone_vectors(removed: VectorsRemoved) -> str:
-    if not removed.vectors:
-        return "nothing to remove"
-    return f"removed {_count(removed.vectors, 'vector')}, {_size(removed.bytes)}"
-
-
-def _gone_models(removed: Converted) -> str:
-    if not removed.models:
-        return "nothing to remove"
-    return f"removed {_count(removed.models, 'model')}, {_size(removed.bytes)}"
-
-
-def _facts_of_models(kept: Converted) -> dict[str, Any]:
-    return {"path": str(kept.path), "models": kept.models, "bytes": kept.bytes}
+def _gone(path: Path, removed: Mapping[str, int]) -> str:
+    """What was removed: "removed 2 replies, 1 run, 8.2 kB"."""
+    *kinds, size = removed.items()
+    if not any(number for _, number in kinds):
+        return f"{path}: nothing to remove"
+    told = ", ".join(_count(number, _SINGULAR[kind]) for kind, number in kinds)
+    return f"{path}: removed {told}, {_size(size[1])}"
 
 
 def _is_there(path: Path) -> bool:
@@ -164,73 +149,53 @@ def _is_there(path: Path) -> bool:
     return True
 
 
-def _facts(kept: StoreInfo) -> dict[str, Any]:
-    return {
-        "path": str(kept.path),
-        "replies": kept.replies,
-        "bytes": kept.bytes,
-        "oldest": _time(kept.oldest),
-        "newest": _time(kept.newest),
-        "judges": [
-            {
-                "judge": one.judge,
-                "replies": one.replies,
-                "oldest": _time(one.oldest),
-                "newest": _time(one.newest),
-            }
-            for one in kept.judges
-        ],
-        "runs": kept.runs,
-        "unfinished": kept.unfinished,
-    }
+def _facts(kept: Struct) -> dict[str, Any]:
+    """A record as JSON has it."""
+    from msgspec.structs import asdict
+
+    return {name: _fact(name, value) for name, value in asdict(kept).items()}
 
 
-def _told(kept: StoreInfo) -> str:
+def _fact(name: str, value: Any) -> Any:
+    if name in ("oldest", "newest"):
+        return _time(value)
+    if isinstance(value, tuple):
+        return [_facts(one) for one in value]
+    return value if isinstance(value, int) else str(value)
+
+
+def _told(kept: StoreInfo) -> list[str]:
     if not kept.replies and not kept.runs:
-        return f"{kept.path}: empty"
-    lines = [f"{kept.path}: {_count(kept.replies, 'reply', 'replies')}, {_size(kept.bytes)}"]
-    names = [one.judge or "(no name)" for one in kept.judges]
-    width = max(map(len, names), default=0)
-    lines += [
-        f"  {name:<{width}}  {one.replies:>9,}  {_time(one.oldest)} to {_time(one.newest)}"
-        for name, one in zip(names, kept.judges, strict=True)
+        return [f"{kept.path}: empty"]
+    groups = [(one.judge or "(no name)", one.replies, one) for one in kept.judges]
+    return [
+        *_listed(kept, _count(kept.replies, "reply"), groups),
+        f"{_count(kept.runs, 'run')} in the ledger, {kept.unfinished:,} unfinished",
     ]
-    lines.append(f"{_count(kept.runs, 'run')} in the ledger, {kept.unfinished:,} unfinished")
-    return "\n".join(lines)
 
 
-def _facts_of_vectors(kept: VectorsInfo) -> dict[str, Any]:
-    return {
-        "path": str(kept.path),
-        "vectors": kept.vectors,
-        "bytes": kept.bytes,
-        "oldest": _time(kept.oldest),
-        "newest": _time(kept.newest),
-        "models": [
-            {
-                "model": one.model,
-                "dimensions": one.dimensions,
-                "vectors": one.vectors,
-                "oldest": _time(one.oldest),
-                "newest": _time(one.newest),
-            }
-            for one in kept.models
-        ],
-    }
-
-
-def _told_of_vectors(kept: VectorsInfo) -> str:
+def _told_of_vectors(kept: VectorsInfo) -> list[str]:
     if not kept.models:
-        return f"{kept.path}: empty"
-    lines = [f"{kept.path}: {_count(kept.vectors, 'vector')}, {_size(kept.bytes)}"]
+        return [f"{kept.path}: empty"]
     # Of a hash its first digits tell one model from another.
-    names = [_HASH.sub(r"\1", one.model) for one in kept.models]
-    width = max(map(len, names))
-    lines += [
-        f"  {name:<{width}}  {one.vectors:>9,}  {_time(one.oldest)} to {_time(one.newest)}"
-        for name, one in zip(names, kept.models, strict=True)
+    groups = [(_HASH.sub(r"\1", one.model), one.vectors, one) for one in kept.models]
+    return _listed(kept, _count(kept.vectors, "vector"), groups)
+
+
+def _listed(
+    kept: StoreInfo | VectorsInfo,
+    count: str,
+    groups: Sequence[tuple[str, int, JudgeKept | ModelKept]],
+) -> list[str]:
+    """How much is kept, then a line for each judge or model."""
+    width = max((len(name) for name, *_ in groups), default=0)
+    return [
+        f"{kept.path}: {count}, {_size(kept.bytes)}",
+        *(
+            f"  {name:<{width}}  {number:>9,}  {_time(one.oldest)} to {_time(one.newest)}"
+            for name, number, one in groups
+        ),
     ]
-    return "\n".join(lines)
 
 
 def _json(facts: dict[str, Any]) -> str:
@@ -245,8 +210,9 @@ def _time(seconds: float | None) -> str | None:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _count(number: int, one: str, many: str = "") -> str:
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
+def _count(number: int, one: str) -> str:
+    many = f"{one[:-1]}ies" if one.endswith("y") else f"{one}s"
+    return f"{number:,} {one if number == 1 else many}"
 
 
 def _size(number: int) -> str:

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from valor_cli.cli.evaluate import INCOMPLETE, STOPPED
+from valor_cli.cli.options import (
+    Config,
+    FirstSamples,
+    NoPlugins,
+    Overrides,
+    TextOrJson,
+    check_folder,
+    planned,
+)
 from valor_cli.cli.output import Messages, say, to_terminal, warn
 from valor_cli.errors import ConfigError, Problem
 from valor_cli.masking import without_secrets
@@ -18,11 +27,8 @@ if TYPE_CHECKING:
 
 
 def calibrate(
-    config: Annotated[str, typer.Argument(metavar="CONFIG", help="A YAML config.")],
-    set_: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="PATH=VALUE", help="Override a value of the config."),
-    ] = None,
+    config: Config,
+    set_: Overrides = None,
     human: Annotated[
         list[str] | None,
         typer.Option(
@@ -40,26 +46,19 @@ def calibrate(
             help="File of human labels: rows with sample_id, annotator and label; repeatable.",
         ),
     ] = None,
-    limit: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Use the first N samples only.")
-    ] = None,
+    limit: FirstSamples = None,
     offline: Annotated[
         bool, typer.Option("--offline", help="Use only models on this machine.")
     ] = False,
     resume: Annotated[
         bool, typer.Option("--resume", help="Resume a calibration that was stopped.")
     ] = False,
-    no_plugins: Annotated[
-        bool,
-        typer.Option("--no-plugins", help="Refuse configs that name code to run (own metrics)."),
-    ] = False,
+    no_plugins: NoPlugins = False,
     out: Annotated[
         str | None,
         typer.Option("--out", metavar="DIR", help="Folder for calibration.json, .md and .html."),
     ] = None,
-    format_: Annotated[
-        Literal["text", "json"], typer.Option("--format", help="How to print.")
-    ] = "text",
+    format_: TextOrJson = "text",
 ) -> None:
     """Compare judges with human labels of the same samples.
 
@@ -78,19 +77,15 @@ def calibrate(
     Exit codes: 0 done, 2 the config or an input cannot be used, 3 a judge did not reply about
     some samples, 4 the budget is reached, 130 interrupted, 143 terminated.
     """
-    from valor_cli import __version__, catalogue, pipeline
-    from valor_cli.config import load_config
+    from valor_cli import __version__
     from valor_cli.pipeline.calibration.calibrate import calibrate as calibration_of
     from valor_cli.reports.digests.formatting import clean
     from valor_cli.reports.render.terminal import in_full
     from valor_cli.reports.sections.calibration import calibrated, calibration_json
 
-    if out == "":
-        raise ConfigError(Problem("--out", "expected a folder, found an empty text"))
+    check_folder(out)
     talk = Messages(quiet=False, verbose=False)
-    plan = pipeline.make_plan(
-        load_config(Path(config), catalogue, set_ or (), plugins=not no_plugins)
-    )
+    plan = planned(config, set_, plugins=not no_plugins)
     with talk.progress() as progress:
         found = calibration_of(
             plan,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from valor_cli.cli.github import escaped_output
+from valor_cli.cli.options import Quiet, check_folder, listed
 from valor_cli.cli.output import Messages, say, to_terminal
 from valor_cli.errors import ConfigError, Problem, did_you_mean
 
@@ -55,7 +56,7 @@ def compare(
         str | None,
         typer.Option("--format", metavar="LIST", help="Reports to write: json,markdown,html."),
     ] = None,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Errors only.")] = False,
+    quiet: Quiet = False,
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Also timings.")] = False,
 ) -> None:
     """Compare two runs, or the models of one run, sample by sample.
@@ -186,11 +187,10 @@ def _formats(asked: str | None, out: str | None) -> tuple[str, ...]:
     Raises:
         ConfigError: There is no such format, or no place for its file.
     """
-    if out == "":
-        raise ConfigError(Problem("--out", "expected a folder, found an empty text"))
+    check_folder(out)
     if asked is None:
         return tuple(FILES)
-    names = tuple(dict.fromkeys(name.strip() for name in asked.split(",")))
+    names = listed(asked)
     unknown = next((name for name in names if name not in FILES), None)
     if unknown is not None:
         message = f"no format '{unknown}'{did_you_mean(unknown, FILES)}"

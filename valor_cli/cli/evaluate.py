@@ -10,6 +10,7 @@ import typer
 
 from valor_cli.cli.from_files import are_configs, config_of, further, in_options
 from valor_cli.cli.github import annotate, escaped_output, print_error
+from valor_cli.cli.options import NoPlugins, Overrides, Quiet, check_folder, listed
 from valor_cli.cli.output import Messages, command_line, say, to_terminal
 from valor_cli.errors import ConfigError, Problem, ValorError, printable
 
@@ -53,10 +54,7 @@ def evaluate(
         str | None,
         typer.Option(metavar="FILE", help="Without a config: write the inferred one, as YAML."),
     ] = None,
-    set_: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="PATH=VALUE", help="Override a value of the config."),
-    ] = None,
+    set_: Overrides = None,
     out: Annotated[
         str | None,
         typer.Option(
@@ -106,11 +104,8 @@ def evaluate(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would be done, and exit.")
     ] = False,
-    no_plugins: Annotated[
-        bool,
-        typer.Option("--no-plugins", help="Refuse configs that name code to run (own metrics)."),
-    ] = False,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Errors only.")] = False,
+    no_plugins: NoPlugins = False,
+    quiet: Quiet = False,
     verbose: Annotated[
         bool, typer.Option("-v", "--verbose", help="Also the COCO table and timings.")
     ] = False,
@@ -270,8 +265,7 @@ def _summary(run: Rendered, written: list[Path], talk: Messages) -> None:
 
 def _folder(config: RunConfig, out: str | None, *, several: bool) -> Path | None:
     """Where reports go; None for standard output."""
-    if out == "":
-        raise ConfigError(Problem("--out", "expected a folder, found an empty text"))
+    check_folder(out)
     if out is not None and "://" in out:
         problem = Problem("--out", f"reports need a folder on this machine, found {out!r}")
         raise ConfigError(problem, hint="write them to a local folder, then copy them")
@@ -298,7 +292,7 @@ def _formats(config: RunConfig, asked: str | None, folder: Path | None) -> tuple
         return ("json",) if folder is None else tuple(config.report.formats)
     from valor_cli.reports.writer import FILES, TEXTS
 
-    names = tuple(dict.fromkeys(name.strip() for name in asked.split(",")))
+    names = listed(asked)
     unknown = [name for name in names if name not in FILES]
     if unknown:
         message = f"no format '{unknown[0]}'; formats: {', '.join(FILES)}"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from valor_cli.cli.github import escaped_output
+from valor_cli.cli.options import Quiet, check_folder, listed
 from valor_cli.cli.output import Messages, say, to_terminal
 from valor_cli.errors import ConfigError, Problem, UnknownNameError, did_you_mean
 
@@ -62,7 +63,7 @@ def history(
             "run and the one before.",
         ),
     ] = None,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Errors only.")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Follow the values of many runs of one config, and find the first bad run.
 
@@ -123,12 +124,11 @@ def _formats(asked: str | None, out: str | None) -> list[str]:
         ConfigError: A format has no place for its file, or several are to be printed.
         UnknownNameError: There is no such format.
     """
-    if out == "":
-        raise ConfigError(Problem("--out", "expected a folder, found an empty text"))
+    check_folder(out)
     printed = out is None or out == "-"
     if asked is None:
         return [TERMINAL] if printed else list(FILES)
-    names = list(dict.fromkeys(name.strip() for name in asked.split(",")))
+    names = list(listed(asked))
     known = (TERMINAL, *FILES)
     for name in names:
         if name not in known:

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from valor_cli.cli.github import escaped_output
+from valor_cli.cli.options import check_folder, listed
 from valor_cli.cli.output import say, to_terminal
 from valor_cli.errors import ConfigError, Problem, UnknownNameError, did_you_mean
 
@@ -229,7 +230,7 @@ def _named(asked: str) -> tuple[str, ...]:
     """Names of formats, once each."""
     from valor_cli.reports.writer import FILES
 
-    names = tuple(dict.fromkeys(name.strip() for name in asked.split(",")))
+    names = listed(asked)
     for name in names:
         if name not in FILES:
             message = f"there is no report format '{name}'{did_you_mean(name, FILES)}"
@@ -240,8 +241,7 @@ def _named(asked: str) -> tuple[str, ...]:
 
 def _folder(run: str, names: tuple[str, ...], out: str | None) -> Path:
     """Where reports go: never over the results that they are made from."""
-    if out == "":
-        raise ConfigError(Problem("--out", "expected a folder, found an empty text"))
+    check_folder(out)
     own = Path(run) if os.path.isdir(run) else Path(run).parent
     folder = own if out is None else Path(out)
     if "json" in names and os.path.realpath(folder) == os.path.realpath(own):

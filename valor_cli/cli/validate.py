@@ -8,20 +8,15 @@ from typing import Annotated
 import typer
 
 from valor_cli.cli.github import print_error
+from valor_cli.cli.options import NoPlugins, Overrides
 from valor_cli.cli.output import say, warn
 from valor_cli.errors import ValorError, printable
 
 
 def validate(
     configs: Annotated[list[str], typer.Argument(metavar="CONFIG", help="YAML configs to check.")],
-    set_: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="PATH=VALUE", help="Override a value of the config."),
-    ] = None,
-    no_plugins: Annotated[
-        bool,
-        typer.Option("--no-plugins", help="Refuse configs that name code to run (own metrics)."),
-    ] = False,
+    set_: Overrides = None,
+    no_plugins: NoPlugins = False,
 ) -> None:
     """Check configs and their inputs, without evaluating.
 

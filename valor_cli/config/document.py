@@ -71,9 +71,9 @@ class YamlDocument(Struct, frozen=True):
             return self.keys[known]
         return self.values[known]
 
-    def place(self, path: TreePath, *, key: bool = False, words: TreePath | None = None) -> str:
+    def place(self, path: TreePath, *, words: TreePath | None = None) -> str:
         """`file:line:column: dotted.path`, or `--set dotted.path`; `words` replaces the path."""
-        at = self.position(path, key=key)
+        at = self.position(path)
         return place(str(self.path), at, path if words is None else words)
 
 

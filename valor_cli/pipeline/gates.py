@@ -14,7 +14,7 @@ from valor_cli.errors import LISTED, ConfigError, Problem, did_you_mean
 from valor_cli.metric import Loaded, Metric, Task
 from valor_cli.pipeline.compare.baseline import BaselineRows
 from valor_cli.pipeline.slices.slices import Slice
-from valor_cli.reports.digests.naming import frozen, output_name
+from valor_cli.reports.digests.naming import output_name
 from valor_cli.results import (
     COVERAGE,
     NOT_WORSE,
@@ -25,6 +25,7 @@ from valor_cli.results import (
     MetricResult,
     Parameters,
 )
+from valor_cli.results.identity import row_key
 from valor_cli.statistics.corrections import holm
 
 
@@ -313,10 +314,10 @@ def check_not_worse_gates(
         gates: Of all rules.
         comparisons: The comparisons with the baseline.
     """
-    found = {_key(row): row for row in comparisons}
+    found = {row_key(row): row for row in comparisons}
     open_ones = (gate.rule == NOT_WORSE and gate.status == "not checked" for gate in gates)
     at = [number for number, is_open in enumerate(open_ones) if is_open]
-    rows = [found.get(_key(gates[number])) for number in at]
+    rows = [found.get(row_key(gates[number])) for number in at]
     adjusted = holm([None if row is None else row.p for row in rows])
     judged = list(gates)
     for number, row, p in zip(at, rows, adjusted, strict=True):
@@ -339,7 +340,3 @@ def _judged_worse(gate: GateResult, row: ComparisonResult | None, p: float | Non
 def _is_worse(row: ComparisonResult) -> bool:
     difference = row.difference or 0.0
     return difference > 0 if row.direction == "lower" else difference < 0
-
-
-def _key(row: ComparisonResult | GateResult) -> tuple[object, ...]:
-    return row.metric, row.output, row.model, row.label, frozen(row.parameters)

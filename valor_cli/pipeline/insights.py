@@ -14,7 +14,7 @@ from valor_cli.pipeline.plan import Plan
 from valor_cli.pipeline.problems import is_exceeded
 from valor_cli.pipeline.rows import Computation
 from valor_cli.reports.digests.compared_values import probability
-from valor_cli.reports.digests.naming import frozen, output_name
+from valor_cli.reports.digests.naming import output_name
 from valor_cli.results import (
     ComparedVerdict,
     ComparisonResult,
@@ -24,6 +24,7 @@ from valor_cli.results import (
     Scalar,
     SliceSearchResult,
 )
+from valor_cli.results.identity import frozen
 
 COMPARED = 3
 """Number of headline measures whose best and worst model are named."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import count
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
-from msgspec.structs import asdict
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from valor_cli.kernels.columns.grouping import nulls
@@ -15,7 +15,6 @@ from valor_cli.metric import Call, Loaded
 from valor_cli.pipeline.intervals.intervals import Around
 from valor_cli.pipeline.plan import Plan
 from valor_cli.pipeline.slices.slices import Slice
-from valor_cli.reports.digests.naming import frozen
 from valor_cli.results import (
     FEW,
     AgreementResult,
@@ -23,15 +22,9 @@ from valor_cli.results import (
     CurveResult,
     ExampleResult,
     Findings,
-    Illustration,
     InsightResult,
-    MetricAgreement,
-    MetricCurve,
-    MetricExample,
     MetricInsight,
     MetricResult,
-    MetricSamples,
-    MetricTable,
     MetricValue,
     Parameters,
     ParameterValue,
@@ -41,6 +34,7 @@ from valor_cli.results import (
     Status,
     TableResult,
 )
+from valor_cli.results.identity import ValueKey, value_key
 
 
 def metric_row(
@@ -67,50 +61,22 @@ def metric_row(
     )
 
 
-def curve_row(call: Call, model: str, cut: str | None, curve: MetricCurve) -> CurveResult:
-    """The row of a curve."""
-    parameters = _narrowed(call.parameters, curve.at)
-    return CurveResult(call.metric.name, model, curve.label, cut, parameters, curve.points)
+Row = TypeVar("Row", CurveResult, TableResult, SamplesResult, AgreementResult, ExampleResult)
 
 
-def table_row(call: Call, model: str, cut: str | None, table: MetricTable) -> TableResult:
-    """The row of a table of counts."""
-    return TableResult(
-        call.metric.name,
-        model,
-        cut,
-        _narrowed(call.parameters, table.at),
-        table.labels,
-        table.matrix,
-        table.unmatched_ground_truths,
-        table.unmatched_predictions,
-        table.ious,
-        table.unmatched_ground_truth_ratios,
-        table.unmatched_prediction_ratios,
-    )
+def row_of(kind: type[Row], call: Call, model: str, found: Struct, **more: Any) -> Row:
+    """What a metric found, with everything that identifies it.
 
-
-def samples_row(
-    call: Call, model: str, found: MetricSamples, groups: Sequence[Scalar] | None
-) -> SamplesResult:
-    """The row of per-sample values; `groups` is the cluster of each sample, if any."""
-    return SamplesResult(
-        call.metric.name,
-        model,
-        call.parameters,
-        found.sample_ids,
-        found.columns,
-        found.undefined,
-        found.statuses,
-        found.details,
-        found.asked,
-        groups,
-    )
-
-
-def agreement_row(call: Call, model: str, found: MetricAgreement) -> AgreementResult:
-    """The row of an agreement between judges."""
-    return AgreementResult(call.metric.name, model, call.parameters, **asdict(found))
+    Args:
+        kind: The row, whose fields are called as those of what was found.
+        call, model: Whose it is.
+        found: A curve, a table, values of samples, an agreement or an example.
+        more: Fields that it does not have, or that are others in the row.
+    """
+    shared = [name for name in kind.__struct_fields__ if name in found.__struct_fields__]
+    parameters = _narrowed(call.parameters, getattr(found, "at", {}))
+    told = {"metric": call.metric.name, "model": model, "parameters": parameters, **more}
+    return kind(**{**{name: getattr(found, name) for name in shared}, **told})
 
 
 def insight_row(call: Call, model: str, found: MetricInsight) -> InsightResult:
@@ -131,13 +97,13 @@ class LabelMeasure:
     """
 
     def __init__(self) -> None:
-        self._key: tuple[object, ...] | None = None
+        self._key: ValueKey | None = None
 
     def has(self, row: MetricResult, found: Findings) -> bool:
         """Whether a label's value is of it; `found` is all that its metric found."""
         if row.label is None or row.direction is None or row.unit != "fraction":
             return False
-        key = row.metric, row.output, frozen(row.parameters)
+        key = value_key(row)
         if self._key is None and sum(one.label is not None for one in found.values) <= LABELS:
             self._key = key
         return key == self._key
@@ -154,27 +120,6 @@ def resampled_row(row: MetricResult, drawn: str, column: NDArray[np.float64]) ->
         row.parameters,
         drawn,
         nulls(column),
-    )
-
-
-def example_row(
-    call: Call, model: str, cut: str | None, example: MetricExample, shown: Illustration
-) -> ExampleResult:
-    """The row of an example, with its illustration."""
-    return ExampleResult(
-        call.metric.name,
-        model,
-        example.label,
-        cut,
-        _narrowed(call.parameters, example.at),
-        example.kind,
-        example.sample_id,
-        example.value,
-        shown.picture,
-        shown.objects,
-        shown.texts,
-        example.reason,
-        example.verdicts,
     )
 
 

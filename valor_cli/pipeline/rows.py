@@ -19,16 +19,12 @@ from valor_cli.pipeline.plan import Plan, WingPlan
 from valor_cli.pipeline.ranged_dataset import RangedDataset
 from valor_cli.pipeline.result_rows import (
     LabelMeasure,
-    agreement_row,
     coverage_row,
-    curve_row,
-    example_row,
     insight_row,
     metric_row,
     resampled_row,
+    row_of,
     row_order,
-    samples_row,
-    table_row,
 )
 from valor_cli.pipeline.slices.search import (
     NO_COLUMNS,
@@ -309,8 +305,8 @@ class Computation:
             compared = value.label is None or self._of_labels.has(row, found)
             if cut is None and compared and not told_by_samples(found.samples, value):
                 self._keep(row, around, draws)
-        self.curves += [curve_row(call, model, cut, one) for one in found.curves]
-        self.tables += [table_row(call, model, cut, one) for one in found.tables]
+        self.curves += [row_of(CurveResult, call, model, one, slice=cut) for one in found.curves]
+        self.tables += [row_of(TableResult, call, model, one, slice=cut) for one in found.tables]
         if found.statuses:
             self.coverage.append(coverage_row(call, model, cut, found.statuses))
         if cut is None:
@@ -320,11 +316,12 @@ class Computation:
         """What slices do not have."""
         if found.samples is not None:
             groups = self.groups.get(model)
-            self.samples.append(samples_row(call, model, found.samples, groups))
+            own = row_of(SamplesResult, call, model, found.samples, groups=groups)
+            self.samples.append(own)
             if found.samples.texts and all(one.model != model for one in self.texts):
                 texts = TextsResult(model, found.samples.sample_ids, found.samples.texts)
                 self.texts.append(texts)
-        self.agreements += [agreement_row(call, model, one) for one in found.agreements]
+        self.agreements += [row_of(AgreementResult, call, model, one) for one in found.agreements]
         self.insights += [insight_row(call, model, one) for one in found.insights]
 
     def _keep(self, row: MetricResult, around: Around, draws: Draws) -> None:
@@ -373,8 +370,8 @@ class Computation:
     ) -> None:
         shown = dataset.illustrate(found.examples) if found.examples else ()
         self.examples += [
-            example_row(call, model, cut, example, illustration)
-            for example, illustration in zip(found.examples, shown, strict=True)
+            row_of(ExampleResult, call, model, one, slice=cut, **drawn._asdict())
+            for one, drawn in zip(found.examples, shown, strict=True)
         ]
 
 

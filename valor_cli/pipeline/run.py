@@ -28,8 +28,12 @@ from valor_cli.pipeline.plan import Plan, is_optional, settled, without
 from valor_cli.pipeline.problems import problems_of
 from valor_cli.pipeline.record import own_sources, record_of, run_identity
 from valor_cli.pipeline.rows import Computation
-from valor_cli.pipeline.slices.membership import memberships
-from valor_cli.pipeline.slices.slices import Slice, metadata_names, resolve_slices
+from valor_cli.pipeline.slices.slices import (
+    Slice,
+    memberships,
+    metadata_names,
+    resolve_slices,
+)
 from valor_cli.results import (
     THRESHOLD,
     ComparisonResult,

@@ -77,3 +77,19 @@ def _taken_apart(value: Any, names: Mapping[type[Any], str], arrays: list[Any]) 
     if isinstance(value, tuple):
         return [_taken_apart(one, names, arrays) for one in value]
     raise TypeError(f"evidence with a {type(value).__name__} is not kept")
+
+
+def put_together(tree: Any, classes: Mapping[str, type[Any]], arrays: Sequence[Any]) -> Any:
+    """The value that `_taken_apart` took apart; only of these classes."""
+    if isinstance(tree, list):
+        return tuple(put_together(one, classes, arrays) for one in tree)
+    if not isinstance(tree, dict):
+        return tree
+    if "array" in tree:
+        return arrays[tree["array"]]
+    if "float" in tree:
+        return float(tree["float"])
+    if "map" in tree:
+        return dict(put_together(pair, classes, arrays) for pair in tree["map"])
+    parts = {name: put_together(one, classes, arrays) for name, one in tree["fields"].items()}
+    return classes[tree["class"]](**parts)

@@ -147,13 +147,13 @@ def write_rendered(
     return write_files(out, rendered, stale, linked=linked)
 
 
-def content_of(result: RunResult, name: str, pictures: EmbeddedImages = _NO_PICTURES) -> bytes:
-    """The content of a format's file.
+def content_of(result: RunResult, name: str) -> bytes:
+    """The content of a format's file, without pictures.
 
     Raises:
         UnknownNameError: There is no such format.
     """
-    made = _renderer(name)(Rendered(result, pictures))
+    made = _renderer(name)(Rendered(result, _NO_PICTURES))
     content = made.content if isinstance(made, Page) else made
     return content if isinstance(content, bytes) else b"".join(content)
 

@@ -61,10 +61,6 @@ def kappa_interval(
     categories: int,
     *,
     clusters: Ints | None = None,
-    weights: Weights = None,
-    resamples: int = RESAMPLES,
-    level: float = LEVEL,
-    seed: int = SEED,
 ) -> tuple[float, float] | None:
     """Percentile bootstrap of `cohen_kappa` over the rated items.
 
@@ -73,8 +69,6 @@ def kappa_interval(
         categories: How many there are.
         clusters: (n,) the unit of each, from 0, where units are drawn with all their items; None:
             each item is one.
-        weights: As in `cohen_kappa`.
-        resamples, level, seed: Of the bootstrap.
 
     Returns:
         (low, high); None where too few resamples have a kappa.
@@ -86,17 +80,17 @@ def kappa_interval(
         # Things of one cell are alike: to draw how many each cell gets is to draw things, and the
         # order of the things makes no difference.
         shares = confusion(first, second, categories).ravel() / len(first)
-        drawn = np.random.default_rng(seed).multinomial(len(first), shares, resamples)
+        drawn = np.random.default_rng(SEED).multinomial(len(first), shares, RESAMPLES)
     else:
         cells = np.zeros((len(first), categories**2))
         cells[np.arange(len(first)), first * categories + second] = 1
-        drawn = resampled_sums(cluster_sums(cells, clusters), resamples, seed)
-    values = np.full((resamples, 1), np.nan)
+        drawn = resampled_sums(cluster_sums(cells, clusters), RESAMPLES, SEED)
+    values = np.full((RESAMPLES, 1), np.nan)
     for number, counts in enumerate(drawn):
-        kappa = cohen_kappa(counts.reshape(categories, categories), weights)
+        kappa = cohen_kappa(counts.reshape(categories, categories))
         if kappa is not None:
             values[number] = kappa
-    return percentile_intervals(values, level)[0]
+    return percentile_intervals(values, LEVEL)[0]
 
 
 def fleiss_kappa(counts: Ints) -> float | None:
@@ -166,14 +160,7 @@ def _alpha(sums: Floats) -> float | None:
     return float(1 - within * (count - 1) / among)
 
 
-def alpha_interval(
-    values: Floats,
-    *,
-    nominal: bool = False,
-    resamples: int = RESAMPLES,
-    level: float = LEVEL,
-    seed: int = SEED,
-) -> tuple[float, float] | None:
+def alpha_interval(values: Floats, *, nominal: bool = False) -> tuple[float, float] | None:
     """Percentile bootstrap of `krippendorff_alpha` over the rated items.
 
     Returns:
@@ -182,9 +169,9 @@ def alpha_interval(
     sums = _unit_sums(values, nominal)
     if not len(sums):
         return None
-    found = map(_alpha, resampled_sums(sums, resamples, seed))
+    found = map(_alpha, resampled_sums(sums, RESAMPLES, SEED))
     resampled = [[np.nan if one is None else one] for one in found]
-    return percentile_intervals(np.array(resampled), level)[0]
+    return percentile_intervals(np.array(resampled), LEVEL)[0]
 
 
 def spearman(first: Floats, second: Floats) -> float | None:

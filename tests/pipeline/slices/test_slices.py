@@ -15,10 +15,16 @@ from valor_cli.errors import ConfigError
 from valor_cli.evaluators.detection.evidence.parameters import MatchingPlan
 from valor_cli.evaluators.detection.evidence.shards import match_detections
 from valor_cli.metric import Loaded
-from valor_cli.pipeline.slices import membership
+from valor_cli.pipeline.slices import slices as slicing
 from valor_cli.pipeline.slices.columns import slice_columns
-from valor_cli.pipeline.slices.quartiles import Range, number_of, quartile_ranges
-from valor_cli.pipeline.slices.slices import Condition, Slice, resolve_slices
+from valor_cli.pipeline.slices.slices import (
+    Condition,
+    Range,
+    Slice,
+    number_of,
+    quartile_ranges,
+    resolve_slices,
+)
 from valor_cli.results import RunResult
 
 
@@ -122,7 +128,7 @@ def test_the_samples_of_each_slice(tmp_path: Path) -> None:
 def test_slices_beyond_what_a_file_may_hold_are_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(membership, "MOST_FLAGS", 7)
+    monkeypatch.setattr(slicing, "MOST_FLAGS", 7)
     (one,) = run(tmp_path).slices
     assert list(one.names) == ["metadata.language=de"]
 

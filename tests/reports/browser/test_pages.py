@@ -103,6 +103,29 @@ def test_the_skip_link_leads_to_the_results(opened: Opener, two_models: RunResul
         assert page.evaluate("document.activeElement.id") == "main"
 
 
+BROKEN = """() => {
+  const broken = [];
+  document.querySelectorAll("details").forEach((one) => { one.open = true; });
+  for (const cell of document.querySelectorAll("main table:not(#explorer *) :is(th, .status)")) {
+    const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+    for (let text = texts.nextNode(); text; text = texts.nextNode())
+      for (const word of text.data.matchAll(/[A-Za-z]{2,12}/g)) {
+        const range = document.createRange();
+        range.setStart(text, word.index);
+        range.setEnd(text, word.index + word[0].length);
+        const lines = new Set([...range.getClientRects()].map((one) => one.top));
+        if (lines.size > 1) broken.push(word[0]);
+      }
+  }
+  return broken;
+}"""
+
+
+def test_words_of_headings_stay_whole_on_a_phone(opened: Opener, two_models: RunResult) -> None:
+    with opened(to_html(two_models), 390) as page:
+        assert page.evaluate(BROKEN) == []
+
+
 KINDS = [name for name in HOSTILE_RUNS if not name.startswith("alike")]
 
 SEEN = """() => ({

@@ -108,7 +108,7 @@ def test_values_below_zero_go_the_other_way() -> None:
 
 
 def test_undefined_is_no_bar_of_no_length() -> None:
-    drawn = barred([Group("f1", (Bar(0, None, None, "no samples"), Bar(1, 0.0)))], MODELS)
+    drawn = barred([Group("f1", (Bar(0, None), Bar(1, 0.0)))], MODELS)
     assert _rects("m0", drawn.svg) == []
     assert [width for _, width in _across("m1", drawn.svg)] == [0.0]
     assert drawn.told == "f1: one –, two 0.000"

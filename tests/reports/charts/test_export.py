@@ -71,8 +71,6 @@ def test_a_label_a_model_and_a_metric_are_chosen() -> None:
     assert _texts(render(run, "confusion_matrix", model="bayes"))[0] == "Confusion, bayes"
     only = _texts(render(run, "leaderboard", metric="cohen_kappa"))
     assert [text for text in only if "↑" in text] == ["Cohen's kappa ↑"]
-    wide = ET.fromstring(render(run, "pr_curve", width=1000))  # noqa: S314 - ours
-    assert wide.get("width") == "1000"
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from tests.reports.task_runs import classified, gate_row, value_row
 from valor_cli.reports.digests.digest import digest
-from valor_cli.reports.digests.naming import LabelRows, Names, frozen
+from valor_cli.reports.digests.naming import LabelRows, Names
+from valor_cli.results.identity import frozen
 
 OBJECT = {"type": "object", "properties": {"a": {"type": "string"}}}
 OTHER = {"type": "object", "properties": {"b": {"enum": [1, [2, 3]]}}}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from io import StringIO
 from typing import Any
 
@@ -18,8 +19,9 @@ from valor_cli.reports.digests.digest import digest
 from valor_cli.reports.document import Items, Section, Table
 from valor_cli.reports.render.terminal import in_full
 from valor_cli.reports.sections import judges
-from valor_cli.reports.sections.judge_tables import calibrated, calibrated_json
+from valor_cli.reports.sections.calibration import calibrated, calibration_json
 from valor_cli.results import CalibrationResult, PromptUsed, RunResult, UsageResult, totals
+from valor_cli.results.calibration import Calibrated
 
 A, B = "a", "b"
 KNOWN = usage(
@@ -246,9 +248,13 @@ def calibration(**changes: Any) -> CalibrationResult:
     return filled(CalibrationResult, **{**given, **changes})
 
 
+def of_one_column(*rows: CalibrationResult, used: Sequence[UsageResult] = ()) -> Calibrated:
+    return Calibrated(rows, (), (), (), used, (), None)
+
+
 def shown(*rows: CalibrationResult) -> str:
     out = StringIO()
-    Console(file=out, width=140).print(in_full(calibrated(rows)))
+    Console(file=out, width=140).print(in_full(calibrated(of_one_column(*rows))))
     return out.getvalue()
 
 
@@ -322,7 +328,7 @@ def test_one_metric_in_two_ways_is_told_apart() -> None:
 
 def test_json_has_every_field_by_its_name() -> None:
     used = UsageResult("sexism", "m", "x", 50, 0, 0, 1, 2, None, None)
-    found = json.loads(calibrated_json([calibration()], [used]))
+    found = json.loads(calibration_json(of_one_column(calibration(), used=[used]), whole=False))
     assert list(found) == ["calibrations", "usage"]
     (row,) = found["calibrations"]
     assert list(row) == list(CalibrationResult.__struct_fields__)

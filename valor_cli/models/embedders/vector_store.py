@@ -207,28 +207,18 @@ class VectorsInfo(Struct, frozen=True):
 
     Attributes:
         path: Its file.
+        vectors: How many are kept.
         bytes: Of the file and what belongs to it.
+        oldest, newest: When they were kept, in seconds since 1970; None: there are none.
         models: By key.
     """
 
     path: Path
+    vectors: int = 0
     bytes: int = 0
+    oldest: float | None = None
+    newest: float | None = None
     models: tuple[ModelKept, ...] = ()
-
-    @property
-    def vectors(self) -> int:
-        """Number of cached vectors."""
-        return sum(one.vectors for one in self.models)
-
-    @property
-    def oldest(self) -> float | None:
-        """Time of the oldest entry, in seconds since 1970; None if empty."""
-        return min((one.oldest for one in self.models), default=None)
-
-    @property
-    def newest(self) -> float | None:
-        """Time of the newest entry, in seconds since 1970; None if empty."""
-        return max((one.newest for one in self.models), default=None)
 
 
 class VectorsRemoved(Struct, frozen=True):
@@ -246,7 +236,14 @@ def info_of_vectors(path: Path) -> VectorsInfo:
     """
     with StoreFile(path, FORM) as store, store.used() as database:
         models = tuple(ModelKept(*row) for row in database.execute(_BY_MODEL))
-        return VectorsInfo(path, store.bytes, models)
+        return VectorsInfo(
+            path,
+            vectors=sum(one.vectors for one in models),
+            bytes=store.bytes,
+            oldest=min((one.oldest for one in models), default=None),
+            newest=max((one.newest for one in models), default=None),
+            models=models,
+        )
 
 
 def clear_vectors(

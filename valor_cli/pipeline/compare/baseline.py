@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
+from msgspec.structs import replace
+
 from valor_cli.config import RunConfig
 from valor_cli.errors import DataError
-from valor_cli.reports.digests.naming import frozen
 from valor_cli.results import MetricResult, RunResult
+from valor_cli.results.identity import row_key
 
 
 def has_baseline_gates(config: RunConfig) -> bool:
@@ -70,12 +72,12 @@ class BaselineRows:
         ]
         return f"the baseline has it computed in another way: {'; '.join(told)}"
 
-    def _place(self, row: MetricResult) -> tuple[object, ...]:
-        model = None if self.any_model else row.model
-        return row.metric, row.output, model, row.label, row.slice
-
     def _identity(self, row: MetricResult) -> tuple[object, ...]:
-        return *self._place(row), frozen(row.parameters)
+        model, *rest = row_key(row)
+        return None if self.any_model else model, *rest
+
+    def _place(self, row: MetricResult) -> tuple[object, ...]:
+        return self._identity(replace(row, parameters={}))
 
 
 def _told(value: object) -> str:

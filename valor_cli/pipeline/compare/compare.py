@@ -9,8 +9,8 @@ from valor_cli.errors import ConfigError, Problem, did_you_mean
 from valor_cli.pipeline.compare.changes import changes_of
 from valor_cli.pipeline.compare.evidence_resamples import with_resamples
 from valor_cli.pipeline.compare.incompatible import run_differences
-from valor_cli.pipeline.compare.paired_rows import Sides, judged_rows, paired_rows, value_key
-from valor_cli.pipeline.compare.pairing import compared, compared_labels
+from valor_cli.pipeline.compare.paired_rows import Sides, judged_rows, paired_rows
+from valor_cli.pipeline.compare.pairing import compared, compared_labels, paired_models
 from valor_cli.reports.digests.naming import Names, output_name
 from valor_cli.results import (
     ChangeCount,
@@ -21,6 +21,7 @@ from valor_cli.results import (
     MetricResult,
     RunResult,
 )
+from valor_cli.results.identity import value_key
 
 Pairs = Sequence[tuple[str, str]]
 
@@ -93,9 +94,7 @@ def _paired(first: RunResult, second: RunResult) -> tuple[tuple[str, str], ...]:
             return found
         message = f"the run has one model alone, {first.models[0]}"
         raise ConfigError(Problem("", message), hint="name a second run to compare it with")
-    if len(first.models) == len(second.models) == 1:
-        return ((second.models[0], first.models[0]),)
-    found = tuple((name, name) for name in second.models if name in first.models)
+    found = tuple(paired_models(second, first))
     if found:
         return found
     there, here = ", ".join(first.models), ", ".join(second.models)

@@ -14,14 +14,16 @@ from msgspec.structs import replace
 
 from valor_cli.errors import DataError, Problem
 from valor_cli.metric import Call, Evidence, Wing
-from valor_cli.pipeline.compare.paired_rows import Sides, row_key
+from valor_cli.pipeline.compare.paired_rows import Sides
 from valor_cli.pipeline.intervals.intervals import Around
 from valor_cli.pipeline.intervals.resamples import Draws
 from valor_cli.pipeline.intervals.resampling import columns_of, findings_of, resampled
 from valor_cli.pipeline.result_rows import LabelMeasure, metric_row, resampled_row
+from valor_cli.pipeline.stored_evidence import put_together
 from valor_cli.reports.files.sample_lines import NEXT
 from valor_cli.reports.writer import EVIDENCE
 from valor_cli.results import EvidenceResult, Findings, MetricResult, ResampledResult, RunResult
+from valor_cli.results.identity import RowKey, row_key
 
 _ROUNDING = 1e-9
 _DAMAGED = (LookupError, TypeError, ValueError, AttributeError)
@@ -87,7 +89,7 @@ def _restored(
         wing = catalogue.task(run.task).wings[one.wing]
         metrics = {metric.name: metric for metric in wing.metrics}
         classes = {kind.__name__: kind for kind in wing.stored}
-        evidence: Evidence = _put_together(one.tree, classes, one.arrays)
+        evidence: Evidence = put_together(one.tree, classes, one.arrays)
         found, of_labels = [], LabelMeasure()
         for name, parameters in one.calls:
             call = Call(metrics[name], parameters)
@@ -106,7 +108,7 @@ def _rows_of(
     call: Call,
     model: str,
     found: Findings,
-    judged: Mapping[tuple[object, ...], MetricResult],
+    judged: Mapping[RowKey, MetricResult],
     of_labels: LabelMeasure,
 ) -> Mapping[int, MetricResult]:
     """The rows of a call's values, by the index of the value among its findings.
@@ -132,19 +134,3 @@ def _is_close(found: float | None, told: float | None) -> bool:
     if found is None or told is None:
         return found is told
     return abs(found - told) <= _ROUNDING * max(abs(told), 1.0)
-
-
-def _put_together(tree: Any, classes: Mapping[str, type[Any]], arrays: Sequence[Any]) -> Any:
-    """Restore what `stored_evidence` took apart; only of these classes."""
-    if isinstance(tree, list):
-        return tuple(_put_together(one, classes, arrays) for one in tree)
-    if not isinstance(tree, dict):
-        return tree
-    if "array" in tree:
-        return arrays[tree["array"]]
-    if "float" in tree:
-        return float(tree["float"])
-    if "map" in tree:
-        return dict(_put_together(pair, classes, arrays) for pair in tree["map"])
-    parts = {name: _put_together(one, classes, arrays) for name, one in tree["fields"].items()}
-    return classes[tree["class"]](**parts)

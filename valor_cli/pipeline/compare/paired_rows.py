@@ -15,8 +15,8 @@ from valor_cli.pipeline.compare.paired_samples import (
     samples_of,
     samples_of_metric,
 )
-from valor_cli.reports.digests.naming import frozen
 from valor_cli.results import MetricResult, ResampledResult, RunResult, SamplesResult
+from valor_cli.results.identity import row_key, value_key
 from valor_cli.statistics.bootstrap import percentile_intervals
 
 LEVEL, RESAMPLES, SEED = 0.95, 1000, 0
@@ -143,16 +143,6 @@ def _of_labels(result: RunResult, model: str) -> dict[object, MetricResult]:
     }
     rows = (row for row in result.metrics if row.model == model and row.label is not None)
     return {row_key(row)[1:]: row for row in rows if row.slice is None and row_key(row) in kept}
-
-
-def row_key(row: MetricResult | ResampledResult) -> tuple[object, ...]:
-    """Model, label and measure."""
-    return row.model, row.label, *value_key(row)
-
-
-def value_key(row: MetricResult | ResampledResult) -> tuple[object, ...]:
-    """The key of an overall value, the same in all runs."""
-    return row.metric, row.output, frozen(row.parameters)
 
 
 def _paired(sides: Sides, row: MetricResult, other: MetricResult, aligned: Aligned) -> PairedRow:

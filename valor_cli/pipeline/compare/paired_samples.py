@@ -9,7 +9,6 @@ from msgspec import Struct, field
 from numpy.typing import NDArray
 
 from valor_cli.pipeline.intervals.resamples import Ints, clusters_of
-from valor_cli.reports.digests.naming import frozen
 from valor_cli.results import (
     MetricResult,
     MetricSamples,
@@ -18,6 +17,7 @@ from valor_cli.results import (
     SamplesResult,
     Scalar,
 )
+from valor_cli.results.identity import frozen
 
 Floats = NDArray[np.float64]
 

@@ -13,11 +13,11 @@ from valor_cli.pipeline.compare.paired_rows import (
     Sides,
     paired_labels,
     paired_rows,
-    row_key,
 )
 from valor_cli.pipeline.compare.paired_samples import Aligned
 from valor_cli.pipeline.compare.paired_tests import Tested, tested
 from valor_cli.results import ComparedVerdict, ComparisonResult, RunResult
+from valor_cli.results.identity import row_key
 from valor_cli.statistics.corrections import holm
 
 
@@ -41,21 +41,24 @@ def comparisons_of(result: RunResult) -> list[ComparisonResult]:
 
 
 def against_baseline(result: RunResult, baseline: RunResult) -> list[ComparisonResult]:
-    """Compare each model of a run with the baseline's model of the same name.
+    """Compare the models of a run with those of a baseline, as `paired_models` has them.
 
-    If both have a single model, these are compared, whatever their names.
     With a run of another task there is nothing to compare.
     """
     if result.task != baseline.task:
         return []
-    if len(result.models) == len(baseline.models) == 1:
-        pairs = [(result.models[0], baseline.models[0])]
-    else:
-        pairs = [(model, model) for model in result.models if model in baseline.models]
+    pairs = paired_models(result, baseline)
     baseline, result = with_resamples(baseline, result, pairs)
     return [
         row for model, other in pairs for row in _compared(Sides(result, model, baseline, other))
     ]
+
+
+def paired_models(result: RunResult, baseline: RunResult) -> list[tuple[str, str]]:
+    """Models of a run with those of a baseline: the one of each, else those of one name."""
+    if len(result.models) == len(baseline.models) == 1:
+        return [(result.models[0], baseline.models[0])]
+    return [(model, model) for model in result.models if model in baseline.models]
 
 
 def _compared(sides: Sides) -> list[ComparisonResult]:

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from msgspec.structs import replace
 
 from valor_cli.pipeline.compare.evidence_resamples import with_resamples
 from valor_cli.pipeline.compare.incompatible import run_differences
-from valor_cli.pipeline.compare.pairing import against_baseline
-from valor_cli.pipeline.history.runs import Key, Progress, Run
+from valor_cli.pipeline.compare.pairing import against_baseline, paired_models
+from valor_cli.pipeline.history.runs import Progress, Run
 from valor_cli.pipeline.history.values import Chosen
-from valor_cli.reports.digests.naming import frozen
 from valor_cli.reports.run_files import read_run
 from valor_cli.results import ComparisonResult, RunResult
 from valor_cli.results.history import Bad, HistoryRow
+from valor_cli.results.identity import ValueKey, value_key
 
 _KEPT: Final = 3
 """Runs kept in memory with their samples: a run, the one before it, and the best so far."""
+
+Place: TypeAlias = tuple[str | None, ValueKey]
+"""The model, where there are several, and which value."""
 
 _NOT_COMPARED: Final = "the run before has no such model"
 
@@ -35,7 +38,7 @@ class PairedTests:
         self._primary = {tuple(one) for run in runs[-1:] for one in run.primary}
         self._chosen = chosen
         self._read: OrderedDict[int, RunResult] = OrderedDict()
-        self._found: dict[tuple[int, int], Mapping[Key, ComparisonResult]] = {}
+        self._found: dict[tuple[int, int], Mapping[Place, ComparisonResult]] = {}
         self._warnings: list[str] = []
 
     def tested(self, rows: Sequence[HistoryRow]) -> list[HistoryRow]:
@@ -74,11 +77,10 @@ class PairedTests:
                 bad.append("best")
         return replace(row, bad=tuple(bad))
 
-    def _place(self, row: HistoryRow | ComparisonResult) -> Key:
-        model = None if self._single else row.model
-        return row.metric, row.output, model, frozen(row.parameters)
+    def _place(self, row: HistoryRow | ComparisonResult) -> Place:
+        return None if self._single else row.model, value_key(row)
 
-    def _between(self, later: int, earlier: int) -> Mapping[Key, ComparisonResult]:
+    def _between(self, later: int, earlier: int) -> Mapping[Place, ComparisonResult]:
         pair = later, earlier
         if pair not in self._found:
             self._progress("testing", later, len(self._runs))
@@ -90,14 +92,8 @@ class PairedTests:
         return self._found[pair]
 
     def _warn(self, later: int, result: RunResult, before: RunResult) -> None:
-        single = len(result.models) == len(before.models) == 1
-        names = (
-            zip(result.models, before.models, strict=False)
-            if single
-            else ((name, name) for name in result.models if name in before.models)
-        )
         which = f"{self._runs[later - 1].path} → {self._runs[later].path}"
-        for message in run_differences(before, result, list(names)):
+        for message in run_differences(before, result, paired_models(result, before)):
             self._warnings.append(f"{which}: {message}")
 
     def _whole(self, number: int) -> RunResult:

@@ -11,13 +11,12 @@ from msgspec.structs import replace
 
 from valor_cli.errors import ConfigError, DataError, Problem
 from valor_cli.pipeline.compare.paired_rows import LEVEL
-from valor_cli.reports.digests.naming import frozen
 from valor_cli.reports.run_files import RESULTS, read_run
 from valor_cli.results import COVERAGE, GateResult, MetricResult, RunInfo
+from valor_cli.results.identity import RowKey, row_key
 from valor_cli.results.run import RunVerdict
 
 Progress = Callable[[str, int, int], None]
-Key = tuple[object, ...]
 
 
 class Run(Struct, frozen=True):
@@ -35,8 +34,8 @@ class Run(Struct, frozen=True):
     info: RunInfo
     models: Sequence[str]
     primary: Sequence[tuple[str, str]]
-    rows: Mapping[Key, MetricResult]
-    gates: Mapping[Key, Sequence[GateResult]]
+    rows: Mapping[RowKey, MetricResult]
+    gates: Mapping[RowKey, Sequence[GateResult]]
     failed_gates: int
     verdict: RunVerdict
     level: float
@@ -89,27 +88,23 @@ def _inside(path: str) -> list[str]:
 
 def _read(path: str) -> Run:
     result = read_run(path, beside=())
-    gates: dict[Key, list[GateResult]] = {}
+    gates: dict[RowKey, list[GateResult]] = {}
     for gate in result.gates:
         if gate.rule != COVERAGE:
-            gates.setdefault(key_of(gate), []).append(gate)
+            gates.setdefault(row_key(gate), []).append(gate)
     return Run(
         path,
         result.task,
         result.run,
         result.models,
         result.primary,
-        {key_of(row): row for row in result.metrics},
+        {row_key(row): row for row in result.metrics},
         gates,
         sum(gate.status == "failed" for gate in result.gates),
         result.verdict,
         LEVEL if result.intervals is None else result.intervals.level,
         result.intervals is not None,
     )
-
-
-def key_of(row: MetricResult | GateResult) -> Key:
-    return row.metric, row.output, row.model, row.label, row.slice, frozen(row.parameters)
 
 
 def _check_tasks(runs: Sequence[Run]) -> None:
@@ -151,5 +146,5 @@ def _one_name(runs: list[Run]) -> list[Run]:
     ]
 
 
-def _renamed(key: Key, model: str) -> Key:
-    return *key[:2], model, *key[3:]
+def _renamed(key: RowKey, model: str) -> RowKey:
+    return model, *key[1:]

@@ -9,9 +9,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from valor_cli.errors import Problem, UnknownNameError, did_you_mean
-from valor_cli.pipeline.history.runs import Key, Run
+from valor_cli.pipeline.history.runs import Run
 from valor_cli.results import GateStatus, MetricResult
 from valor_cli.results.history import HistoryRow
+from valor_cli.results.identity import RowKey
 
 _OF_A_PART: Final = "values of labels and slices are not tested"
 _STATUSES: Final[tuple[GateStatus, ...]] = ("failed", "not checked", "passed")
@@ -51,11 +52,11 @@ def is_asked(row: MetricResult, chosen: Chosen, primary: Sequence[tuple[str, str
     return (row.metric, row.output) in primary
 
 
-def keys_of(runs: Sequence[Run], chosen: Chosen) -> dict[Key, bool]:
+def keys_of(runs: Sequence[Run], chosen: Chosen) -> dict[RowKey, bool]:
     """The values, and whether each is drawn: headline values first, those of the last run first."""
     primary = runs[-1].primary
-    found: dict[Key, MetricResult] = {}
-    gated: set[Key] = set()
+    found: dict[RowKey, MetricResult] = {}
+    gated: set[RowKey] = set()
     for run in reversed(runs):
         for key, row in run.rows.items():
             found.setdefault(key, row)
@@ -75,7 +76,7 @@ def keys_of(runs: Sequence[Run], chosen: Chosen) -> dict[Key, bool]:
     names = {(found[key].metric, found[key].output) for key in drawn}
     places = {tuple(name): at for at, name in enumerate(primary)}
 
-    def place(key: Key) -> tuple[bool, int]:
+    def place(key: RowKey) -> tuple[bool, int]:
         return key not in drawn, places.get((found[key].metric, found[key].output), len(places))
 
     shown = [
@@ -87,7 +88,7 @@ def keys_of(runs: Sequence[Run], chosen: Chosen) -> dict[Key, bool]:
     return {key: key in drawn for key in sorted(shown, key=place)}
 
 
-def followed(runs: Sequence[Run], key: Key, *, trend: bool) -> list[HistoryRow]:
+def followed(runs: Sequence[Run], key: RowKey, *, trend: bool) -> list[HistoryRow]:
     """A value in every run that has it, with its changes, and without tests."""
     found: list[HistoryRow] = []
     valued: list[HistoryRow] = []
@@ -103,7 +104,7 @@ def followed(runs: Sequence[Run], key: Key, *, trend: bool) -> list[HistoryRow]:
     return found
 
 
-def _row(number: int, run: Run, key: Key, *, trend: bool) -> HistoryRow:
+def _row(number: int, run: Run, key: RowKey, *, trend: bool) -> HistoryRow:
     row, gates = run.rows[key], run.gates.get(key, ())
     low, high = row.interval or (None, None)
     least = [gate.limit for gate in gates if gate.rule == "min"]

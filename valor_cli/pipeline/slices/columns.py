@@ -10,8 +10,15 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from valor_cli.metric import METADATA, written
-from valor_cli.pipeline.slices.quartiles import Range, number_of, quartile_ranges
-from valor_cli.pipeline.slices.slices import MOST_VALUES, Condition, Metadata, distinct
+from valor_cli.pipeline.slices.slices import (
+    MOST_VALUES,
+    Condition,
+    Metadata,
+    Range,
+    distinct,
+    number_of,
+    quartile_ranges,
+)
 from valor_cli.results import Scalar
 
 Codes: TypeAlias = NDArray[np.int64]

@@ -1,9 +1,12 @@
-"""Resolve the slices of a config and select their evidence."""
+"""Slices: their conditions, those of a config, their evidence, and which samples are in them."""
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from itertools import pairwise
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from msgspec import Struct
@@ -12,13 +15,70 @@ from numpy.typing import NDArray
 from valor_cli.config import RunConfig
 from valor_cli.errors import ConfigError, Problem, did_you_mean
 from valor_cli.metric import METADATA, Evidence, Loaded, Wing, written
-from valor_cli.pipeline.slices.quartiles import Range
-from valor_cli.results import Scalar
+from valor_cli.pipeline.stored_evidence import plain_ids
+from valor_cli.results import Scalar, SlicesResult
 
 MOST_VALUES = 100
 """Distinct values of a metadata column that still make sensible slices."""
 
 Metadata: TypeAlias = Mapping[str, Sequence[Any]]
+
+QUARTILES = (0.0, 0.25, 0.5, 0.75, 1.0)
+
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_LONGEST = 40
+"""Characters of a number that is written out."""
+
+
+class Range(Struct, frozen=True):
+    """Numbers from `low` to below `high`; the last range includes `high`."""
+
+    low: float
+    high: float
+    last: bool = False
+
+    def holds(self, value: Scalar) -> bool:
+        """Whether a value is in the range."""
+        number = number_of(value)
+        if number is None:
+            return False
+        return self.low <= number and (number <= self.high if self.last else number < self.high)
+
+    def __str__(self) -> str:
+        return f"[{_said(self.low)}, {_said(self.high)}{']' if self.last else ')'}"
+
+
+def number_of(value: Scalar) -> float | None:
+    """The finite number in a value or its text; None for anything else."""
+    if isinstance(value, bool) or value is None:
+        return None
+    if isinstance(value, str) and (len(value) > _LONGEST or not _NUMBER.fullmatch(value)):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def quartile_ranges(numbers: Sequence[float]) -> list[Range]:
+    """The ranges between the quartiles, in order; fewer if some quartiles are equal.
+
+    The bounds are numbers that occur: of an even number of them, the lower of the two in the
+    middle is the median.
+    """
+    column = np.array(numbers, np.float64)
+    edges = np.unique(np.quantile(column, QUARTILES, method="inverted_cdf")).tolist()
+    if len(edges) == 1:
+        return [Range(edges[0], edges[0], last=True)]
+    ranges = [Range(low, high) for low, high in pairwise(edges)]
+    return [*ranges[:-1], Range(ranges[-1].low, ranges[-1].high, last=True)]
+
+
+def _said(number: float) -> str:
+    """A number as YAML writes it, whole ones without a point."""
+    whole = float(number).is_integer() and abs(number) < 2**53
+    return str(int(number)) if whole else repr(number)
 
 
 class Condition(Struct, frozen=True):
@@ -146,3 +206,33 @@ def distinct(values: Sequence[Scalar]) -> list[Scalar]:
         if text not in seen or isinstance(seen[text], str):
             seen[text] = value
     return sorted(seen.values(), key=lambda value: (isinstance(value, str), value))
+
+
+MOST_FLAGS: Final = 1 << 26
+"""Samples times slices of a model, which take 8 MiB: later slices are left out."""
+
+
+def memberships(loaded: Loaded[Any], slices: Sequence[Slice]) -> list[SlicesResult]:
+    """Of each model, the samples that are in each slice of whole samples.
+
+    A part of samples, as objects of a size, is no such slice.
+    """
+    found = []
+    for model, dataset in loaded.datasets.items():
+        ids = dataset.unit_ids
+        metadata = loaded.metadata.get(model)
+        # Where data are read in pieces, ids that no metric needs are mere numbers.
+        if metadata is None or isinstance(ids, range):
+            continue
+        names: list[str] = []
+        flags = []
+        for cut in slices:
+            if (len(names) + 1) * len(ids) > MOST_FLAGS:
+                break
+            units = cut.units(metadata)
+            if units is not None:
+                names.append(cut.name)
+                flags.append(units)
+        if names:
+            found.append(SlicesResult(model, names, plain_ids(ids), np.array(flags, bool)))
+    return found

@@ -31,12 +31,11 @@ _TOP = 8
 
 
 class Bar(Struct, frozen=True):
-    """A model's value; `reason` says why it is undefined."""
+    """A model's value; None where it is undefined."""
 
     model: int
     value: float | None
     interval: tuple[float, float] | None = None
-    reason: str | None = None
 
 
 class Group(Struct, frozen=True):
@@ -65,7 +64,7 @@ def group_of(
         shown: Positions of the models that are shown.
         name, detail: Of the group; empty: those of the measure.
     """
-    bars = [Bar(at, cells[at].value, cells[at].interval, cells[at].undefined) for at in shown]
+    bars = [Bar(at, cells[at].value, cells[at].interval) for at in shown]
     return Group(
         name or f"{measure.name} {ARROWS[measure.direction]}".rstrip(),
         tuple(bars),

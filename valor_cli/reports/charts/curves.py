@@ -9,9 +9,10 @@ from msgspec.structs import replace
 
 from valor_cli.reports.charts.plots import PLOT, Column, grid, lined, listed, path, round_step, text
 from valor_cli.reports.digests.formatting import clean, number
-from valor_cli.reports.digests.naming import LABEL_KEY, Names, frozen
+from valor_cli.reports.digests.naming import LABEL_KEY, Names
 from valor_cli.reports.document import Chart
 from valor_cli.results import CurveResult, MetricResult, RunResult
+from valor_cli.results.identity import frozen
 
 _AXES = ("recall", "precision")
 """The columns that make a curve one of precision and recall, whatever its metric is called."""
@@ -60,7 +61,7 @@ class Choice(Struct, frozen=True):
 
 def choices(result: RunResult) -> tuple[Choice, ...]:
     """Curves of the whole run and its labels, grouped by label."""
-    groups = _choices(*(_groups(result, needed) for needed in (_AXES, COUNTS[:-1], ROC)))
+    groups = _choices(*(groups_of(result, needed) for needed in (_AXES, COUNTS[:-1], ROC)))
     rows = [first[0][1] for group in groups for first in [next(filter(None, group))]]
     several = len({row.metric for row in rows}) > 1 and len({row.label for row in rows}) < len(rows)
     names = Names((row.metric, row.parameters) for row in rows)
@@ -73,7 +74,7 @@ def choices(result: RunResult) -> tuple[Choice, ...]:
             lines=tuple((model, _line(one.points)) for model, one in lines),
             counts=counts,
             rocs=rocs,
-            areas={model: areas.get(_curve_of(one)) for model, one in rocs},
+            areas={model: areas.get(curve_of(one)) for model, one in rocs},
         )
         for (lines, counts, rocs), row in zip(groups, rows, strict=True)
     )
@@ -83,17 +84,18 @@ def _auc(result: RunResult) -> dict[object, float | None]:
     """The value of each metric that draws a receiver operating characteristic."""
     metrics = {row.metric for row in result.curves if {*ROC} <= set(row.points)}
     return {
-        _curve_of(row): row.value
+        curve_of(row): row.value
         for row in result.metrics
         if row.metric in metrics and row.slice is None and row.output == "value"
     }
 
 
-def _curve_of(row: CurveResult | MetricResult) -> object:
+def curve_of(row: CurveResult | MetricResult) -> object:
+    """What a curve shares with the value of its metric."""
     return row.metric, row.model, row.label, frozen(row.parameters)
 
 
-def _groups(result: RunResult, needed: Sequence[str]) -> list[Group]:
+def groups_of(result: RunResult, needed: Sequence[str]) -> list[Group]:
     """Curves of the whole run that have the columns, by metric, label and setting."""
     models = {model: index for index, model in enumerate(result.models)}
     groups: dict[tuple[object, ...], Group] = {}

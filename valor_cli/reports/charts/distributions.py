@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from valor_cli.reports.charts.curves import groups_of
 from valor_cli.reports.charts.plots import (
     class_of,
     extent,
@@ -19,9 +20,10 @@ from valor_cli.reports.charts.plots import (
     title,
 )
 from valor_cli.reports.digests.formatting import capital, clean, number, output_words, whole
-from valor_cli.reports.digests.naming import Names, frozen
+from valor_cli.reports.digests.naming import Names
 from valor_cli.reports.document import Chart
 from valor_cli.results import THRESHOLD, CurveResult, RunResult, SamplesResult
+from valor_cli.results.identity import frozen
 
 BINS = 20
 
@@ -93,7 +95,7 @@ def histogram(
     low, high = bins.edges[0], bins.edges[-1]
     size = _WIDTH / (high - low)
     floor = _ROW * len(shown) + 6
-    parts = [_axis(low, high, floor, unit, name)]
+    parts = [_axis(low, high, floor, name)]
     for row, (one, counts) in enumerate(zip(shown, bins.counts, strict=True)):
         parts.append(_row(one, counts, bins.edges, models, row, unit))
     if threshold is not None and low <= threshold <= high:
@@ -138,7 +140,7 @@ def _row(
     return "".join(parts)
 
 
-def _axis(low: float, high: float, floor: float, unit: str, name: str) -> str:
+def _axis(low: float, high: float, floor: float, name: str) -> str:
     step = round_step(high - low, 5)
     parts = []
     at = math.ceil(low / step) * step
@@ -203,25 +205,18 @@ class Distribution(Struct, frozen=True):
 
 def distributions(result: RunResult) -> tuple[Distribution, ...]:
     """Distributions of whole models, one per output and setting."""
-    models = {model: index for index, model in enumerate(result.models)}
-    rows = [
-        row
-        for row in result.curves
-        if row.slice is None and row.label is None and row.model in models and AXIS in row.points
-    ]
-    names = Names((row.metric, row.parameters) for row in rows)
-    groups: dict[tuple[object, ...], list[CurveResult]] = {}
-    for row in rows:
-        groups.setdefault((row.metric, frozen(row.parameters)), []).append(row)
+    groups = [group for group in groups_of(result, [AXIS]) if group[0][1].label is None]
+    firsts = [first for (_, first), *_ in groups]
+    names = Names((row.metric, row.parameters) for row in firsts)
     return tuple(
         Distribution(
             output_words(output),
-            names.detail(group[0].metric, group[0].parameters),
-            tuple(_spread(row, models[row.model], output) for row in group),
-            group[0].metric,
+            names.detail(first.metric, first.parameters),
+            tuple(_spread(row, at, output) for at, row in group),
+            first.metric,
         )
-        for group in groups.values()
-        for output in group[0].points
+        for first, group in zip(firsts, groups, strict=True)
+        for output in first.points
         if output != AXIS
     )
 

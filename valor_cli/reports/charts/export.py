@@ -125,10 +125,7 @@ def _error_breakdown(wanted: Wanted) -> Sheet | None:
     groups = [
         Group(
             capital(kind.name),
-            tuple(
-                Bar(at, kind.shares[at].cost, None, kind.shares[at].undefined)
-                for at in wanted.shown
-            ),
+            tuple(Bar(at, kind.shares[at].cost) for at in wanted.shown),
         )
         for kind in found[0].kinds
     ]
@@ -378,7 +375,6 @@ def render(
     model: str | None = None,
     metric: str | None = None,
     dark: bool = False,
-    width: int | None = None,
 ) -> str:
     """One chart as a self-contained SVG with its own colours and no script.
 
@@ -389,7 +385,6 @@ def render(
         model: The only model to show; None: all, or the first where one fits.
         metric: The only metric to show; None: all, or the first where one fits.
         dark: Whether on dark ground.
-        width: In pixels; None: twice the chart's own units.
 
     Raises:
         UnknownNameError: There is no such chart, label, model or metric.
@@ -407,4 +402,4 @@ def render(
         message = f"the run has no data for it: it needs {known[name].needs}"
         hint = "valor report RUN --chart list names the charts of a run"
         raise DataError(Problem(f"chart {name}", message), hint=hint)
-    return standalone(sheet, wanted.models, dark=dark, width=width)
+    return standalone(sheet, wanted.models, dark=dark)

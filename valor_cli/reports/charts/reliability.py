@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from valor_cli.reports.charts.curves import curve_of, groups_of
 from valor_cli.reports.charts.plots import PLOT, class_of, grid, rect, text, title
 from valor_cli.reports.digests.formatting import clean, number, words
-from valor_cli.reports.digests.naming import Names, frozen
+from valor_cli.reports.digests.naming import Names
 from valor_cli.reports.document import Chart
 from valor_cli.results import CurveResult, MetricResult, RunResult
 
@@ -71,37 +72,26 @@ class Calibration(Struct, frozen=True):
 
 def calibrations(result: RunResult) -> tuple[Calibration, ...]:
     """Calibrations of whole models, one per label key, label and setting."""
-    models = {model: index for index, model in enumerate(result.models)}
-    rows = [
-        row
-        for row in result.curves
-        if row.slice is None and row.model in models and {*COLUMNS} <= set(row.points)
-    ]
+    groups = groups_of(result, COLUMNS)
+    rows = [row for group in groups for _, row in group]
     names = Names((row.metric, row.parameters) for row in rows)
     errors = _errors(result.metrics, {row.metric for row in rows})
-    groups: dict[tuple[object, ...], list[CurveResult]] = {}
-    for row in rows:
-        groups.setdefault((row.metric, row.label, frozen(row.parameters)), []).append(row)
     return tuple(
         Calibration(
-            _title(group[0], names),
-            group[0].metric,
-            tuple(
-                _reliability(row, models[row.model], errors.get((row.model, *key))) for row in group
-            ),
+            _title(group[0][1], names),
+            group[0][1].metric,
+            tuple(_reliability(row, at, errors.get(curve_of(row))) for at, row in group),
         )
-        for key, group in groups.items()
+        for group in groups
     )
 
 
-def _errors(
-    rows: Sequence[MetricResult], metrics: set[str]
-) -> dict[tuple[object, ...], float | None]:
+def _errors(rows: Sequence[MetricResult], metrics: set[str]) -> dict[object, float | None]:
     """A metric's first value of each model, label and setting."""
-    found: dict[tuple[object, ...], float | None] = {}
+    found: dict[object, float | None] = {}
     for row in rows:
         if row.slice is None and row.metric in metrics:
-            found.setdefault((row.model, row.metric, row.label, frozen(row.parameters)), row.value)
+            found.setdefault(curve_of(row), row.value)
     return found
 
 

@@ -21,7 +21,7 @@ from valor_cli.reports.document import Chart
 FONTS = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif'
 
 SCALE = 2.0
-"""Pixels of a unit where no width is asked for."""
+"""Pixels of a unit."""
 
 _TEMPLATES = Path(__file__).parents[1] / "page"
 _COLOUR = re.compile(r"--([\w-]+):\s*light-dark\(\s*(#\w+)\s*,\s*(#\w+)\s*\)")
@@ -47,18 +47,15 @@ class Sheet(Struct, frozen=True):
     note: str = ""
 
 
-def standalone(
-    sheet: Sheet, models: Sequence[str], *, dark: bool = False, width: int | None = None
-) -> str:
+def standalone(sheet: Sheet, models: Sequence[str], *, dark: bool = False) -> str:
     """A self-contained SVG without script; `models` are cleaned names."""
     body, wide, high = _laid_out(sheet, models)
-    pixels = width or round(wide * SCALE)
     message = ". ".join(
         filter(None, (f"{one.title}: {one.told}".strip(": ") for one in sheet.panels))
     )
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="chart" width="{pixels}" '
-        f'height="{round(pixels * high / wide)}" viewBox="0 0 {wide} {high}" role="img" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="chart" width="{round(wide * SCALE)}" '
+        f'height="{round(high * SCALE)}" viewBox="0 0 {wide} {high}" role="img" '
         f'aria-labelledby="title" aria-describedby="told">'
         f'<title id="title">{escape(sheet.heading)}</title><desc id="told">{escape(message)}</desc>'
         f"<style>{stylesheet(dark=dark)}</style>"

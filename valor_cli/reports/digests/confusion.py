@@ -11,8 +11,16 @@ import numpy as np
 from msgspec import Struct
 
 from valor_cli.reports.digests.formatting import clean, parameter, plural, short
-from valor_cli.reports.digests.naming import LABEL_KEY, Names, frozen
-from valor_cli.results import ExampleResult, ObjectsResult, Parameters, RunResult, TableResult
+from valor_cli.reports.digests.naming import LABEL_KEY, Names
+from valor_cli.results import (
+    ExampleResult,
+    ObjectsResult,
+    Parameters,
+    RunResult,
+    Scalar,
+    TableResult,
+)
+from valor_cli.results.identity import frozen
 from valor_cli.results.objects import OUTCOMES
 
 LABELS = 40
@@ -324,7 +332,7 @@ def cell_lists(confusion: Confusion, result: RunResult) -> Callable[[Name, Name]
 
 
 def _of_samples(result: RunResult, model: str) -> Lists:
-    pairs = Counter(_pairs(result, model))
+    pairs = Counter(labels_of_samples(result, model)[1])
 
     def lists(truth: Name, predicted: Name) -> Iterator[tuple[Filters, int]]:
         if truth is not None and predicted is not None:
@@ -333,16 +341,29 @@ def _of_samples(result: RunResult, model: str) -> Lists:
     return lists
 
 
-def _pairs(result: RunResult, model: str) -> Iterator[tuple[Any, Any]]:
-    """The right and the predicted label of each sample."""
+def labels_of_samples(
+    result: RunResult, model: str
+) -> tuple[Sequence[Scalar], Iterable[tuple[str | None, str | None]]]:
+    """Ids of the samples of a model, and the right and the predicted label of each.
+
+    There are none where neither texts say so, nor details of a classification by a language model.
+    """
     (truth, predicted), details = _LABELS
     for one in result.texts:
         if one.model == model and {truth, predicted} <= {*one.columns}:
-            return zip(one.columns[truth], one.columns[predicted], strict=True)
+            return one.sample_ids, zip(one.columns[truth], one.columns[predicted], strict=True)
     for each in result.samples:
         if each.model == model and each.details and {*details} <= {*(each.details[0] or ())}:
-            return (tuple(map(own.get, details)) for own in each.details if own)  # type: ignore[misc]
-    return iter(())
+            return each.sample_ids, (_in_details(own or {}, *details) for own in each.details)
+    return (), ()
+
+
+def _in_details(
+    own: Mapping[str, Any], truth: str, predicted: str
+) -> tuple[str | None, str | None]:
+    right, said = own.get(truth), own.get(predicted)
+    texts = isinstance(right, str | None) and isinstance(said, str | None)
+    return (right, said) if texts else (None, None)
 
 
 def _of_objects(one: ObjectsResult, threshold: float) -> Lists:

@@ -8,9 +8,10 @@ from msgspec import Struct
 
 from valor_cli.reports.digests.formatting import clean, number, parameter, words
 from valor_cli.reports.digests.gates import Gate, Verdict, gates, stopped, verdict
-from valor_cli.reports.digests.grids import Cell, Grid, Key, Line, RowIndex, Scopes, small_n_unit
+from valor_cli.reports.digests.grids import Cell, Grid, Line, RowIndex, Scopes, small_n_unit
 from valor_cli.reports.digests.naming import LabelRows
 from valor_cli.results import Direction, RunResult, Scalar
+from valor_cli.results.identity import ValueKey
 
 HEADLINES = 60
 """Measures of the whole run that a report lists at most; it says how many it left out."""
@@ -123,7 +124,9 @@ def _unusual(settings: Mapping[str, Scalar]) -> Iterator[str]:
             yield _SHAPES.get(shown, shown) if name == "geometry" else f"{words(name)}: {shown}"
 
 
-def _first_filled(rows: RowIndex, choices: Iterable[Sequence[Key]], slices: Iterable[str]) -> Grid:
+def _first_filled(
+    rows: RowIndex, choices: Iterable[Sequence[ValueKey]], slices: Iterable[str]
+) -> Grid:
     """Slices by the first choice of measures that any slice has."""
     places = [(None, name) for name in slices]
     grids = (rows.grid(keys, places) for keys in choices)

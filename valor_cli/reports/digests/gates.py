@@ -8,8 +8,9 @@ from msgspec import Struct
 
 from valor_cli.reports.digests.formatting import against, against_share, clean
 from valor_cli.reports.digests.grids import RowIndex, Scopes
-from valor_cli.reports.digests.naming import LabelRows, frozen, short_name
+from valor_cli.reports.digests.naming import LabelRows, short_name
 from valor_cli.results import COVERAGE, NOT_WORSE, TOO_LOW, GateResult, RunResult
+from valor_cli.results.identity import frozen
 
 _ORDER = {"failed": 0, "not checked": 1, "passed": 2}
 _RULES = {

@@ -8,11 +8,9 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from valor_cli.reports.digests.formatting import clean
-from valor_cli.reports.digests.naming import BY_LABEL, THRESHOLD, Kind, Names, frozen, short_name
+from valor_cli.reports.digests.naming import BY_LABEL, THRESHOLD, Names, short_name
 from valor_cli.results import FEW, CoverageResult, Direction, MetricResult, Parameters, RunResult
-
-Key = tuple[str, str, tuple[tuple[str, object], ...]]
-"""Metric, output and parameters."""
+from valor_cli.results.identity import Kind, ValueKey, frozen, value_key
 
 ARROWS: Mapping[Direction, str] = {"higher": "↑", "lower": "↓", None: ""}
 """The sign of the better direction."""
@@ -33,7 +31,7 @@ class Measure(Struct, frozen=True):
     unit: str
     direction: Direction
     metric: str = ""
-    key: Key = ("", "", ())
+    key: ValueKey = ("", "", ())
 
     def __str__(self) -> str:
         return f"{self.name} ({self.detail})" if self.detail else self.name
@@ -157,10 +155,10 @@ class RowIndex:
         self._counted = counted
         self.models = {model: index for index, model in enumerate(models)}
         self._covered = Covered(coverage)
-        self.measures: dict[Key, Measure] = {}
-        self.found: dict[tuple[str | None, str | None, Key], dict[int, MetricResult]] = {}
+        self.measures: dict[ValueKey, Measure] = {}
+        self.found: dict[tuple[str | None, str | None, ValueKey], dict[int, MetricResult]] = {}
         for row in placed:
-            key = (row.metric, row.output, frozen(row.parameters))
+            key = value_key(row)
             if key not in self.measures:
                 name = short_name(row.metric, row.output, row.parameters)
                 detail = names.detail(row.metric, row.label, row.parameters)
@@ -169,13 +167,15 @@ class RowIndex:
                 place = (row.label, row.slice, key)
                 self.found.setdefault(place, {})[self.models[row.model]] = row
 
-    def grid(self, keys: Iterable[Key], places: Sequence[tuple[str | None, str | None]]) -> Grid:
+    def grid(
+        self, keys: Iterable[ValueKey], places: Sequence[tuple[str | None, str | None]]
+    ) -> Grid:
         """Lines for (label, slice) pairs, with the measures that have a row for any."""
         kept = [key for key in keys if any((*place, key) in self.found for place in places)]
         lines = tuple(self._line(kept, label, name) for label, name in places) if kept else ()
         return Grid(tuple(self.measures[key] for key in kept), lines)
 
-    def _line(self, keys: Sequence[Key], label: str | None, name: str | None) -> Line:
+    def _line(self, keys: Sequence[ValueKey], label: str | None, name: str | None) -> Line:
         rows = [self.found.get((label, name, key), {}) for key in keys]
         counts = ([row.n for row in at.values() if row.n is not None] for at in rows)
         # Models may have samples of their own: the most that any of them has.

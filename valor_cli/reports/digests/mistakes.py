@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec import Struct
 
 from valor_cli.reports.digests.formatting import clean
-from valor_cli.reports.digests.naming import Names, frozen
+from valor_cli.reports.digests.naming import Names
 from valor_cli.results import ExampleObject, ExampleResult, MetricResult, RunResult
+from valor_cli.results.identity import frozen
 
 
 class Outcome(Struct, frozen=True):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TypeAlias
 
 from msgspec.structs import replace
 
 from valor_cli.reports.digests.formatting import clean, parameter
 from valor_cli.results import MetricResult, Parameters, ParameterValue
+from valor_cli.results.identity import Kind, frozen
 
 LABEL_KEY = "label_key"
 """The parameter that says which of a sample's labels a row is about; its value says enough."""
@@ -67,10 +67,6 @@ PASS = "pass"  # noqa: S105
 
 OUTPUTS = {"f1": "F1", "value": ""}
 """Outputs as names have them."""
-
-Kind: TypeAlias = tuple[tuple[str, object], ...]
-
-_SCALARS = frozenset({str, int, float, bool, type(None)})
 
 
 class Names:
@@ -152,22 +148,6 @@ def _in_name(value: object) -> str:
         ends = [f"{one:.2f}".removeprefix("0") for one in (value[0], value[-1])]
         return f"[{':'.join(ends)}]" if len(value) > 1 else f"{value[0]:.2f}"
     return str(value)
-
-
-def frozen(parameters: Parameters) -> Kind:
-    """Parameters as an order-independent key."""
-    return tuple(
-        [
-            (name, value if type(value) in _SCALARS else _hashable(value))
-            for name, value in sorted(parameters.items())
-        ]
-    )
-
-
-def _hashable(value: object) -> object:
-    if isinstance(value, Mapping):
-        return frozenset((name, _hashable(item)) for name, item in value.items())
-    return tuple(map(_hashable, value)) if isinstance(value, list | tuple) else value
 
 
 def _telling(kinds: Sequence[Kind]) -> frozenset[str]:

@@ -72,6 +72,33 @@ def titles(texts: Sequence[ShownText]) -> list[str]:
     ]
 
 
+LONG = 240
+BEFORE = 60
+"""Characters of an excerpt, and of those before its first mark."""
+
+
+class Excerpt(Struct, frozen=True):
+    """The part of a text around its first mark; whether there is more before and after it."""
+
+    shown: ShownText
+    before: bool
+    after: bool
+
+
+def excerpt(shown: ShownText) -> Excerpt:
+    """A text from shortly before its first mark."""
+    first = shown.marks[0][0] if shown.marks else 0
+    start = max(first - BEFORE, 0) if first > LONG - BEFORE else 0
+    end = start + LONG
+    marks = [
+        (max(a - start, 0), min(b, end) - start, kind)
+        for a, b, kind in shown.marks
+        if a < end and b > start
+    ]
+    part = ShownText(shown.field, shown.text[start:end], marks)
+    return Excerpt(part, start > 0, end < len(shown.text) or shown.left_out > 0)
+
+
 def left_out(shown: ShownText) -> str:
     """How much of the text is omitted, in words; empty if none."""
     if not shown.left_out:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any, Final
 
-from valor_cli.reports.digests.naming import frozen
 from valor_cli.reports.explorer.blobs import Blobs
 from valor_cli.reports.explorer.columns import MetricOfSamples
 from valor_cli.reports.explorer.joining import Samples, Side
@@ -19,6 +18,7 @@ from valor_cli.results import (
     JudgeCalls,
     Verdict,
 )
+from valor_cli.results.identity import frozen
 
 CHUNK: Final = 600_000
 """Characters of a chunk, about."""
@@ -37,9 +37,6 @@ SAID: Final = 20_000
 
 TITLES: Final = ("user_input", "response", "references[0]")
 """Fields that a title is made of, the first that there is."""
-
-LABELS: Final = ("ground_truth", "prediction")
-"""Fields of what is right and what was predicted, of classifications."""
 
 _SHOWN = "judge_replies["
 

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from valor_cli.kernels.columns.grouping import spread
 from valor_cli.reports.digests.formatting import clean
-from valor_cli.reports.digests.naming import PASS, Kind, Names, frozen, output_name
+from valor_cli.reports.digests.naming import PASS, Names, output_name
 from valor_cli.reports.explorer.blobs import Blobs
 from valor_cli.reports.explorer.joining import LONGEST, Ints, Samples, Side
 from valor_cli.results import STATUSES, RunResult, SamplesResult, SlicesResult
+from valor_cli.results.identity import Kind, frozen
 from valor_cli.results.objects import OUTCOMES, OUTLINED, TENTHS, ObjectsResult
 
 _LIMITS: Final = ("min", "max")

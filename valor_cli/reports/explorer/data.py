@@ -9,10 +9,10 @@ from typing import Any, Final
 import numpy as np
 from msgspec import Struct
 
+from valor_cli.reports.digests.confusion import labels_of_samples
 from valor_cli.reports.digests.formatting import clean
 from valor_cli.reports.explorer.blobs import Blobs, Blocks, json_of
 from valor_cli.reports.explorer.cards import (
-    LABELS,
     Columns,
     card_chunks,
     cuts_of,
@@ -20,7 +20,6 @@ from valor_cli.reports.explorer.cards import (
     titles_of,
 )
 from valor_cli.reports.explorer.columns import (
-    MetricOfSamples,
     boxes_drawn,
     metric_columns,
     metrics_of,
@@ -41,9 +40,6 @@ PHOTOS: Final = 1_600_000
 
 CASES: Final = "misclassification", "true_positive"
 """Kinds of examples that say what a classification is, where nothing else does."""
-
-DETAILS: Final = "expected", "predicted"
-"""What details of a classification by a language model call both labels."""
 
 _NO_IMAGES = EmbeddedImages()
 
@@ -92,7 +88,7 @@ def explorer_of_runs(
         "threshold": _threshold(sides),
         **_identity(samples, files, size, texts, columns),
         "metrics": metric_columns(metrics, sides, samples, columns),
-        "pairs": _pairs(sides, samples, texts, metrics, columns),
+        "pairs": _pairs(sides, samples, columns),
         "slices": slice_columns(sides, samples, columns),
         "originals": originals,
     }
@@ -141,21 +137,9 @@ def _shown_id(one: Scalar) -> str:
     return name if len(name) <= LONGEST else f"{name[:LONGEST]}…"
 
 
-def _pairs(
-    sides: Sequence[Side],
-    samples: Samples,
-    texts: Columns,
-    metrics: Sequence[MetricOfSamples],
-    blobs: Blobs,
-) -> dict[str, Any] | None:
+def _pairs(sides: Sequence[Side], samples: Samples, blobs: Blobs) -> dict[str, Any] | None:
     """The right label and the predicted one of each sample by model; None without any."""
-    pairs = [_of_texts(texts, index) for index in range(len(sides))]
-    for metric in metrics:
-        for index, one in enumerate(metric.models):
-            if pairs[index] is None and one is not None and one.details is not None:
-                pairs[index] = _of_details(one.details, samples.positions(one.sample_ids).tolist())
-    for index, side in enumerate(sides):
-        pairs[index] = pairs[index] or _of_examples(side, samples)
+    pairs = [_of_samples(side, samples) or _of_examples(side, samples) for side in sides]
     every = (label for own in pairs if own for pair in own.values() for label in pair)
     labels = [label for label in dict.fromkeys(every) if label is not None]
     if not labels:
@@ -180,27 +164,9 @@ def _pairs(
 Pairs = dict[int, tuple[str | None, str | None]]
 
 
-def _of_texts(texts: Columns, index: int) -> Pairs | None:
-    truth, predicted = (texts.get(field, [None] * (index + 1))[index] for field in LABELS)
-    if truth is None or predicted is None:
-        return None
-    return dict(enumerate(zip(truth, predicted, strict=True)))
-
-
-def _of_details(details: Sequence[Any], places: Sequence[int]) -> Pairs | None:
-    """Of a classification by a language model, whose details say both labels."""
-    if not details or details[0] is None or not {*DETAILS} <= {*details[0]}:
-        return None
-    told = (
-        (place, [one.get(name) for name in DETAILS])
-        for place, one in zip(places, details, strict=True)
-        if one is not None
-    )
-    return {
-        place: (truth, predicted)
-        for place, (truth, predicted) in told
-        if isinstance(truth, str | None) and isinstance(predicted, str | None)
-    }
+def _of_samples(side: Side, samples: Samples) -> Pairs:
+    ids, labels = labels_of_samples(side.result, side.model)
+    return dict(zip(samples.positions(ids).tolist(), labels, strict=True))
 
 
 def _of_examples(side: Side, samples: Samples) -> Pairs | None:

@@ -8,10 +8,10 @@ from msgspec import ValidationError, convert
 from msgspec.structs import replace
 
 from valor_cli.errors import DataError, Problem
-from valor_cli.reports.digests.naming import frozen
 from valor_cli.reports.files.sample_lines import NEXT, read_lines
-from valor_cli.results import MetricResult, ResampledResult, RunResult
+from valor_cli.results import ResampledResult, RunResult
 from valor_cli.results.document import dumps
+from valor_cli.results.identity import row_key
 
 _FORM = (
     f"expected {', '.join(ResampledResult.__struct_fields__)}; values is a list of numbers and null"
@@ -41,7 +41,7 @@ def from_jsonl(content: bytes, path: str, result: RunResult) -> tuple[ResampledR
     Raises:
         DataError: Not such lines, or those of another run.
     """
-    rows = {_key(row): row for row in result.metrics}
+    rows = {row_key(row): row for row in result.metrics}
     asked = result.intervals
     found = {}
     for number, record in read_lines(content, path):
@@ -49,7 +49,7 @@ def from_jsonl(content: bytes, path: str, result: RunResult) -> tuple[ResampledR
             one = convert(record, ResampledResult)
         except ValidationError:
             raise DataError(Problem(f"{path}:{number}", _FORM), hint=NEXT) from None
-        key = _key(one)
+        key = row_key(one)
         row = rows.get(key)
         told = f"{one.metric:.60} {one.output:.60} of {one.model!r:.60}"
         if row is None:
@@ -65,7 +65,3 @@ def from_jsonl(content: bytes, path: str, result: RunResult) -> tuple[ResampledR
     if asked is not None and not found:
         raise DataError(Problem(path, "the file is empty; was it truncated?"), hint=NEXT)
     return tuple(found.values())
-
-
-def _key(row: MetricResult | ResampledResult) -> tuple[object, ...]:
-    return (row.metric, row.output, row.model, row.label, row.slice, frozen(row.parameters))

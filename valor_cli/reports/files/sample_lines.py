@@ -10,7 +10,7 @@ import orjson
 from msgspec import Struct
 
 from valor_cli.errors import LISTED, DataError, Problem
-from valor_cli.reports.digests.naming import Names, frozen
+from valor_cli.reports.digests.naming import Names
 from valor_cli.reports.files.samples_jsonl import named
 from valor_cli.results import (
     STATUSES,
@@ -24,6 +24,7 @@ from valor_cli.results import (
     Status,
     TextsResult,
 )
+from valor_cli.results.identity import frozen
 
 NEXT = "evaluate again, or compare with the files that valor wrote"
 

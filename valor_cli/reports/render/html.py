@@ -315,12 +315,12 @@ def _key(models: Sequence[int], document: Document) -> str:
     return f'<ul class="key">{"".join(items)}</ul>'
 
 
-def _plot(chart: Chart, numbered: Iterator[int], *, hidden: bool = False) -> str:
+def _plot(chart: Chart, numbered: Iterator[int]) -> str:
     """A drawing with its heading, and what it shows in words."""
     told = f"told-{next(numbered)}"
     role = "group" if "<a " in chart.svg else "img"
     return (
-        f'<figure class="plot {chart.kind}"{" hidden" if hidden else ""}>'
+        f'<figure class="plot {chart.kind}">'
         f"<figcaption>{_bdi(chart.heading or chart.title)}</figcaption>"
         f'<svg class="chart" viewBox="0 0 {chart.width} {chart.height}" role="{role}" '
         f'aria-label="{escape(chart.title)}" aria-describedby="{told}" data-kind="{chart.kind}" '

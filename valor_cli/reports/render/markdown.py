@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from valor_cli.reports.digests.texts import parts, shown_verdicts
+from valor_cli.reports.digests.texts import excerpt, parts, shown_verdicts
 from valor_cli.reports.document import (
     Block,
     Card,
@@ -34,10 +34,6 @@ ROOM = 22_000
 TEXTS = 4
 VERDICTS = 5
 """Texts and verdicts of a card."""
-
-LENGTH = 240
-BEFORE = 60
-"""Characters of a text that are shown, and how many of them before the first mark."""
 
 
 def to_markdown(document: Document) -> str:
@@ -217,19 +213,10 @@ def _card(card: Card) -> Iterator[str]:
 
 def _quoted(shown: ShownText) -> str:
     """The part around the first mark in one line, marks in bold."""
-    first = shown.marks[0][0] if shown.marks else 0
-    start = max(first - BEFORE, 0) if first > LENGTH - BEFORE else 0
-    end = start + LENGTH
-    marks = [
-        (max(a - start, 0), min(b, end) - start, kind)
-        for a, b, kind in shown.marks
-        if a < end and b > start
-    ]
-    window = ShownText(shown.field, shown.text[start:end], marks)
-    told = [_span(characters, bool(kind)) for characters, kind in parts(window)]
+    part = excerpt(shown)
+    told = [_span(characters, bool(kind)) for characters, kind in parts(part.shown)]
     text = " ".join("".join(told).split())
-    more = start > 0, end < len(shown.text) or shown.left_out > 0
-    return f"{'… ' if more[0] else ''}{text}{' …' if more[1] else ''}"
+    return f"{'… ' if part.before else ''}{text}{' …' if part.after else ''}"
 
 
 def _span(characters: str, marked: bool) -> str:

@@ -11,7 +11,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from valor_cli.reports.digests.formatting import clean, plural
-from valor_cli.reports.digests.texts import visible
+from valor_cli.reports.digests.texts import excerpt, visible
 from valor_cli.reports.document import (
     Block,
     Cards,
@@ -42,10 +42,6 @@ NARROW = 14
 
 LABEL = 20
 """Characters of the labels that stand in a column of their own."""
-
-EXCERPT = 240
-BEFORE = 60
-"""Characters of a text, and of those before its first mark."""
 
 STYLES: dict[Tone, str] = {
     "good": "green",
@@ -336,15 +332,11 @@ def _cards(block: Cards, most: int) -> Iterator[RenderableType]:
 
 
 def _excerpt(part: Part) -> Text:
-    shown = part.text
-    if shown is None:
+    if part.text is None:
         return Text("(none)", "dim")
-    first = shown.marks[0][0] if shown.marks else 0
-    start = max(first - BEFORE, 0) if first > EXCERPT - BEFORE else 0
-    text = Text(shown.text.replace("\n", " "))
-    for begin, end, _ in shown.marks:
+    found = excerpt(part.text)
+    text = Text(found.shown.text.replace("\n", " "))
+    for begin, end, _ in found.shown.marks:
         text.stylize("bold underline", begin, end)
-    cut = text[start : start + EXCERPT]
-    after = " …" if len(text) > start + EXCERPT or shown.left_out else ""
-    whole = Text.assemble("… " if start else "", cut, after)
+    whole = Text.assemble("… " if found.before else "", text, " …" if found.after else "")
     return Text(visible(whole.plain)) if visible(whole.plain) != whole.plain else whole

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
+from msgspec import Struct
 from msgspec.structs import replace
 
-from valor_cli.reports.digests.formatting import NO_VALUE, clean, number, signed, span
-from valor_cli.reports.digests.naming import Names, frozen
+from valor_cli.reports.digests.formatting import NO_VALUE, clean, number, plural, signed, span
+from valor_cli.reports.digests.naming import Names
 from valor_cli.reports.document import (
     Block,
     Cell,
@@ -20,15 +20,7 @@ from valor_cli.reports.document import (
     Section,
     Table,
 )
-from valor_cli.reports.sections.judge_tables import (
-    LISTED,
-    calibrated_json,
-    name_of,
-    of_metric,
-    overview,
-    wholes,
-)
-from valor_cli.reports.sections.judge_tables import calibrated as blocks_of
+from valor_cli.reports.sections.judge_tables import LISTED, name_of, of_metric, overview, wholes
 from valor_cli.reports.sections.run_details import facts_table, warnings
 from valor_cli.results import FEW, CalibrationResult, Scalar
 from valor_cli.results.calibration import (
@@ -38,6 +30,8 @@ from valor_cli.results.calibration import (
     DifferenceResult,
     ThresholdResult,
 )
+from valor_cli.results.document import dumps
+from valor_cli.results.identity import frozen
 
 WHERE = "calibration.json"
 
@@ -53,32 +47,66 @@ ROWS = 2000
 REASON = 400
 """Characters of what a judge said."""
 
-_Key = tuple[object, ...]
+
+class _Metric(Struct, frozen=True):
+    """What there is of a metric, of all models and judges together.
+
+    Attributes:
+        row: The judge compared with people.
+        name: Of the metric.
+        people: Of several annotators.
+        threshold: Where the judge gives a number.
+        differences: The samples on which the judge differs from people, by model.
+    """
+
+    row: CalibrationResult
+    name: str
+    people: AnnotatorsResult | None
+    threshold: ThresholdResult | None
+    differences: Sequence[DifferenceResult]
+
+
+def _metrics(found: Calibrated) -> list[_Metric]:
+    names = Names((row.metric, row.parameters) for row in found.rows)
+    # Of each metric what is of all models and judges together comes first.
+    people = {_key(one): one for one in reversed(found.annotators)}
+    thresholds = {_key(one): one for one in reversed(found.thresholds)}
+    together = [one for one in found.differences if one.judge is None]
+    return [
+        _Metric(
+            row,
+            name_of(row, names),
+            people.get(_key(row)),
+            thresholds.get(_key(row)),
+            [one for one in together if _key(one) == _key(row)],
+        )
+        for row in wholes(found.rows)
+    ]
+
+
+def _key(
+    row: CalibrationResult | AnnotatorsResult | ThresholdResult | DifferenceResult,
+) -> tuple[object, ...]:
+    return row.metric, frozen(row.parameters)
 
 
 def calibrated(found: Calibrated) -> list[Block]:
     """What a terminal shows: a table of all metrics, then of each what it has."""
-    annotators = _by_metric(found.annotators)
-    thresholds = _by_metric(found.thresholds)
-
-    def body(row: CalibrationResult) -> list[Block]:
-        people = annotators.get(_key(row))
-        if people is None:
-            return of_metric(row)
-        return [
-            *_of_people(people, row, thresholds.get(_key(row))),
-            *_differing([one for one in _together(found) if _key(one) == _key(row)]),
-        ]
-
-    return blocks_of(found.rows, body)
+    blocks: list[Block] = [overview(found.rows)]
+    for one in _metrics(found):
+        heading = f"{one.name} against {clean(one.row.column)}"
+        blocks += [Note(""), Note(heading, "strong")]
+        if one.people is None:
+            blocks += of_metric(one.row)
+        else:
+            blocks += [*_of_people(one, one.people), *_differing(one.differences)]
+    return blocks
 
 
-def _of_people(
-    people: AnnotatorsResult, row: CalibrationResult, threshold: ThresholdResult | None
-) -> list[Block]:
+def _of_people(one: _Metric, people: AnnotatorsResult) -> list[Block]:
     """Judge and people, the annotators one by one, and the judge against their majority."""
-    items = [*_people(people), *_threshold(threshold)]
-    facts, *matrix = of_metric(replace(row, disagreements=()))
+    items = [*_people(people), *_threshold(one.threshold)]
+    facts, *matrix = of_metric(replace(one.row, disagreements=()))
     if isinstance(facts, Items):
         facts = replace(facts, title="Against the majority")
     return [
@@ -107,11 +135,6 @@ def _side_by_side(row: AnnotatorsResult) -> Table:
     return Table(columns, lines, "Judge and people")
 
 
-def _together(found: Calibrated) -> list[DifferenceResult]:
-    """The samples on which all judges together differ from people."""
-    return [one for one in found.differences if one.judge is None]
-
-
 def _differing(own: Sequence[DifferenceResult]) -> Iterator[Block]:
     """The first of the samples that differ, by their whole ids, and where all of them are."""
     if not own:
@@ -126,20 +149,6 @@ def _differing(own: Sequence[DifferenceResult]) -> Iterator[Block]:
     yield Items(items, title=f"The judge differs from the majority on {many}")
     more = f"… {len(own) - LISTED:,} more. " if len(own) > LISTED else ""
     yield Note(f"  {more}--format json and --out DIR have all of them, with what each one said.")
-
-
-def _key(
-    row: CalibrationResult | AnnotatorsResult | ThresholdResult | DifferenceResult,
-) -> _Key:
-    return row.metric, frozen(row.parameters)
-
-
-def _by_metric(rows: Sequence[AnnotatorsResult] | Sequence[ThresholdResult]) -> dict[_Key, Any]:
-    """The first of each metric, which has all models and judges together."""
-    found: dict[_Key, Any] = {}
-    for row in rows:
-        found.setdefault(_key(row), row)
-    return found
 
 
 def _people(row: AnnotatorsResult) -> Iterator[tuple[str, str]]:
@@ -234,21 +243,23 @@ def _cells(one: Agreement) -> list[Cell]:
 
 
 def calibration_json(found: Calibrated, *, whole: bool) -> bytes:
-    """The calibration for programs; see `calibrated_json`.
+    """The calibration for programs.
+
+    `{"calibrations": […], "usage": […]}`: a `CalibrationResult` each, in the order of the table,
+    with all its fields by their names (`model` null: all models together; `judge` null: all judges
+    together); and a `UsageResult` for each metric, model and judge.
 
     Args:
         found: The calibration.
         whole: Whether also `annotators`, `thresholds` and `differences`, where one column alone
             has human labels; of several annotators they always are.
     """
-    more: dict[str, Sequence[object]] = {}
+    told: dict[str, Sequence[object]] = {"calibrations": found.rows, "usage": found.usage}
     if whole or found.annotators:
-        more = {
-            "annotators": found.annotators,
-            "thresholds": found.thresholds,
-            "differences": found.differences,
-        }
-    return calibrated_json(found.rows, found.usage, **more)
+        told["annotators"] = found.annotators
+        told["thresholds"] = found.thresholds
+        told["differences"] = found.differences
+    return dumps(told)
 
 
 def calibration_report(found: Calibrated, facts: Mapping[str, str]) -> Document:
@@ -258,23 +269,22 @@ def calibration_report(found: Calibrated, facts: Mapping[str, str]) -> Document:
         found: The calibration.
         facts: How it was made: of the config and the files.
     """
-    rows = wholes(found.rows)
-    names = Names((row.metric, row.parameters) for row in found.rows)
+    metrics = _metrics(found)
     models = list(dict.fromkeys(row.model for row in found.rows if row.model is not None))
     sections = [
         Section("Agreement", "agreement", [_filled(overview(found.rows)), Note(_READ)]),
-        *(_metric(found, row, name_of(row, names), at) for at, row in enumerate(rows)),
+        *(_section(one, at) for at, one in enumerate(metrics)),
         warnings([clean(one, 600) for one in dict.fromkeys(found.warnings)]),
-        *(_differences(found, row, name_of(row, names), at) for at, row in enumerate(rows)),
+        *(_differences(one, at) for at, one in enumerate(metrics)),
         Section("Run", "run", [facts_table("", facts)], folded=True),
     ]
     return Document(
         word="CALIBRATION",
         symbol="·",
-        detail=_conclusion(found, rows[0], name_of(rows[0], names)),
+        detail=_conclusion(metrics[0]),
         tone="",
         title="judge and people, compared",
-        scope=[f"{len(rows)} {'metric' if len(rows) == 1 else 'metrics'}"],
+        scope=[plural(len(metrics), "metric")],
         alert="" if found.stopped is None else clean(found.stopped[1], 300),
         badges=(),
         models=models,
@@ -299,35 +309,33 @@ def _filled(table: Table) -> Table:
     return replace(table, columns=[table.columns[at] for at in kept], rows=rows)
 
 
-def _conclusion(found: Calibrated, row: CalibrationResult, name: str) -> str:
+def _conclusion(one: _Metric) -> str:
     """The first metric in a line."""
-    people = _by_metric(found.annotators).get(_key(row))
-    if people is None:
-        return f"{name}: kappa {number(row.kappa)} {span(row.kappa_interval)}".rstrip()
+    if one.people is None:
+        kappa = f"kappa {number(one.row.kappa)} {span(one.row.kappa_interval)}".rstrip()
+        return f"{one.name}: {kappa}"
+    judge, people = one.people.judge_among_people, one.people.people
     return (
-        f"{name}: judge {number(people.judge_among_people.agreement)}, people among themselves "
-        f"{number(people.people.agreement)}"
+        f"{one.name}: judge {number(judge.agreement)}, people among themselves "
+        f"{number(people.agreement)}"
     )
 
 
-def _metric(found: Calibrated, row: CalibrationResult, name: str, at: int) -> Section:
-    people = _by_metric(found.annotators).get(_key(row))
-    threshold = _by_metric(found.thresholds).get(_key(row))
-    if people is not None:
-        blocks = _of_people(people, row, threshold)
+def _section(one: _Metric, at: int) -> Section:
+    if one.people is not None:
+        blocks = _of_people(one, one.people)
     else:
-        items = [Item(told, label) for label, told in _threshold(threshold)]
-        blocks = [*of_metric(row), *([Items(items)] if items else [])]
-    blocks = [one for one in blocks if one != Note("")]
-    return Section(name, f"metric-{at}", blocks, told=f"against {clean(row.column)}")
+        items = [Item(told, label) for label, told in _threshold(one.threshold)]
+        blocks = [*of_metric(one.row), *([Items(items)] if items else [])]
+    blocks = [block for block in blocks if block != Note("")]
+    return Section(one.name, f"metric-{at}", blocks, told=f"against {clean(one.row.column)}")
 
 
-def _differences(found: Calibrated, row: CalibrationResult, name: str, at: int) -> Section | None:
+def _differences(metric: _Metric, at: int) -> Section | None:
     """The samples on which judges together differ from people."""
-    own = [one for one in _together(found) if _key(one) == _key(row)]
+    own, people = metric.differences, metric.people
     if not own:
         return None
-    people = _by_metric(found.annotators).get(_key(row))
     annotators = [one.annotator for one in people.annotators] if people is not None else []
     models = len({one.model for one in own}) > 1
     columns = [Column("sample", "text")]
@@ -355,7 +363,7 @@ def _differences(found: Calibrated, row: CalibrationResult, name: str, at: int) 
         where=WHERE,
         sortable=True,
     )
-    told = f"{len(own):,} of {row.n:,}, {name}"
+    told = f"{len(own):,} of {metric.row.n:,}, {metric.name}"
     return Section("Samples that differ", f"differ-{at}", [table], told=told)
 
 

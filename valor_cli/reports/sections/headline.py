@@ -21,13 +21,11 @@ from valor_cli.reports.digests.formatting import plural, signed
 from valor_cli.reports.digests.grids import (
     ARROWS,
     FEW_MARK,
-    Key,
     Measure,
     few_of,
     interval_text,
     small_n_note,
 )
-from valor_cli.reports.digests.naming import frozen
 from valor_cli.reports.document import Block, Cell, Chart, Charts, Column, Note, Section, Table
 from valor_cli.reports.sections.tables import (
     change_cell,
@@ -37,6 +35,7 @@ from valor_cli.reports.sections.tables import (
     verdict_cell,
 )
 from valor_cli.results import ComparedVerdict, ComparisonResult
+from valor_cli.results.identity import ValueKey, value_key
 
 PARTIAL = "a percentage beside a value is the share of samples that have one"
 """Said below values where some samples have none."""
@@ -78,7 +77,7 @@ def headline(d: Digest) -> Section:
     return Section("Results", "results", blocks, plain=True)
 
 
-def changes(d: Digest) -> dict[Key, ComparedValue]:
+def changes(d: Digest) -> dict[ValueKey, ComparedValue]:
     """By measure: the second of two models against the first, or one model against the baseline."""
     models = d.result.models
     whole = [row for row in d.result.comparisons if row.label is None and row.slice is None]
@@ -88,11 +87,7 @@ def changes(d: Digest) -> dict[Key, ComparedValue]:
         found = [row for row in whole if row.baseline]
     else:
         found = []
-    return {_key(one.row): one for one in compared_values(found)}
-
-
-def _key(row: ComparisonResult) -> Key:
-    return row.metric, row.output, frozen(row.parameters)
+    return {value_key(one.row): one for one in compared_values(found)}
 
 
 def forward(row: ComparisonResult, models: Sequence[str]) -> ComparisonResult:
@@ -115,7 +110,7 @@ def forward(row: ComparisonResult, models: Sequence[str]) -> ComparisonResult:
     )
 
 
-def _beside(rows: Sequence[Row], d: Digest, compared: Mapping[Key, ComparedValue]) -> Table:
+def _beside(rows: Sequence[Row], d: Digest, compared: Mapping[ValueKey, ComparedValue]) -> Table:
     """A row for each measure, models side by side, with the change between two of them."""
     two = len(d.models) == 2
     held = bool(compared) and not two
@@ -147,7 +142,7 @@ def _beside(rows: Sequence[Row], d: Digest, compared: Mapping[Key, ComparedValue
     return Table(columns, lines)
 
 
-def _adjusted(compared: Mapping[Key, ComparedValue]) -> str:
+def _adjusted(compared: Mapping[ValueKey, ComparedValue]) -> str:
     """How p is adjusted: "Holm"; empty if it is not."""
     return "Holm" if any(one.row.p_adjusted is not None for one in compared.values()) else ""
 
@@ -169,7 +164,7 @@ def plain_change(cells: Sequence[grids.Cell], measure: Measure) -> Cell:
     return Cell(signed(change, measure.unit), tone)  # type: ignore[arg-type]
 
 
-def _ranked(rows: Sequence[Row], d: Digest, compared: Mapping[Key, ComparedValue]) -> Table:
+def _ranked(rows: Sequence[Row], d: Digest, compared: Mapping[ValueKey, ComparedValue]) -> Table:
     """A row for each model, best first."""
     columns = [
         measure_column(measure, drop=0 if not at else len(rows) - at)
@@ -182,7 +177,9 @@ def _ranked(rows: Sequence[Row], d: Digest, compared: Mapping[Key, ComparedValue
     return Table([Column("model, best first", "text"), *columns], lines)
 
 
-def _notes(d: Digest, rows: Sequence[Row], compared: Mapping[Key, ComparedValue]) -> list[Note]:
+def _notes(
+    d: Digest, rows: Sequence[Row], compared: Mapping[ValueKey, ComparedValue]
+) -> list[Note]:
     """How the numbers came about: a few words on a terminal, more on a page."""
     few = few_of(d.headline.lines)
     marks = [f"{FEW_MARK} {small_n_note(few)}"] if few else []

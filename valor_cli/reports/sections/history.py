@@ -21,7 +21,7 @@ from valor_cli.reports.digests.formatting import (
     words,
 )
 from valor_cli.reports.digests.grids import ARROWS
-from valor_cli.reports.digests.naming import Names, frozen
+from valor_cli.reports.digests.naming import Names
 from valor_cli.reports.document import (
     Block,
     Cell,
@@ -38,6 +38,7 @@ from valor_cli.reports.document import (
     Tone,
 )
 from valor_cli.results.history import Bad, History, HistoryRow, HistoryRun, LabelRegression
+from valor_cli.results.identity import row_key
 
 VALUES, LABELS = 60, 200
 """Values and labels listed; history.json has all of them."""
@@ -372,8 +373,7 @@ def _trends(rows: Sequence[HistoryRow], runs: int) -> dict[str, list[_Trend]]:
     names = Names((row.metric, row.parameters) for row in rows)
     by_value: dict[object, list[HistoryRow]] = {}
     for row in rows:
-        key = row.metric, row.output, row.model, row.label, row.slice, frozen(row.parameters)
-        by_value.setdefault(key, []).append(row)
+        by_value.setdefault(row_key(row), []).append(row)
     found: dict[str, list[_Trend]] = {}
     for own in by_value.values():
         if own[0].trend:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from valor_cli.reports.digests.formatting import (
     NO_VALUE,
@@ -13,10 +13,11 @@ from valor_cli.reports.digests.formatting import (
     plural,
     span,
 )
-from valor_cli.reports.digests.naming import Names, frozen
+from valor_cli.reports.digests.naming import Names
 from valor_cli.reports.document import Block, Cell, Column, Item, Items, Note, Table
 from valor_cli.results import CalibrationResult, UsageResult, totals
 from valor_cli.results.document import dumps
+from valor_cli.results.identity import frozen
 
 LISTED = 5
 """Disagreements that are named."""
@@ -38,24 +39,6 @@ def of_metric(row: CalibrationResult) -> list[Block]:
     """The facts of a metric, and its matrix where that is small."""
     facts = Items([Item(told, name) for name, told in _facts(row)])
     return [facts, _matrix(row)] if row.n and len(row.labels) <= LARGEST else [facts]
-
-
-def calibrated(
-    rows: Sequence[CalibrationResult],
-    body: Callable[[CalibrationResult], list[Block]] = of_metric,
-) -> list[Block]:
-    """A table of all metrics, then of each human labels against all judges together.
-
-    Args:
-        rows: Of the calibration.
-        body: What there is to say of a metric.
-    """
-    names = Names((row.metric, row.parameters) for row in rows)
-    blocks: list[Block] = [overview(rows)]
-    for row in wholes(rows):
-        heading = f"{name_of(row, names)} against {clean(row.column)}"
-        blocks += [Note(""), Note(heading, "strong"), *body(row)]
-    return blocks
 
 
 def overview(rows: Sequence[CalibrationResult]) -> Table:
@@ -136,18 +119,6 @@ def _matrix(row: CalibrationResult) -> Table:
         for at, (label, counts) in enumerate(zip(row.labels, row.matrix, strict=True))
     ]
     return Table(columns, rows)
-
-
-def calibrated_json(
-    rows: Sequence[CalibrationResult], usage: Sequence[UsageResult], **more: Sequence[object]
-) -> bytes:
-    """The same as JSON.
-
-    `{"calibrations": […], "usage": […]}`: a `CalibrationResult` each, in the order of the table,
-    with all its fields by their names (`model` null: all models together; `judge` null: all judges
-    together); and a `UsageResult` for each metric, model and judge. Then what `more` has.
-    """
-    return dumps({"calibrations": rows, "usage": usage, **more})
 
 
 def estimated(usage: Sequence[UsageResult], samples: int) -> list[Block]:

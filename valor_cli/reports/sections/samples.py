@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from valor_cli.reports.digests.digest import Digest
 from valor_cli.reports.digests.formatting import clean, number, words
-from valor_cli.reports.digests.naming import PASS, Names, frozen
+from valor_cli.reports.digests.naming import PASS, Names
 from valor_cli.reports.digests.texts import titles, visible
 from valor_cli.reports.document import (
     Block,
@@ -31,6 +31,7 @@ from valor_cli.results import (
     SampleChange,
     ShownText,
 )
+from valor_cli.results.identity import frozen
 
 KINDS = ("worst_sample", "unreadable")
 """Examples that are shown."""
