@@ -41,6 +41,8 @@ Outline: TypeAlias = Literal["box", "outline", ""]
 FORMATS: Final = {
     "coco": "COCO",
     "coco_panoptic": "COCO panoptic",
+    "cityscapes": "Cityscapes ids",
+    "cityscapes_train_ids": "Cityscapes train ids",
     "voc": "Pascal VOC",
     "yolo": "YOLO",
     "cvat": "CVAT",
@@ -54,6 +56,9 @@ FORMATS: Final = {
     "json": "JSON",
     "parquet": "Parquet",
 }
+
+CITYSCAPES: Final = ("cityscapes", "cityscapes_train_ids")
+"""Formats that ground truth tells by its names, and predictions by their values."""
 
 _ROWS: Final = 200
 """Rows of a file that are looked at, at most."""
@@ -95,7 +100,8 @@ class Seen(Struct, frozen=True):
         format: What the input is written in, for messages: "COCO", "CSV".
         basis: What told, for messages: "columns id, label".
         outline: Whether objects are boxes, or have polygons or masks.
-        written: What `format` a config has to say of it: "masks"; other formats are detected.
+        written: What `format` a config has to say of it: "masks", or of `CITYSCAPES`; other formats
+            are detected.
         label: The column of labels, where it has neither predictions nor scores beside them.
     """
 
@@ -147,15 +153,10 @@ def _annotated(path: str, format: str, basis: str, outline: Outline, *, scored: 
 def _folder(path: str, folder: str, wanted: Shape | None) -> Seen:
     """A folder of label files, of annotations, or of label maps."""
     if wanted in (None, "label_maps") and (form := _form_of_maps(folder, wanted)):
-        basis = "folder of PNGs" if form == "png" else "folder of masks for each label"
-        return Seen(
-            path,
-            "label_maps",
-            "ground_truth",
-            "PNG",
-            basis,
-            written=form if form == "masks" else "",
-        )
+        basis = "folder of masks for each label" if form == "masks" else "folder of PNGs"
+        written = "" if form == "png" else form
+        shown = FORMATS.get(form, "PNG")
+        return Seen(path, "label_maps", "ground_truth", shown, basis, written=written)
     is_dataset = dataset_file(path) is not None
     found = "yolo" if is_dataset else format_of_objects(folder)
     if found in ("voc", "cvat"):
@@ -176,11 +177,18 @@ def _folder(path: str, folder: str, wanted: Shape | None) -> Seen:
 
 
 def _form_of_maps(folder: str, wanted: Shape | None) -> str:
-    """Whether a folder has label maps, "png", or one folder of "masks" for each label."""
+    """Whether a folder has label maps, "png" or of `CITYSCAPES`, or "masks" of each label."""
+    # Most runs read no label maps.
+    from valor_cli.data.formats.cityscapes import encoding_of_truth
+
     if is_url(folder):
-        return "png" if wanted is not None or files_under(folder, ".png") else ""
+        names = files_under(folder, ".png")
+        return encoding_of_truth(names) or ("png" if wanted is not None or names else "")
     inside = [one for one in os.scandir(folder) if not one.name.startswith(".")]
     endings = {os.path.splitext(one.name)[1].lower() for one in inside if one.is_file()}
+    told = ".png" in endings or not endings
+    if told and (encoding := encoding_of_truth(files_under(folder, ".png"))) is not None:
+        return encoding
     if ".png" in endings and (wanted is not None or endings.isdisjoint((".txt", ".xml"))):
         return "png"
     folders = [one.path for one in inside if one.is_dir()]
