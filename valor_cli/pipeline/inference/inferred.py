@@ -103,7 +103,8 @@ def infer(
     if twice := next((path for at, path in enumerate(paths) if path in paths[:at]), None):
         raise ConfigError(Problem(twice, "is named twice"), hint="name each input once")
     shape = _shape(inputs)
-    if shape == "texts":
+    truths = [one for one in inputs if one.holds == "ground_truth"]
+    if shape == "texts" and (len(truths) != 1 or len(inputs) == 1):
         # A column of one file may name the models.
         data: dict[str, Any] = {"samples": paths[0] if len(paths) == 1 else _by_model(inputs)}
     elif shape == "label_maps" and all(one.holds == "both" for one in inputs):
@@ -192,7 +193,7 @@ def _sides(inputs: Sequence[Seen]) -> tuple[Seen, Sequence[Seen]]:
     return truths[0], [one for one in inputs if one is not truths[0]]
 
 
-def _written(inputs: Sequence[Seen]) -> tuple[Sequence[Seen], str | dict[str, str]]:
+def _written(inputs: Sequence[Seen]) -> tuple[list[Seen], str | dict[str, str]]:
     """The inputs as they are read, and what a config has to say of their format.
 
     Raises:
@@ -201,7 +202,7 @@ def _written(inputs: Sequence[Seen]) -> tuple[Sequence[Seen], str | dict[str, st
     truth, *others = inputs
     if truth.written not in CITYSCAPES:
         written = {one.written for one in inputs} - {"", *CITYSCAPES}
-        return inputs, written.pop() if written else ""
+        return [*inputs], written.pop() if written else ""
     # Most runs read no label maps.
     from valor_cli.data.formats.cityscapes import encoding_of_values
 

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import islice
 from math import inf, isnan
 from typing import Any, Final, Literal, TypeAlias
@@ -182,8 +183,8 @@ def _form_of_maps(folder: str, wanted: Shape | None) -> str:
     from valor_cli.data.formats.cityscapes import encoding_of_truth
 
     if is_url(folder):
-        names = files_under(folder, ".png")
-        return encoding_of_truth(names) or ("png" if wanted is not None or names else "")
+        maps = files_under(folder, ".png")
+        return encoding_of_truth(maps) or ("png" if wanted is not None or maps else "")
     inside = [one for one in os.scandir(folder) if not one.name.startswith(".")]
     endings = {os.path.splitext(one.name)[1].lower() for one in inside if one.is_file()}
     told = ".png" in endings or not endings
@@ -299,12 +300,11 @@ def _rows(path: str, file: str, wanted: Shape | None) -> Seen:
     written = format_of_rows(file)
     if written == "jsonl" and wanted in (None, "texts") and is_log(file):
         return Seen(path, "texts", "both", FORMATS[written], "events")
-    opened = open_rows(
-        file,
-        written,
-        lambda names: max(len(one.layout(names, {})) for one in schemas),
-        rows_of_document,
-    )
+
+    def known(names: Sequence[str]) -> int:
+        return max(len(one.layout(names, {})) for one in schemas)
+
+    opened = open_rows(file, written, known, partial(rows_of_document, known=known))
     rows: list[Mapping[str, Any]] = list(islice(opened.first_rows(), _ROWS))
     if opened.form == "typed":
         rows = [{name: _of_type(opened.types[name]) for name in opened.names}]
@@ -319,7 +319,7 @@ def _rows(path: str, file: str, wanted: Shape | None) -> Seen:
     holds = _scores(names, rows, numbers)
     texts = wanted == "texts" or (wanted is None and _are_texts(names, rows, holds))
     if texts:
-        return Seen(path, "texts", "both", shown, basis)
+        return Seen(path, "texts", _texts(names, rows), shown, basis)
     if wanted in (None, "scores") and holds is not None:
         alone = holds == "ground_truth"
         label = str(SCORES.layout(names, {})["label"][0]) if alone else ""
@@ -424,7 +424,7 @@ def _are_texts(
     first = one_shape(dict(rows[0])) if rows else dict.fromkeys(names)
     layout = TEXTS.layout(list(first), {})
     if not {"response", "retrieved_contexts", "user_input"} & set(layout):
-        return False
+        return holds is None and "references" in layout
     if holds is None or (rows and first != rows[0]) or "retrieved_contexts" in layout:
         return True
     response = str(layout["response"][0]) if "response" in layout else ""
@@ -433,6 +433,13 @@ def _are_texts(
     if holds == "predictions":
         return not {"user_input", "references"}.isdisjoint(layout)
     return any(_is_text(row.get(name)) for row in rows for name in (response, *_SAID))
+
+
+def _texts(names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> Holds:
+    """Whether rows of texts have responses, or only what is asked and right."""
+    shaped = [one_shape(dict(row)) for row in rows] or [dict.fromkeys(names)]
+    said = any("response" in TEXTS.layout(list(row), {}) for row in shaped)
+    return "both" if said else "ground_truth"
 
 
 def _is_text(value: Any) -> bool:
