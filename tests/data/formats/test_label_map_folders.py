@@ -18,7 +18,8 @@ from valor_cli.data.formats.label_map_folders import read_folder
 from valor_cli.data.formats.manifest import read_manifest
 from valor_cli.data.formats.png import PngLabelMap
 from valor_cli.data.inputs.label_maps import format_of
-from valor_cli.data.shapes.label_maps import LabelMaps, pair_maps
+from valor_cli.data.shapes.label_map_pairs import pair_maps
+from valor_cli.data.shapes.label_maps import LabelMaps
 from valor_cli.errors import DataError
 
 pytestmark = pytest.mark.usefixtures("in_a_folder")
@@ -157,11 +158,13 @@ def test_no_pair_at_all() -> None:
         "no label map has a prediction of its name in pred (ground truth has a_gt, b_gt, c_gt, …; "
         "predictions have a_pred)"
     )
+    hint = (
+        "Give both sides the same names (street_1.png), or names of which all of a side begin "
+        "and end alike (street_1_mask.png, street_2_mask.png; street_1_pred.png, "
+        f"street_2_pred.png), or {MANIFEST}"
+    )
     for skip in (False, True):
-        assert refused(truth, found, skip=skip) == [
-            f"gt: {message}",
-            f"Give them the same names, or {MANIFEST}",
-        ]
+        assert refused(truth, found, skip=skip) == [f"gt: {message}", hint]
 
 
 def test_missing_partners_are_listed() -> None:

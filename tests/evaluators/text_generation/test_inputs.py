@@ -18,6 +18,12 @@ def test_paths_start_from_the_folder_of_the_config(tmp_path: Path) -> None:
     assert inputs.artifacts == str(tmp_path / "out")
 
 
+def test_the_ground_truth_is_read_first_and_is_no_model() -> None:
+    inputs = TextInputs(ground_truth="right.json", predictions={"x": "a.json"})
+    assert inputs.models == {"x": "a.json"}
+    assert list(inputs.files.items()) == [("ground truth", "right.json"), ("x", "a.json")]
+
+
 def test_models_are_named_by_the_map() -> None:
     assert TextInputs(samples={"x": "a.jsonl", "y": "-"}).models == {"x": "a.jsonl", "y": "-"}
 
@@ -33,6 +39,12 @@ def test_models_are_named_by_the_map() -> None:
         {"samples": "a", "format": "feather"},
         {"samples": "a", "on_invalid": "ignore"},
         {"samples": "a", "ground_truth": "b"},
+        {"samples": "a", "predictions": "b"},
+        {"ground_truth": "a"},
+        {"predictions": "a"},
+        {"ground_truth": "-", "predictions": "-"},
+        {"ground_truth": "a", "predictions": {}},
+        {"ground_truth": "a", "predictions": {"ground truth": "b"}},
         {"samples": "a", "columns": {"response": 3}},
     ],
 )

@@ -385,3 +385,68 @@ def test_a_shard_is_a_part_of_the_columns() -> None:
     data = load({"a.jsonl": A}).datasets["a"]
     part = data.shard(data.number > 0)
     assert (part.sample_ids, part.number.tolist()) == (("y", "z"), [1, 2])
+
+
+TRUTH = lines(
+    {"id": "x", "question": "q1", "reference": "r1", "contexts": ["c1"], "cam": "front"},
+    {"id": "y", "question": "q2", "reference": "r2", "contexts": ["c2"], "cam": "rear"},
+    {"id": "z", "question": "q3", "reference": "r3", "contexts": [], "cam": "front"},
+)
+
+
+def beside_truth(*predictions: str, **block: Any) -> Loaded[TextDataset]:
+    named = {f"m{at}": f"m{at}.jsonl" for at in range(len(predictions))}
+    files = {"right.jsonl": TRUTH, **dict(zip(named.values(), predictions, strict=True))}
+    sides = {"samples": None, "ground_truth": "right.jsonl", "predictions": named}
+    return load(files, **sides | block)
+
+
+def test_a_file_of_ground_truth_lends_and_is_no_model() -> None:
+    answers = lines({"id": "z", "answer": "a3"}, {"id": "x", "answer": "a1"})
+    loaded = beside_truth(answers)
+    (data,) = loaded.datasets.values()
+    assert (data.sample_ids, data.response) == (("x", "y", "z"), ("a1", None, "a3"))
+    assert (data.references, data.user_input) == ((("r1",), ("r2",), ("r3",)), ("q1", "q2", "q3"))
+    assert data.retrieved_contexts == (("c1",), ("c2",), ())
+    assert loaded.sizes == {"samples": 3}
+    assert [one.path for one in loaded.files] == ["right.jsonl", "m0.jsonl"]
+    assert loaded.warnings == [
+        "m0: no response to samples that the ground truth has: 1 of 3 (the first: 'y')"
+    ]
+
+
+def test_contexts_that_a_model_found_are_its_own() -> None:
+    found = {"id": "x", "answer": "a1", "contexts": ["own"]}, {"id": "y", "answer": "a2"}
+    loaded = beside_truth(lines(*found), lines({"id": "x", "answer": "b1", "question": "q?"}))
+    one, other = loaded.datasets.values()
+    assert one.retrieved_contexts == (("own",), None, ())
+    assert other.retrieved_contexts == (("c1",), ("c2",), ())
+    # What the ground truth does not ask is said.
+    assert loaded.warnings[0] == (
+        "models have another user_input under the same sample_id: 1 samples (the first: 'x')"
+    )
+
+
+def test_ids_that_the_ground_truth_does_not_have() -> None:
+    rows = lines({"id": "X", "answer": "a"}, {"id": "y", "answer": "b"}, {"id": "w", "answer": "c"})
+    spelled = "here 'X', 'w'; there 'x', 'y', 'z'; they differ in capitals"
+    with pytest.raises(DataError) as caught:
+        beside_truth(rows)
+    assert str(caught.value).split("\n") == [
+        "m0.jsonl:1: sample_id: no sample 'X' in right.jsonl",
+        "m0.jsonl:3: sample_id: no sample 'w' in right.jsonl",
+        f"Ids are compared as they are written: {spelled}.",
+        "Fix these rows, or set `on_invalid: skip` under `data:` to leave them out.",
+    ]
+    loaded = beside_truth(rows, on_invalid="skip")
+    assert loaded.datasets["m0"].response == (None, "b", None)
+    assert [(one.rows, one.skipped) for one in loaded.files] == [(3, 0), (3, 2)]
+    with pytest.raises(DataError, match="no sample 'w'"):
+        beside_truth(lines({"id": "w", "answer": "c"}), on_invalid="skip")
+
+
+def test_ground_truth_of_several_models_is_refused() -> None:
+    truth = lines(*({"id": "x", "model": one, "reference": "r"} for one in ("a", "b")))
+    Path("several.jsonl").write_text(truth)
+    with pytest.raises(DataError, match="holds samples of several models"):
+        beside_truth(lines({"id": "x", "answer": "a"}), ground_truth="several.jsonl")

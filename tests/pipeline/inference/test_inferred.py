@@ -36,6 +36,12 @@ FILES = {
     "rag.jsonl": '{"question": "q", "contexts": ["c"], "answer": "a"}\n',
     "answers.csv": "response,reference\nyes,no\n",
     "odd.csv": "colour,price\nred,5\n",
+    "by_id.json": '{"a": "cat", "b": ""}',
+    "right.csv": "id,reference\na,cat\nb,dog\n",
+    "a/said.csv": "id,response\na,cat\nb,dog\n",
+    "squad.json": json.dumps(
+        {"data": [{"paragraphs": [{"context": "c", "qas": [{"id": "a", "question": "q"}]}]}]}
+    ),
     "maps.csv": "ground_truth,prediction\na.png,b.png\n",
     "coco.json": json.dumps(
         {
@@ -117,8 +123,20 @@ TOLD: dict[str, list[tuple[str, dict[str, Any]]]] = {
         ("short.csv", {"samples": "short.csv"}),
     ],
     "text_generation": [
-        (name, {"samples": name})
-        for name in ("evals.jsonl", "long.csv", "rag.jsonl", "answers.csv")
+        *(
+            (name, {"samples": name})
+            for name in ("evals.jsonl", "long.csv", "rag.jsonl", "answers.csv", "by_id.json")
+        ),
+        # Either order: the file without responses is the ground truth.
+        ("squad.json by_id.json", sides("squad.json", "by_id.json")),
+        ("by_id.json right.csv", sides("right.csv", "by_id.json")),
+        ("right.csv a/said.csv", sides("right.csv", "a/said.csv")),
+        (
+            "right.csv by_id.json a/said.csv",
+            sides("right.csv", {"by_id": "by_id.json", "said": "a/said.csv"}),
+        ),
+        # Samples with references of their own are models, as ever.
+        ("rag.jsonl by_id.json", {"samples": {"rag": "rag.jsonl", "by_id": "by_id.json"}}),
     ],
     "semantic_segmentation": [("maps.csv", {"ground_truth": "maps.csv"})],
 }

@@ -1,4 +1,4 @@
-"""Read label maps from a folder of PNGs, folders of masks, a manifest, or COCO panoptic JSON."""
+"""Read label maps from folders of PNGs, of masks or of Cityscapes, a manifest, or COCO panoptic."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from valor_cli.data.shapes.objects.object_file import Role
 from valor_cli.data.source.inputs import extension_of
 from valor_cli.errors import DataError, Problem
 
-Format: TypeAlias = Literal["png", "masks", "manifest", "coco_panoptic"]
+Format: TypeAlias = Literal[
+    "png", "masks", "cityscapes", "cityscapes_train_ids", "manifest", "coco_panoptic"
+]
 
 
 def format_of(path: str) -> Format:
@@ -60,4 +62,8 @@ def read_label_maps(
         )
     if format == "masks":
         return read_masks(path, names)
+    if format in ("cityscapes", "cityscapes_train_ids"):
+        from valor_cli.data.formats.cityscapes import read_cityscapes
+
+        return read_cityscapes(path, role, format)
     return read_folder(path)

@@ -122,15 +122,16 @@ def open_sample_rows(path: str, reading: SampleReading, format: str) -> RowFile:
         DataError: It cannot be read; no column has a known name, or a mapped one is missing.
     """
 
+    def known(names: Sequence[str]) -> int:
+        return len(SCHEMA.layout(names, reading.columns))
+
     def rows_of(document: Record, found: Found | None) -> Found | None:
-        rows = rows_of_document(document, found)
+        rows = rows_of_document(document, found, known)
         if rows is not None and rows.name == SPANS and not rows.rows:
             raise _no_texts(path)
         return rows
 
-    file = open_rows(
-        path, format, lambda names: len(SCHEMA.layout(names, reading.columns)), rows_of
-    )
+    file = open_rows(path, format, known, rows_of)
     if format == "jsonl" and is_log(path):
         file = _joined_lines(file)
     if file.form != "json":

@@ -11,18 +11,13 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from valor_cli.data.column_names import some_of
-from valor_cli.errors import LISTED, DataError, Problem, printable
+from valor_cli.errors import LISTED, DataError, Problem
 from valor_cli.kernels.geometry.label_maps import RawPair, UnexpectedValue, unexpected_values
 from valor_cli.results import Illustration, InputFile, MetricExample, Picture, Scalar
 
 _VALUES_SHOWN = 5
 _VOID = 255
 """Label that most data sets use for ignored pixels."""
-
-_MANIFEST = (
-    "list the pairs in a manifest (.jsonl or .csv with the columns ground_truth and prediction)."
-)
 
 
 class Stored(NamedTuple):
@@ -80,83 +75,6 @@ class LabelMaps(Struct, frozen=True):
     def metadata_of(self, samples: Sequence[str]) -> dict[str, list[Scalar]]:
         """By name of the metadata, the values of some samples."""
         return {name: [said[one] for one in samples] for name, said in self.metadata.items()}
-
-
-def pair_maps(
-    truth: LabelMaps, found: LabelMaps, model: str, *, skip: bool
-) -> tuple[dict[str, LabelMap], list[str]]:
-    """Pair samples by image id if both sides have ids, otherwise by equal names.
-
-    Where no two names are equal, those belong together whose last parts are equal and unique.
-
-    Args:
-        truth, found: Ground truth, and predictions of a model.
-        model: Its name, for warnings.
-        skip: Whether samples on one side only may be left out; not all of them, though.
-
-    Returns:
-        The predictions by name of the ground truth, and warnings of what is left out.
-
-    Raises:
-        DataError: There is no pair; names cannot tell which belong together; a file of one side
-            has no partner.
-    """
-    if truth.images is not None and found.images is not None:
-        by_image = {image: name for name, image in found.images.items()}
-        pairs = {name: by_image[image] for name, image in truth.images.items() if image in by_image}
-    else:
-        pairs = {name: name for name in truth.maps if name in found.maps}
-    pairs = pairs or _by_last_parts(truth, found)
-    if not pairs:
-        message = (
-            f"no label map has a prediction of its name in {found.path} (ground truth has "
-            f"{some_of(truth.maps)}; predictions have {some_of(found.maps)})"
-        )
-        raise DataError(
-            Problem(truth.path, message), hint=f"Give them the same names, or {_MANIFEST}"
-        )
-    problems: list[Problem] = []
-    warnings: list[str] = []
-    for side, paired, missing, left_out in (
-        (truth, pairs.keys(), f"prediction in {found.path}", "ground truths"),
-        (found, pairs.values(), f"ground truth in {truth.path}", f"predictions of {model}"),
-    ):
-        alone = sorted(side.maps.keys() - paired)
-        problems += [Problem(side.maps[name].path, f"has no {missing}") for name in alone]
-        if alone:
-            count = f"{len(alone):,} of {len(side.maps):,} {left_out}"
-            first = printable(alone[0])
-            warnings.append(f"left out: {count} have no {missing} (the first: {first})")
-    if problems and not skip:
-        hint = "Add the missing files, or set `on_invalid: skip` under `data:` to leave these out."
-        raise DataError(problems, hint=hint)
-    return {name: found.maps[other] for name, other in pairs.items()}, warnings
-
-
-def _by_last_parts(truth: LabelMaps, found: LabelMaps) -> dict[str, str]:
-    """Pairs of names whose last parts are equal.
-
-    Raises:
-        DataError: Several names of a side have a last part that the other side has too.
-    """
-    stems: list[dict[str, list[str]]] = [{}, {}]
-    for side, by_stem in zip((truth, found), stems, strict=True):
-        for name in sorted(side.maps):
-            by_stem.setdefault(name.rpartition("/")[2], []).append(name)
-    true, predicted = stems
-    common = sorted(true.keys() & predicted.keys())
-    several = {
-        stem: names for stem in common for names in (true[stem], predicted[stem]) if len(names) > 1
-    }
-    if several:
-        raise DataError(
-            [
-                Problem(f"{truth.path}, {found.path}", f"'{stem}' names several: {some_of(names)}")
-                for stem, names in several.items()
-            ],
-            hint=f"Give both sides the same sub-folders, or {_MANIFEST}",
-        )
-    return {true[stem][0]: predicted[stem][0] for stem in common}
 
 
 def check_size(

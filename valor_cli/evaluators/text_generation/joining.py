@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from valor_cli.data.column_names import COLUMNS_HINT, listed, quoted
@@ -12,6 +13,7 @@ from valor_cli.data.shapes.samples.sample_file import SampleFile
 from valor_cli.data.shapes.samples.schema import COLUMNS, SCHEMA, other_names
 from valor_cli.errors import DataError, Problem, did_you_mean, printable
 from valor_cli.evaluators.id_mismatch import SHOWN, Ids, few_matches_warning
+from valor_cli.evaluators.text_generation.inputs import TRUTH
 from valor_cli.results import Scalar
 
 OF_SAMPLES = ("user_input", "references", "condition", "categories", "group", "perturbed_from")
@@ -19,6 +21,8 @@ OF_SAMPLES = ("user_input", "references", "condition", "categories", "group", "p
 
 OF_ANSWERS = ("response", "duration_s", "cost_usd", "artifacts", "token_logprobs")
 """Those of a model's answer."""
+
+CONTEXTS = "retrieved_contexts"
 
 
 class ModelColumns(NamedTuple):
@@ -64,20 +68,25 @@ def completed(
     """By model, a row for each sample of `order`.
 
     Args:
-        by_id: By model, its rows by their samples.
+        by_id: By model, its rows by their samples. Models lend each other what they say of the same
+            question; a file of the ground truth, if there is one, all that it says, and models
+            nothing.
         order: All samples.
         missing: By model, what it does not say of samples.
         unlent: Positions of metadata that models do not lend each other.
     """
     whole = {}
-    for model, rows in by_id.items():
+    truth = by_id.get(TRUTH)
+    lenders = by_id.values() if truth is None else (truth,)
+    for model, lacks in missing.items():
+        rows = by_id[model]
         own = dict(rows)
-        for one in order if any(missing[model]) else [one for one in order if one not in rows]:
-            said = [other[one] for other in by_id.values() if one in other]
+        for one in order if any(lacks) else [one for one in order if one not in rows]:
+            said = [other[one] for other in lenders if one in other]
+            if truth is None and one in rows:
+                said = [other for other in said if not _other_input(other, rows[one])]
             own[one] = (
-                missing[model].completed(rows[one], said)
-                if one in rows
-                else _empty(_said(said), unlent)
+                lacks.completed(rows[one], said) if one in rows else _empty(_said(said), unlent)
             )
         whole[model] = [own[one] for one in order]
     return whole
@@ -88,6 +97,7 @@ def filled_in_warnings(
     missing: Mapping[str, MissingColumns],
     filled: Mapping[str, tuple[int, Sequence[str]]],
     samples: int,
+    truth: ModelColumns | None,
 ) -> list[str]:
     """Warnings about rows or columns that were filled in from other models.
 
@@ -96,16 +106,18 @@ def filled_in_warnings(
         missing: What it does not say.
         filled: How many samples it lacks, and the first of them.
         samples: How many there are.
+        truth: What a file of the ground truth says: what it has, predictions need not have.
     """
     warnings = []
+    others = "other models have" if truth is None else "the ground truth has"
     for model, own in said.items():
         count, first = filled[model]
         if count:
             warnings.append(
-                f"{model}: no response to samples that other models have: {count:,} of "
+                f"{model}: no response to samples that {others}: {count:,} of "
                 f"{samples:,} (the first: {_ids(first)})"
             )
-        if missing[model].columns:
+        if missing[model].columns and truth is None:
             warnings.append(f"{own.file.path}: {missing[model]}")
     return warnings
 
@@ -176,7 +188,7 @@ class MissingColumns(NamedTuple):
 
     def completed(self, row: SampleRow, said: Sequence[SampleRow]) -> SampleRow:
         """A row completed with what other rows of the same sample have."""
-        common = _said([one for one in said if not _other_input(one, row)])
+        common = _said(said)
         own: list[Scalar] = list(row.metadata)
         for at in self.metadata:
             own[at] = common.metadata[at]
@@ -185,13 +197,25 @@ class MissingColumns(NamedTuple):
 
 
 def missing_columns(
-    said: Mapping[str, ModelColumns], metadata: Sequence[str], of_answers: Sequence[str]
+    said: Mapping[str, ModelColumns],
+    metadata: Sequence[str],
+    of_answers: Sequence[str],
+    truth: ModelColumns | None,
 ) -> dict[str, MissingColumns]:
-    """By model, what other models' files have and its own does not."""
-    there = frozenset().union(*(own.names for own in said.values()))
+    """By model, what other models' files, or that of the ground truth, have and its own does not.
+
+    Contexts are of a sample where the ground truth has them; otherwise a model found them.
+    """
+    if truth is None:
+        lenders, lent = list(said.values()), frozenset(OF_SAMPLES)
+    else:
+        lenders, lent = [truth], frozenset((*OF_SAMPLES, CONTEXTS))
+    there = lent.intersection(chain.from_iterable(own.names for own in lenders))
     return {
         model: MissingColumns(
-            tuple(name for name in OF_SAMPLES if name in there and name not in own.names),
+            tuple(
+                name for name in (*OF_SAMPLES, CONTEXTS) if name in there and name not in own.names
+            ),
             tuple(
                 at
                 for at, name in enumerate(metadata)
@@ -207,7 +231,7 @@ def _said(rows: Sequence[SampleRow]) -> SampleRow:
     first = rows[0]
     values = {
         name: next((row.of(name) for row in rows if row.has(name)), first.of(name))
-        for name in (*OF_SAMPLES, "retrieved_contexts")
+        for name in (*OF_SAMPLES, CONTEXTS)
     }
     metadata = tuple(
         next((value for value in said if value is not None), None)

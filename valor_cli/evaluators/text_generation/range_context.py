@@ -11,7 +11,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from valor_cli.data.source.files import STDIN
-from valor_cli.evaluators.text_generation.inputs import TextInputs
+from valor_cli.evaluators.text_generation.inputs import TRUTH, TextInputs
 from valor_cli.evaluators.text_generation.joining import MissingColumns, ModelColumns
 from valor_cli.metric import Selection
 from valor_cli.results import InputFile, Scalar
@@ -122,6 +122,7 @@ class RunFacts(NamedTuple):
         samples: How many samples are evaluated.
         unmatched: Models of whose samples few have a name that the first model knows.
         filled: Of models with samples in common, how many each lacks, and the first of them.
+        truth: What the rows of a file of the ground truth say; None if there is none.
     """
 
     having: Mapping[str, ModelColumns]
@@ -134,6 +135,7 @@ class RunFacts(NamedTuple):
     samples: int
     unmatched: Sequence[str]
     filled: Mapping[str, tuple[int, Sequence[str]]]
+    truth: ModelColumns | None = None
 
 
 class RangeContext(Struct, frozen=True):
@@ -166,3 +168,8 @@ class RangeContext(Struct, frozen=True):
     facts: RunFacts
     whole: bool = False
     unselected: bool = False
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The models, and before them the ground truth where it has a file of its own."""
+        return self.models if self.facts.truth is None else (TRUTH, *self.models)

@@ -185,7 +185,9 @@ def join_ranges(ground: RangeContext, parts: Sequence[Loaded[TextDataset]]) -> L
         silent = check_needs(having, needs, ground.inputs.columns)
         warnings = [*told.warnings, *silent, *told.unmatched]
         warnings += differences(_otherwise([one.otherwise for one in facts]))
-        warnings += filled_in_warnings(told.having, ground.missing, told.filled, samples)
+        warnings += filled_in_warnings(
+            told.having, ground.missing, told.filled, samples, told.truth
+        )
     if (chosen := facts[0].chosen) is not None:
         told = told._replace(link_warnings=chosen.link_warnings, perturbed=chosen.perturbed)
         samples = chosen.samples
@@ -250,7 +252,7 @@ def _shared_rows(
     """The rows of all models in a range, one of each for every sample."""
     by_id: dict[str, dict[str, SampleRow]] = {}
     place: dict[str, int] = {}
-    for model in ground.models:
+    for model in ground.sources:
         own: list[tuple[int, SampleRow]] = []
         for pick in (one for one in span.picks if one.model == model):
             rows = _picked(ground, pick, pieces[pick.piece])

@@ -39,7 +39,7 @@ def read_inputs(inputs: TextInputs, selection: Selection) -> dict[str, SampleFil
     reading = reading_of(inputs, selection)
     errors: list[DataError] = []
     files: dict[str, SampleFile] = {}
-    for name, path in inputs.models.items():
+    for name, path in inputs.files.items():
         try:
             file = read_samples(path, reading, inputs.format)
             if "condition" in selection.needs:
@@ -65,7 +65,7 @@ def metadata_there(inputs: TextInputs) -> list[str]:
     from valor_cli.data.inputs.sample_metadata import sample_metadata
 
     reading = SampleReading(columns=inputs.columns)
-    paths = dict.fromkeys(inputs.models.values())
+    paths = dict.fromkeys(inputs.files.values())
     found = (sample_metadata(path, reading, inputs.format) for path in paths)
     return sorted(set().union(*found))
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import groupby
+from itertools import chain, groupby, islice
 from typing import Any, NamedTuple
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from valor_cli.data.column_names import listed, quoted
@@ -20,8 +21,10 @@ from valor_cli.data.shapes.samples.sample_file import (
     SampleReading,
     file_of_parts,
 )
-from valor_cli.errors import DataError, Problem
-from valor_cli.evaluators.text_generation.inputs import TextInputs
+from valor_cli.data.table import SKIP_HINT
+from valor_cli.errors import LISTED, DataError, Problem
+from valor_cli.evaluators.id_mismatch import SHOWN, spellings
+from valor_cli.evaluators.text_generation.inputs import TRUTH, TextInputs
 from valor_cli.evaluators.text_generation.piece_summary import PieceSummary, SamplePiece
 from valor_cli.evaluators.text_generation.range_context import Rows, numbered
 from valor_cli.kernels.columns.text_columns import TextColumn
@@ -68,6 +71,11 @@ class Source(Struct, frozen=True, eq=False):
             return TextColumn.of(self.ids()).digests()
         return found[slice(*self.rows)] if isinstance(self.rows, tuple) else found[self.rows]
 
+    def only(self, kept: NDArray[np.bool_]) -> Source:
+        """Some of the rows; `kept` is a mask over them."""
+        rows = np.arange(*self.rows) if isinstance(self.rows, tuple) else self.rows
+        return replace(self, rows=rows[kept], count=int(np.count_nonzero(kept)))
+
     def ids(self) -> Sequence[str]:
         """(count,) the ids."""
         if self.place.numbers is not None:
@@ -99,11 +107,17 @@ class Sources(Struct, frozen=True):
 
     Attributes:
         files: Of each input, all of it, without rows.
-        of: Of each model, in the order of the results, its file and its rows in their order.
+        of: Of each model, in the order of the results, its file and its rows in their order; before
+            them those of the ground truth, if it has a file of its own.
     """
 
     files: list[SampleFile]
     of: dict[str, tuple[SampleFile, list[Source]]]
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Those under evaluation."""
+        return tuple(model for model in self.of if model != TRUTH)
 
     @property
     def all(self) -> list[Source]:
@@ -136,11 +150,12 @@ def sources_of(inputs: TextInputs, read: Mapping[str, InputPieces]) -> Sources:
         read: The inputs, by what the config calls their models.
 
     Raises:
-        DataError: One of several inputs has rows of several models.
+        DataError: One of several inputs has rows of several models; predictions name a sample that
+            the ground truth does not have.
     """
-    several = not isinstance(inputs.samples, str)
     found = Sources([own.file for own in read.values()], {})
     for model, own in read.items():
+        several = model == TRUTH or not isinstance(inputs.responses, str)
         summaries = [summary for _, summary, _ in own.pieces]
         names = _models(summaries)
         if several and len(names) > 1:
@@ -154,7 +169,64 @@ def sources_of(inputs: TextInputs, read: Mapping[str, InputPieces]) -> Sources:
                     called = model if several or name is None else name
                     source = Source(at, summary, place, called, rows, count, summary.names[code])
                     found.of[called][1].append(source)
-    return found
+    return found if inputs.ground_truth is None else known_samples(found, inputs)
+
+
+def known_samples(sources: Sources, inputs: TextInputs) -> Sources:
+    """The rows whose samples the ground truth has.
+
+    Raises:
+        DataError: There are others, and they are not to be left out, or nothing else is there.
+    """
+    digests = sources.digests()
+    files = {id(file): file for file in sources.files}
+    kept = {}
+    for model, (file, own) in sources.of.items():
+        known = np.isin(digests[model], digests[TRUTH])
+        if not known.all():
+            if inputs.on_invalid == "error" or not known.any():
+                raise _unknown(sources, model, known)
+            each = np.split(known, np.cumsum([one.count for one in own])[:-1])
+            own = [one.only(good) for one, good in zip(own, each, strict=True)]
+            files[id(file)] = _with_skipped(files[id(file)], sources.of[model][1], each)
+        kept[model] = id(file), own
+    of = {model: (files[at], own) for model, (at, own) in kept.items()}
+    return Sources([files[id(file)] for file in sources.files], of)
+
+
+def _with_skipped(
+    file: SampleFile, own: Sequence[Source], known: Sequence[NDArray[np.bool_]]
+) -> SampleFile:
+    """The file of sources whose rows are not all known."""
+    lost = np.zeros(len(file.files), np.int64)
+    for one, good in zip(own, known, strict=True):
+        np.add.at(lost, one.columns().file[~good] + one.place.file, 1)
+    files = [
+        replace(one, skipped=one.skipped + count)
+        for one, count in zip(file.files, lost.tolist(), strict=True)
+    ]
+    return replace(file, files=files)
+
+
+def _unknown(sources: Sources, model: str, known: NDArray[np.bool_]) -> DataError:
+    """The error for rows of samples that the ground truth does not have."""
+    (truth, true), (file, own) = sources.of[TRUTH], sources.of[model]
+    problems: list[Problem] = []
+    first: list[str] = []
+    above = 0
+    for one in own:
+        rows, ids = one.columns(), one.ids()
+        for at in np.flatnonzero(~known[above : above + one.count])[:LISTED].tolist():
+            place = file.place(
+                int(rows.file[at]) + one.place.file, rows.line[at] + one.place.lines_above
+            )
+            message = f"no sample {quoted(ids[at])} in {truth.path}"
+            problems.append(Problem(f"{place}: sample_id", message))
+            first.append(ids[at])
+        above += one.count
+    there = list(islice(chain.from_iterable(one.ids() for one in true), SHOWN + 1))
+    hint = f"Ids are compared as they are written: {spellings(first, there)}.\n{SKIP_HINT}"
+    return DataError(problems[:LISTED], total=int(np.count_nonzero(~known)), hint=hint)
 
 
 def _models(summaries: Sequence[PieceSummary]) -> list[str | None]:
@@ -180,7 +252,7 @@ def inputs_in_pieces(
         UnsplittableError: Rows are incomplete, or a file changed.
     """
     found = {}
-    for model, path in inputs.models.items():
+    for model, path in inputs.files.items():
         at = [one for one, piece in enumerate(pieces) if piece.model == model]
         found[model] = _input(path, at, [pieces[one] for one in at], [summaries[one] for one in at])
     return found

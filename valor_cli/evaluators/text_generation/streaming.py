@@ -63,7 +63,7 @@ def cut_inputs(
     size = max(size // SHARE, 1)
     pieces: list[SamplePiece] = []
     total = 0
-    for model, path in inputs.models.items():
+    for model, path in inputs.files.items():
         check_reading(path, reading, inputs.format)
         for file in expanded_tables(path):
             length = _length(file)

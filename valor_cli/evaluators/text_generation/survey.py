@@ -26,7 +26,7 @@ from valor_cli.evaluators.text_generation.candidates import (
     links_of,
     selected,
 )
-from valor_cli.evaluators.text_generation.inputs import TextInputs
+from valor_cli.evaluators.text_generation.inputs import TRUTH, TextInputs
 from valor_cli.evaluators.text_generation.joining import (
     ModelColumns,
     absent_from_all,
@@ -121,10 +121,11 @@ def place_samples(
     shared = len(sources.of) > 1 and len(np.unique(every)) < len(every)
     files = [file for file, _ in sources.of.values()]
     check_metadata(files, columns, selection.optional, selection.texts, shared=shared)
-    having = {
+    every_file = {
         model: ModelColumns(file, frozenset().union(*(one.names for one in own)))
         for model, (file, own) in sources.of.items()
     }
+    having = {model: every_file[model] for model in sources.models}
     records, warnings = input_files_and_warnings(sources.files)
     labels = chain.from_iterable(one.labels for one in summaries)
     told = RunFacts(
@@ -132,22 +133,23 @@ def place_samples(
         records,
         warnings,
         (),
-        {model: {} for model in sources.of},
+        {model: {} for model in sources.models},
         labels_of(labels, selection),
-        absent_from_all(having, selection.wanted),
+        absent_from_all(every_file, selection.wanted),
         0,
         _unmatched(sources, hashes),
         {},
+        every_file.get(TRUTH),
     )
     ground = RangeContext(
         inputs,
         selection,
         columns,
-        tuple(sources.of),
+        sources.models,
         [[folder_of(inputs, path) for path in one.paths] for one in summaries],
         sources.numbers(len(summaries)),
-        dict.fromkeys(sources.of, 0),
-        {model: {} for model in sources.of},
+        dict.fromkeys(sources.models, 0),
+        {model: {} for model in sources.models},
         None,
         told,
         whole=whole,
@@ -234,7 +236,7 @@ def _shared(
     }
     shared = replace(
         ground,
-        missing=missing_columns(told.having, ground.columns, selection.of_answers),
+        missing=missing_columns(told.having, ground.columns, selection.of_answers, told.truth),
         unselected=bool(selection.keep) or selection.limit is not None or linked,
         facts=told._replace(samples=len(first), filled=filled),
     )

@@ -122,7 +122,7 @@ def calibrate(
 def _columns_there(inputs: TextInputs) -> list[str]:
     """The columns of the samples."""
     reading = SampleReading(columns=inputs.columns)
-    paths = dict.fromkeys(inputs.models.values())
+    paths = dict.fromkeys(inputs.files.values())
     found = (sample_columns(path, reading, inputs.format) for path in paths)
     return list(dict.fromkeys(name for own in found for name in own))
 

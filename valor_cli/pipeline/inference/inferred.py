@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import yaml
 from msgspec import Struct
+from msgspec.structs import replace
 
 from valor_cli import catalogue
 from valor_cli.data.formats.class_names import read_names
@@ -16,7 +17,14 @@ from valor_cli.data.formats.folders import is_folder
 from valor_cli.errors import ConfigError, Problem
 from valor_cli.evaluators.inputs import model_paths
 from valor_cli.paths import bare, is_url
-from valor_cli.pipeline.inference.seen import FORMATS, Seen, Shape, label_values, look_at
+from valor_cli.pipeline.inference.seen import (
+    CITYSCAPES,
+    FORMATS,
+    Seen,
+    Shape,
+    label_values,
+    look_at,
+)
 
 
 class _Kind(Struct, frozen=True):
@@ -95,7 +103,8 @@ def infer(
     if twice := next((path for at, path in enumerate(paths) if path in paths[:at]), None):
         raise ConfigError(Problem(twice, "is named twice"), hint="name each input once")
     shape = _shape(inputs)
-    if shape == "texts":
+    truths = [one for one in inputs if one.holds == "ground_truth"]
+    if shape == "texts" and (len(truths) != 1 or len(inputs) == 1):
         # A column of one file may name the models.
         data: dict[str, Any] = {"samples": paths[0] if len(paths) == 1 else _by_model(inputs)}
     elif shape == "label_maps" and all(one.holds == "both" for one in inputs):
@@ -110,8 +119,9 @@ def infer(
         if said := {one.label for one in predictions} - {""}:
             data["columns"] = {"prediction": said.pop()}
         inputs = [truth, *predictions]
-    if written := {one.written for one in inputs} - {""}:
-        data["format"] = written.pop()
+    inputs, written = _written(inputs)
+    if written:
+        data["format"] = written
     named = task or _task(shape, inputs)
     config: dict[str, Any] = {
         "task": named,
@@ -167,6 +177,9 @@ def _sides(inputs: Sequence[Seen]) -> tuple[Seen, Sequence[Seen]]:
         problem = Problem(one.path, f"{_held(one)}; the {missing} missing")
         raise ConfigError(problem, hint=f"valor evaluate {files}")
     panoptic = FORMATS["coco_panoptic"]
+    named = [one for one in inputs if one.written in CITYSCAPES]
+    if len(named) == 1:
+        return named[0], [one for one in inputs if one is not named[0]]
     if inputs[0].shape == "label_maps" or all(one.format == panoptic for one in inputs):
         return inputs[0], inputs[1:]  # Both sides look alike.
     truths = [one for one in inputs if one.holds == "ground_truth"]
@@ -178,6 +191,28 @@ def _sides(inputs: Sequence[Seen]) -> tuple[Seen, Sequence[Seen]]:
         problems = [Problem(one.path, _held(one)) for one in truths or inputs]
         raise ConfigError(problems, hint="name one ground truth, then the predictions")
     return truths[0], [one for one in inputs if one is not truths[0]]
+
+
+def _written(inputs: Sequence[Seen]) -> tuple[list[Seen], str | dict[str, str]]:
+    """The inputs as they are read, and what a config has to say of their format.
+
+    Raises:
+        ConfigError: Models have predictions in several of `CITYSCAPES`.
+    """
+    truth, *others = inputs
+    if truth.written not in CITYSCAPES:
+        written = {one.written for one in inputs} - {"", *CITYSCAPES}
+        return [*inputs], written.pop() if written else ""
+    # Most runs read no label maps.
+    from valor_cli.data.formats.cityscapes import encoding_of_values
+
+    forms = [one.written or encoding_of_values(label_values(one.path)) for one in others]
+    read = [replace(one, format=FORMATS[form]) for one, form in zip(others, forms, strict=True)]
+    if len(set(forms)) > 1:
+        problems = [Problem(one.path, f"holds {one.format}") for one in read]
+        raise ConfigError(problems, hint="evaluate models of one format at a time")
+    said = {"ground_truth": truth.written, "predictions": forms[0]}
+    return [truth, *read], said if len(set(said.values())) > 1 else truth.written
 
 
 def _by_model(inputs: Sequence[Seen]) -> str | dict[str, str]:
@@ -224,8 +259,10 @@ def _beside(truth: Seen, predictions: Sequence[Seen], shape: Shape) -> dict[str,
     """Names of labels and images that lie beside the ground truth.
 
     Pixels of a label called "ignore", "void" or "unlabeled" do not count; of 255, if no label is.
-    Labels without names are called like their pixel values.
+    Labels without names are called like their pixel values. Cityscapes has its own.
     """
+    if truth.written in CITYSCAPES:
+        return {}
     folder = os.path.dirname(truth.path.rstrip("/"))
     if shape == "label_maps":
         files = (os.path.join(folder, name) for name in _NAMES_FILES)
@@ -233,7 +270,7 @@ def _beside(truth: Seen, predictions: Sequence[Seen], shape: Shape) -> dict[str,
         names = {} if found is None else read_names(found)
         data: dict[str, Any] = {} if found is None else {"labels": found}
         inputs = [truth, *predictions]
-        if found is None and all(is_folder(one.path) and not one.written for one in inputs):
+        if found is None and all(is_folder(one.path) and one.written != "masks" for one in inputs):
             values = sorted({value for one in inputs for value in label_values(one.path)})
             # With 0 alone it is the other label of two.
             kept = [one for one in values if one != UNLABELLED or set(values) <= {0, UNLABELLED}]
@@ -283,6 +320,11 @@ def _told(task: str, inputs: Sequence[Seen], shape: Shape, data: Mapping[str, An
     if isinstance(beside.get("labels"), dict):
         beside["labels"] = f"pixel values {', '.join(beside['labels'].values())}"
     parts += [f"{name}: {value}" for name, value in beside.items()]
+    if inputs[0].written in CITYSCAPES:
+        from valor_cli.data.formats.cityscapes import IGNORED_IDS, LABELS
+
+        ignored = ", ".join(map(str, IGNORED_IDS))
+        parts.append(f"labels: {', '.join(LABELS.values())} (ids {ignored} are ignored)")
     parts += [f"predicted labels: {name}" for name in data.get("columns", {}).values()]
     parts.append(f"95% intervals from {RESAMPLES} resamples")
     return " · ".join(parts)

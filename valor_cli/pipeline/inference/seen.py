@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import islice
 from math import inf, isnan
 from typing import Any, Final, Literal, TypeAlias
@@ -41,6 +42,8 @@ Outline: TypeAlias = Literal["box", "outline", ""]
 FORMATS: Final = {
     "coco": "COCO",
     "coco_panoptic": "COCO panoptic",
+    "cityscapes": "Cityscapes ids",
+    "cityscapes_train_ids": "Cityscapes train ids",
     "voc": "Pascal VOC",
     "yolo": "YOLO",
     "cvat": "CVAT",
@@ -54,6 +57,9 @@ FORMATS: Final = {
     "json": "JSON",
     "parquet": "Parquet",
 }
+
+CITYSCAPES: Final = ("cityscapes", "cityscapes_train_ids")
+"""Formats that ground truth tells by its names, and predictions by their values."""
 
 _ROWS: Final = 200
 """Rows of a file that are looked at, at most."""
@@ -95,7 +101,8 @@ class Seen(Struct, frozen=True):
         format: What the input is written in, for messages: "COCO", "CSV".
         basis: What told, for messages: "columns id, label".
         outline: Whether objects are boxes, or have polygons or masks.
-        written: What `format` a config has to say of it: "masks"; other formats are detected.
+        written: What `format` a config has to say of it: "masks", or of `CITYSCAPES`; other formats
+            are detected.
         label: The column of labels, where it has neither predictions nor scores beside them.
     """
 
@@ -147,15 +154,10 @@ def _annotated(path: str, format: str, basis: str, outline: Outline, *, scored: 
 def _folder(path: str, folder: str, wanted: Shape | None) -> Seen:
     """A folder of label files, of annotations, or of label maps."""
     if wanted in (None, "label_maps") and (form := _form_of_maps(folder, wanted)):
-        basis = "folder of PNGs" if form == "png" else "folder of masks for each label"
-        return Seen(
-            path,
-            "label_maps",
-            "ground_truth",
-            "PNG",
-            basis,
-            written=form if form == "masks" else "",
-        )
+        basis = "folder of masks for each label" if form == "masks" else "folder of PNGs"
+        written = "" if form == "png" else form
+        shown = FORMATS.get(form, "PNG")
+        return Seen(path, "label_maps", "ground_truth", shown, basis, written=written)
     is_dataset = dataset_file(path) is not None
     found = "yolo" if is_dataset else format_of_objects(folder)
     if found in ("voc", "cvat"):
@@ -176,11 +178,18 @@ def _folder(path: str, folder: str, wanted: Shape | None) -> Seen:
 
 
 def _form_of_maps(folder: str, wanted: Shape | None) -> str:
-    """Whether a folder has label maps, "png", or one folder of "masks" for each label."""
+    """Whether a folder has label maps, "png" or of `CITYSCAPES`, or "masks" of each label."""
+    # Most runs read no label maps.
+    from valor_cli.data.formats.cityscapes import encoding_of_truth
+
     if is_url(folder):
-        return "png" if wanted is not None or files_under(folder, ".png") else ""
+        maps = files_under(folder, ".png")
+        return encoding_of_truth(maps) or ("png" if wanted is not None or maps else "")
     inside = [one for one in os.scandir(folder) if not one.name.startswith(".")]
     endings = {os.path.splitext(one.name)[1].lower() for one in inside if one.is_file()}
+    told = ".png" in endings or not endings
+    if told and (encoding := encoding_of_truth(files_under(folder, ".png"))) is not None:
+        return encoding
     if ".png" in endings and (wanted is not None or endings.isdisjoint((".txt", ".xml"))):
         return "png"
     folders = [one.path for one in inside if one.is_dir()]
@@ -291,12 +300,11 @@ def _rows(path: str, file: str, wanted: Shape | None) -> Seen:
     written = format_of_rows(file)
     if written == "jsonl" and wanted in (None, "texts") and is_log(file):
         return Seen(path, "texts", "both", FORMATS[written], "events")
-    opened = open_rows(
-        file,
-        written,
-        lambda names: max(len(one.layout(names, {})) for one in schemas),
-        rows_of_document,
-    )
+
+    def known(names: Sequence[str]) -> int:
+        return max(len(one.layout(names, {})) for one in schemas)
+
+    opened = open_rows(file, written, known, partial(rows_of_document, known=known))
     rows: list[Mapping[str, Any]] = list(islice(opened.first_rows(), _ROWS))
     if opened.form == "typed":
         rows = [{name: _of_type(opened.types[name]) for name in opened.names}]
@@ -311,7 +319,7 @@ def _rows(path: str, file: str, wanted: Shape | None) -> Seen:
     holds = _scores(names, rows, numbers)
     texts = wanted == "texts" or (wanted is None and _are_texts(names, rows, holds))
     if texts:
-        return Seen(path, "texts", "both", shown, basis)
+        return Seen(path, "texts", _texts(names, rows), shown, basis)
     if wanted in (None, "scores") and holds is not None:
         alone = holds == "ground_truth"
         label = str(SCORES.layout(names, {})["label"][0]) if alone else ""
@@ -416,7 +424,7 @@ def _are_texts(
     first = one_shape(dict(rows[0])) if rows else dict.fromkeys(names)
     layout = TEXTS.layout(list(first), {})
     if not {"response", "retrieved_contexts", "user_input"} & set(layout):
-        return False
+        return holds is None and "references" in layout
     if holds is None or (rows and first != rows[0]) or "retrieved_contexts" in layout:
         return True
     response = str(layout["response"][0]) if "response" in layout else ""
@@ -425,6 +433,13 @@ def _are_texts(
     if holds == "predictions":
         return not {"user_input", "references"}.isdisjoint(layout)
     return any(_is_text(row.get(name)) for row in rows for name in (response, *_SAID))
+
+
+def _texts(names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> Holds:
+    """Whether rows of texts have responses, or only what is asked and right."""
+    shaped = [one_shape(dict(row)) for row in rows] or [dict.fromkeys(names)]
+    said = any("response" in TEXTS.layout(list(row), {}) for row in shaped)
+    return "both" if said else "ground_truth"
 
 
 def _is_text(value: Any) -> bool:

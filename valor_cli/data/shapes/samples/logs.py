@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterable
 from typing import Any, Final
 
-from valor_cli.data.batch import Found
+from valor_cli.data.batch import Found, Known
 from valor_cli.data.json_records import Record, scalar_text
 from valor_cli.data.shapes.samples.labs import has_lab_rows, is_lab, lab_rows
 from valor_cli.data.shapes.samples.spans import spans_in
+from valor_cli.data.shapes.samples.squad import answers_by_id, squad_rows
 from valor_cli.data.source.inputs import head_of
 
 _LOG: Final = re.compile(rb'\s*\{\s*"(?:spec"\s*:\s*\{|resourceSpans"\s*:\s*\[)')
@@ -48,10 +49,20 @@ def rows_of_log(lines: Iterable[tuple[int, Any]]) -> list[tuple[int, Any]]:
     return sorted([*spans, *_rows_of_events(events)], key=lambda row: row[0])
 
 
-def rows_of_document(document: Record, found: Found | None) -> Found | None:
-    """The rows of a JSON object that is a trace, an H2O test lab, or its results."""
+def rows_of_document(document: Record, found: Found | None, known: Known) -> Found | None:
+    """The rows of a JSON object that is a trace, an H2O test lab or its results, or SQuAD's.
+
+    Args:
+        document: The object.
+        found: The list of rows in it.
+        known: Says whether the object may be a row itself.
+    """
     if "resourceSpans" in document:
         return Found(SPANS, spans_in(document))
+    if (own := squad_rows(document)) is not None:
+        return own
+    if found is None:
+        return answers_by_id(document, known)
     if is_lab(document):
         found = Found("dataset.inputs", document["dataset"]["inputs"])
     if found is not None and has_lab_rows(found.rows):

@@ -34,7 +34,8 @@ class SegmentationInputs(Strict):
 
     ground_truth: InputPath = Field(
         description="true label maps: a folder of PNGs, a folder of masks for each label "
-        "(format: masks), a manifest (.jsonl, .csv, .tsv with the "
+        "(format: masks), the folder of Cityscapes' cities (format: cityscapes, or "
+        "cityscapes_train_ids), a manifest (.jsonl, .csv, .tsv with the "
         "columns ground_truth, prediction, sample_id), or COCO panoptic JSON beside its PNGs"
     )
     predictions: ByModel | None = Field(

@@ -52,10 +52,11 @@ class Coding(Struct, frozen=True):
         known, none = self.prediction, self.left_open
         if role == "ground_truth":
             known, none = self.truth, IGNORED
+        codes = np.full(_VALUES, UNKNOWN, np.int32)
         if meanings is not None:
             found = [none if one is None else known.get(one, UNKNOWN) for one in meanings]
-            return np.array(found, np.int32)
-        codes = np.full(_VALUES, UNKNOWN, np.int32)
+            codes[: len(found)] = found
+            return codes
         for value, code in known.items():
             if value < _VALUES:
                 codes[value] = code

@@ -9,14 +9,11 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from valor_cli.data.formats.cityscapes import encoding_of_truth
 from valor_cli.data.formats.label_map_folders import NO_MASK
 from valor_cli.data.inputs.label_maps import read_label_maps
-from valor_cli.data.shapes.label_maps import (
-    LabelMap,
-    LabelMaps,
-    check_size,
-    pair_maps,
-)
+from valor_cli.data.shapes.label_map_pairs import pair_maps
+from valor_cli.data.shapes.label_maps import LabelMap, LabelMaps, check_size
 from valor_cli.errors import DataError, Problem, printable
 from valor_cli.evaluators.segmentation.load.inputs import SegmentationInputs
 from valor_cli.evaluators.segmentation.load.label_codes import (
@@ -161,11 +158,7 @@ def read_sides(
             raise DataError(problem, hint="Leave `labels:` out.")
         names = truth.categories
     if names is None:
-        raise DataError(
-            Problem("labels", f"the pixel values of {truth.path} have no names"),
-            hint="Give `labels:` under `data:`: a list of names by pixel value, a map from value "
-            "to name, or a file with either (classes.json).",
-        )
+        raise _no_names(truth)
     predictions = {}
     for model, path in inputs.models.items():
         own = form if inputs.predictions is None else inputs.format_of("predictions", path)
@@ -173,3 +166,14 @@ def read_sides(
             path, "predictions", own, names=names, columns=inputs.columns
         )
     return truth, predictions, names
+
+
+def _no_names(truth: LabelMaps) -> DataError:
+    hint = (
+        "Give `labels:` under `data:`: a list of names by pixel value, a map from value to name, "
+        "or a file with either (classes.json)."
+    )
+    if (encoding := encoding_of_truth(f"{name}.png" for name in truth.maps)) is not None:
+        hint = f"Its files are named as Cityscapes names them: set `format: {encoding}`."
+    problem = Problem("labels", f"the pixel values of {truth.path} have no names")
+    return DataError(problem, hint=hint)
