@@ -629,6 +629,13 @@ MAP_LABELS = ("background", "inside", "boundary")
 """Of the values 0, 1 and 2."""
 
 
+CITYSCAPES = {
+    "cityscapes": (("labelIds", "_instanceIds"), (7, 8, 11)),
+    "cityscapes_train_ids": (("labelTrainIds", "_color"), (0, 1, 2)),
+}
+"""By format, how names of label maps end and of files that are none; values of three classes."""
+
+
 def segmentation() -> Iterator[Case]:
     """Folders, manifests, panoptic files."""
     every = _metrics("semantic_segmentation")
@@ -668,6 +675,14 @@ def segmentation() -> Iterator[Case]:
     panoptic = panoptic.replace("shifted}", "shifted.json}")
     run = Run(f"{head}data: {panoptic}}}\n", _maps_as_panoptic)
     yield Case("semantic_segmentation/panoptic", {"coco_panoptic": run})
+    named = head.replace("label: inside", "label: sidewalk")
+    yield Case(
+        "semantic_segmentation/cityscapes",
+        {
+            name: Run(f"{named}data: {folders}, format: {name}}}\n", partial(_cityscapes, values))
+            for name, values in CITYSCAPES.items()
+        },
+    )
     for rule in ("skip", "error"):
         config = f"{head}data: {folders}, {labels}, on_invalid: {rule}}}\n"
         yield Case(f"semantic_segmentation/invalid_{rule}", {"png": Run(config, _faulty_maps)})
@@ -691,6 +706,21 @@ def _maps_as_masks() -> None:
 
 def _maps_as_panoptic() -> None:
     layouts.panoptic_maps(layouts.label_maps()[1], MAP_LABELS)
+
+
+def _cityscapes(written: tuple[tuple[str, str], tuple[int, ...]]) -> None:
+    """Ground truth in folders of cities, predictions in a folder."""
+    (ending, other), values = written
+    for side, maps in layouts.label_maps()[1].items():
+        for at, pixels in enumerate(maps.values()):
+            image = f"{'bonn' if at % 2 else 'ulm'}_{at:06}_000019"
+            picture = layouts.picture(np.array(values, np.uint8)[pixels])
+            if side != "ground_truth":
+                layouts.put(f"{side}/{image}_leftImg8bit.png", picture)
+                continue
+            start = f"{side}/{image.split('_')[0]}/{image}_gtFine"
+            layouts.put(f"{start}_{ending}.png", picture)
+            layouts.put(f"{start}{other}.png", b"no label map")
 
 
 def _faulty_maps() -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from itertools import product
 from typing import Final, NamedTuple
 
+from valor_cli.data.column_names import some_of
 from valor_cli.data.shapes.label_maps import LabelMap, LabelMaps
 from valor_cli.errors import DataError, Problem, printable
 
@@ -60,7 +61,7 @@ def pair_maps(
     if not pairs:
         message = (
             f"no label map has a prediction of its name in {found.path} (ground truth has "
-            f"{_some(truth.maps)}; predictions have {_some(found.maps)})"
+            f"{some_of(truth.maps)}; predictions have {some_of(found.maps)})"
         )
         raise DataError(Problem(truth.path, message), hint=_SAME_NAMES)
     problems: list[Problem] = []
@@ -129,7 +130,7 @@ def _by_last_parts(
     if several:
         raise DataError(
             [
-                Problem(f"{truth.path}, {found.path}", f"'{stem}' names several: {_some(names)}")
+                Problem(f"{truth.path}, {found.path}", f"'{stem}' names several: {some_of(names)}")
                 for stem, names in several.items()
             ],
             hint=f"Give both sides the same sub-folders, or {_MANIFEST}",
@@ -210,8 +211,3 @@ def _beginnings(names: Collection[str]) -> list[str]:
 
 def _last(name: str) -> str:
     return name.rpartition("/")[2]
-
-
-def _some(names: Iterable[str]) -> str:
-    listed = sorted(names)
-    return ", ".join(map(printable, listed[:3])) + (", …" if len(listed) > 3 else "")
