@@ -450,3 +450,10 @@ def test_ground_truth_of_several_models_is_refused() -> None:
     Path("several.jsonl").write_text(truth)
     with pytest.raises(DataError, match="holds samples of several models"):
         beside_truth(lines({"id": "x", "answer": "a"}), ground_truth="several.jsonl")
+
+
+def test_rows_of_a_model_that_is_called_as_the_ground_truth_are_refused() -> None:
+    rows = lines(*({"id": "x", "model": one, "answer": "a"} for one in ("m", "ground truth")))
+    Path("models.jsonl").write_text(rows)
+    with pytest.raises(DataError, match=r"^models\.jsonl: no model can be called 'ground truth'"):
+        beside_truth(predictions="models.jsonl")

@@ -150,8 +150,8 @@ def sources_of(inputs: TextInputs, read: Mapping[str, InputPieces]) -> Sources:
         read: The inputs, by what the config calls their models.
 
     Raises:
-        DataError: One of several inputs has rows of several models; predictions name a sample that
-            the ground truth does not have.
+        DataError: One of several inputs has rows of several models; rows are of a model that is
+            called as the ground truth; predictions name a sample that it does not have.
     """
     found = Sources([own.file for own in read.values()], {})
     for model, own in read.items():
@@ -160,6 +160,11 @@ def sources_of(inputs: TextInputs, read: Mapping[str, InputPieces]) -> Sources:
         names = _models(summaries)
         if several and len(names) > 1:
             raise _several_models(own.file, model, [one for one in names if one is not None])
+        if not several and inputs.ground_truth is not None and TRUTH in names:
+            raise DataError(
+                Problem(own.file.path, f"no model can be called {TRUTH!r}"),
+                hint="Give it another name in the column `model`.",
+            )
         for name in names:
             found.of[model if several or name is None else name] = own.file, []
         for at, summary, place in own.pieces:
@@ -169,10 +174,10 @@ def sources_of(inputs: TextInputs, read: Mapping[str, InputPieces]) -> Sources:
                     called = model if several or name is None else name
                     source = Source(at, summary, place, called, rows, count, summary.names[code])
                     found.of[called][1].append(source)
-    return found if inputs.ground_truth is None else known_samples(found, inputs)
+    return found if inputs.ground_truth is None else _known_samples(found, inputs)
 
 
-def known_samples(sources: Sources, inputs: TextInputs) -> Sources:
+def _known_samples(sources: Sources, inputs: TextInputs) -> Sources:
     """The rows whose samples the ground truth has.
 
     Raises:
