@@ -28,9 +28,9 @@ def pair_maps(
 ) -> tuple[dict[str, LabelMap], list[str]]:
     """Pair samples by image id if both sides have ids, otherwise by equal names.
 
-    Where no two names are equal, those belong together whose last parts are equal and unique; where
-    no last parts are, those that are equal without the first and last words that all names of a
-    side have in common, as "_mask" and "_pred".
+    If no names are equal, their last parts are compared, which have to be unique. If none of those
+    are equal either, both sides are compared without the first and last words that all their names
+    share, such as "_mask" and "_pred".
 
     Args:
         truth, found: Ground truth, and predictions of a model.

@@ -84,15 +84,15 @@ class Fitting:
 
     def __init__(self, forms: Iterable[Sequence[RenderableType]]) -> None:
         self._forms = tuple(map(tuple, forms))
+        self._least = tuple(map(_least, self._forms))
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         width = options.max_width
-        fits = (form for form in self._forms if _least(form) <= width)
-        yield from next(fits, self._forms[-1])
+        sized = zip(self._forms, self._least, strict=True)
+        yield from next((form for form, least in sized if least <= width), self._forms[-1])
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
-        least = [_least(form) for form in self._forms]
-        return Measurement(min(least), max(least))
+        return Measurement(min(self._least), max(self._least))
 
 
 def _least(form: Sequence[RenderableType]) -> int:
@@ -100,15 +100,13 @@ def _least(form: Sequence[RenderableType]) -> int:
     widths = [0]
     for part in form:
         if isinstance(part, Table):
-            least = [_widest(column) for column in part.columns]
-            for column, width in zip(part.columns, least, strict=True):
+            width = GAP * (len(part.columns) - 1)
+            for column in part.columns:
+                widest = _widest(column)
                 if column.no_wrap:  # Rich would cut its digits off
-                    column.min_width = width
-            kept = [
-                width if column.no_wrap else min(NAME, width)
-                for column, width in zip(part.columns, least, strict=True)
-            ]
-            widths.append(sum(kept) + GAP * (len(kept) - 1))
+                    column.min_width = widest
+                width += widest if column.no_wrap else min(NAME, widest)
+            widths.append(width)
         elif isinstance(part, Text) and part.no_wrap:
             widths.append(max(map(cell_len, part.plain.split("\n"))))
     return max(widths)

@@ -251,7 +251,7 @@ def object_file(
         images: The images, by position what an object's `image` means.
         labels: By code, what an object's `label` means; these are numbered anew, by name, and none
             is left without an object. Or names by class, in the order of codes, which stay.
-        found: How many objects there were, those that are left out included.
+        found: The number of objects read, including those left out.
         sha256: Of the input.
         others: What else was read.
         parts: The file of each object of a folder.

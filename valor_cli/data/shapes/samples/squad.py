@@ -19,6 +19,9 @@ _QUESTIONS: Final = "qas"
 _ANSWERS: Final = "entry "
 """What the rows of answers are called, before their number."""
 
+_OWN: Final = frozenset({"id", "question", "answers"})
+"""The fields of a question that are renamed or taken apart; others are metadata."""
+
 
 def squad_rows(document: Record) -> Found | None:
     """The questions of SQuAD's JSON; None if it is another document."""
@@ -71,9 +74,6 @@ def _question(asked: Record, context: Any, article: Record) -> Record:
         "references": texts,
         "retrieved_contexts": [context] if isinstance(context, str) else context,
     }
-
-
-_OWN: Final = frozenset({"id", "question", "answers"})
 
 
 def _objects(value: Any) -> Sequence[Record]:
