@@ -47,7 +47,7 @@ UNUSED: dict[str, tuple[tuple[str, ...], Any, set[str]]] = {
         REPORTS,
         "coco",
         {
-            *("PIL", "xml", "shapely", "pycocotools", "numpy.ma", "rich", "zstandard"),
+            *("PIL", "xml", "shapely", "pycocotools", "numpy.ma", "rich", "backports"),
             *("valor_cli.data.formats.json.object_writer", "valor_cli.pipeline.streaming"),
             *("valor_cli.pipeline.calibration.calibrate", "valor_cli.pipeline.estimate"),
         },

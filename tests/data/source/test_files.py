@@ -238,7 +238,7 @@ def test_a_broken_zstd_file_says_so(tmp_path: Path) -> None:
     for damaged in (flipped, checksum, stored + b"abc", stored + stored[:9], SKIPPED[:10]):
         path.write_bytes(damaged)
         assert failure(TextSource(str(path))).startswith(broken)
-    expected = f"{broken}it ends before the end of a frame)"
+    expected = f"{broken}Compressed file ended before the end-of-stream marker was reached)"
     for end in range(4, len(stored)):
         path.write_bytes(stored[:end])
         assert failure(TextSource(str(path))) == expected

@@ -10,8 +10,10 @@ from __future__ import annotations
 import gzip
 import math
 import os
+import sys
 import zlib
 from collections.abc import Iterator
+from io import BufferedIOBase
 from typing import BinaryIO, Final
 
 from valor_cli.errors import ConfigError, DataError, Problem
@@ -38,19 +40,7 @@ _ZSTD_MAGIC: Final = b"\x28\xb5\x2f\xfd"
 _ZSTD_SKIPPABLE: Final = b"\x2a\x4d\x18"
 """Bytes 2 to 4 of a frame without text, as parallel compressors put first."""
 
-_ZSTD_WINDOW: Final = 1 << 31
-"""The largest a file may ask for; by default those of `zstd --long` above 27 are refused."""
-
-_ZSTD_CHUNK: Final = 1 << 17
-"""Bytes of a chunk, at most."""
-
-_ZSTD_RATIO: Final = 8
-"""About what JSON of numbers shrinks by: pieces of 1/8 chunk become chunks of full size."""
-
-_ZSTD_PIECE: Final = 1 << 11
-"""Bytes that are unpacked at once: they become 64 MiB at most."""
-
-_GZIP_CHUNK: Final = 1 << 22
+_CHUNK: Final = 1 << 22
 """Bytes of a chunk, at most."""
 
 
@@ -67,10 +57,9 @@ def unpacked(stored: BinaryIO, magic: bytes, path: str, size: int) -> Iterator[b
         DataError: The input is damaged, unpacks to too much, or is not what its name says.
     """
     if magic.startswith(_GZIP_MAGIC):
-        yield from _bounded(_gzip(stored, path, size), stored, path)
+        yield from _gzip(stored, path, min(size, _CHUNK))
     elif _is_zstd(magic):
-        size = min(size, _ZSTD_CHUNK)
-        yield from _of_size(_bounded(_zstd(stored, path, size), stored, path), size)
+        yield from _zstd(stored, path, min(size, _CHUNK))
     else:
         suffix = next((one for one in KINDS if bare(path).endswith(one)), None)
         if magic and suffix:
@@ -136,62 +125,37 @@ def bound(name: str, usual: float) -> float:
     return found
 
 
-def _bounded(chunks: Iterator[bytes], stored: BinaryIO, path: str) -> Iterator[bytes]:
+def _gzip(stored: BinaryIO, path: str, size: int) -> Iterator[bytes]:
+    try:
+        with gzip.GzipFile(fileobj=stored) as plain:
+            yield from _bounded(plain, stored, path, size)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise _damaged(path, "gzip", error) from error
+
+
+def _zstd(stored: BinaryIO, path: str, size: int) -> Iterator[bytes]:
+    # Its import costs 5 ms, which most runs can save.
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+    else:
+        from backports import zstd
+
+    window = zstd.DecompressionParameter.window_log_max
+    try:
+        # By default what `zstd --long` above 27 writes is refused.
+        with zstd.ZstdFile(stored, options={window: window.bounds()[1]}) as plain:
+            yield from _bounded(plain, stored, path, size)
+    except (EOFError, zstd.ZstdError) as error:
+        raise _damaged(path, "zstd", error) from error
+
+
+def _bounded(plain: BufferedIOBase, stored: BinaryIO, path: str, size: int) -> Iterator[bytes]:
     content = 0
-    for chunk in chunks:
+    while chunk := plain.read(size):
         content += len(chunk)
         check_unpacked(path, stored.tell(), content)
         yield chunk
 
 
-def _gzip(stored: BinaryIO, path: str, size: int) -> Iterator[bytes]:
-    try:
-        with gzip.GzipFile(fileobj=stored) as plain:
-            while chunk := plain.read(min(size, _GZIP_CHUNK)):
-                yield chunk
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise _damaged(path, "gzip", str(error)) from error
-
-
-def _zstd(stored: BinaryIO, path: str, size: int) -> Iterator[bytes]:
-    """The content of consecutive zstd frames, in chunks of any size.
-
-    The package's own stream reader ends without an error where a file is cut off.
-    """
-    # Its import costs 10 ms, which most runs can save.
-    import zstandard
-
-    unpacker = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW)
-    frame = unpacker.decompressobj()
-    try:
-        while block := stored.read(max(size // _ZSTD_RATIO, 1)):
-            for at in range(0, len(block), _ZSTD_PIECE):
-                piece = block[at : at + _ZSTD_PIECE]
-                while piece:
-                    frame = unpacker.decompressobj() if frame.eof else frame
-                    if chunk := frame.decompress(piece):
-                        yield chunk
-                    piece = frame.unused_data
-    except zstandard.ZstdError as error:
-        raise _damaged(path, "zstd", str(error)) from error
-    if not frame.eof:
-        raise _damaged(path, "zstd", "it ends before the end of a frame")
-
-
-def _damaged(path: str, kind: str, reason: str) -> DataError:
-    return DataError(Problem(path, f"the {kind} file is damaged or cut off ({reason})"))
-
-
-def _of_size(chunks: Iterator[bytes], size: int) -> Iterator[bytes]:
-    """The content in chunks of one size, the last one shorter."""
-    waiting, length = [], 0
-    for chunk in chunks:
-        waiting.append(chunk)
-        length += len(chunk)
-        if length >= size:
-            joined = b"".join(waiting)
-            end = length - length % size
-            yield from (joined[at : at + size] for at in range(0, end, size))
-            waiting, length = [joined[end:]], length - end
-    if rest := b"".join(waiting):
-        yield rest
+def _damaged(path: str, kind: str, error: Exception) -> DataError:
+    return DataError(Problem(path, f"the {kind} file is damaged or cut off ({error})"))
