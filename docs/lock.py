@@ -37,6 +37,7 @@ def main() -> None:
         ["pyproject.toml", "--group", "build", "--group", "export", "-c", "requirements.lock"]
         + ["-o", "requirements-export.lock"],
         ["--group", "docs", "-o", "requirements-docs.lock"],
+        ["--group", "pip", "-o", "requirements-pip.lock"],
         # The group names all that is needed beside torch and what torch brings.
         ["--group", "models", "--no-deps", "-c", "requirements-dev.lock"]
         + ["-o", "requirements-models.lock"],

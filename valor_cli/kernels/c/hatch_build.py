@@ -10,6 +10,7 @@ import shutil
 import sys
 import sysconfig
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +81,21 @@ def build(folder: Path, more: tuple[str, ...] = ()) -> Path:
     """
     # Only where something is built.
     from setuptools import Distribution, Extension
+    from setuptools.command.build_ext import build_ext
+
+    class BuildExt(build_ext):  # type: ignore[misc] # setuptools has no types
+        """As setuptools builds, but a file on each core: it compiles them one after the other."""
+
+        def build_extensions(self) -> None:
+            compile_all = self.compiler.compile
+
+            def side_by_side(sources: list[str], **options: Any) -> list[str]:
+                with ThreadPoolExecutor(os.cpu_count()) as pool:
+                    made = pool.map(lambda source: compile_all([source], **options), sources)
+                    return [each for objects in made for each in objects]
+
+            self.compiler.compile = side_by_side
+            super().build_extensions()
 
     gnu = not (sys.platform == "win32" and "MSC" in sys.version)
     kernel = Extension(
@@ -91,7 +107,7 @@ def build(folder: Path, more: tuple[str, ...] = ()) -> Path:
         extra_link_args=[*more],
         py_limited_api=True,
     )
-    command = Distribution({"ext_modules": [kernel]}).get_command_obj("build_ext")
+    command = BuildExt(Distribution({"ext_modules": [kernel]}))
     command.build_lib, command.build_temp = str(folder / "lib"), str(folder / "temp")
     command.ensure_finalized()
     command.run()
