@@ -29,9 +29,11 @@ from valor_cli.data.shapes.objects.names import spelled
 from valor_cli.data.shapes.samples.logs import is_log, rows_of_document
 from valor_cli.data.shapes.samples.other_tools import one_shape
 from valor_cli.data.shapes.samples.schema import SCHEMA as TEXTS
+from valor_cli.data.shapes.samples.squad import first_squad_rows
 from valor_cli.data.shapes.scores.schema import SCHEMA as SCORES
 from valor_cli.data.source.files import TextSource
 from valor_cli.data.source.inputs import expanded_tables, extension_of, head_of
+from valor_cli.data.value_rows import ValueFile
 from valor_cli.errors import DataError
 from valor_cli.paths import is_url
 
@@ -304,7 +306,12 @@ def _rows(path: str, file: str, wanted: Shape | None) -> Seen:
     def known(names: Sequence[str]) -> int:
         return max(len(one.layout(names, {})) for one in schemas)
 
-    opened = open_rows(file, written, known, partial(rows_of_document, known=known))
+    questions = first_squad_rows(head_of(file)) if written == "json" else None
+    opened = (
+        open_rows(file, written, known, partial(rows_of_document, known=known))
+        if questions is None
+        else ValueFile(file, questions.rows, "", "")
+    )
     rows: list[Mapping[str, Any]] = list(islice(opened.first_rows(), _ROWS))
     if opened.form == "typed":
         rows = [{name: _of_type(opened.types[name]) for name in opened.names}]
