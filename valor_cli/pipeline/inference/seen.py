@@ -32,7 +32,7 @@ from valor_cli.data.shapes.samples.schema import SCHEMA as TEXTS
 from valor_cli.data.shapes.samples.squad import first_squad_rows
 from valor_cli.data.shapes.scores.schema import SCHEMA as SCORES
 from valor_cli.data.source.files import TextSource
-from valor_cli.data.source.inputs import expanded_tables, extension_of, head_of
+from valor_cli.data.source.inputs import expanded_tables, extension_of, head_of, rewind
 from valor_cli.data.value_rows import ValueFile
 from valor_cli.errors import DataError
 from valor_cli.paths import is_url
@@ -313,6 +313,7 @@ def _rows(path: str, file: str, wanted: Shape | None) -> Seen:
         else ValueFile(file, questions.rows, "", "")
     )
     rows: list[Mapping[str, Any]] = list(islice(opened.first_rows(), _ROWS))
+    rewind(file)
     if opened.form == "typed":
         rows = [{name: _of_type(opened.types[name]) for name in opened.names}]
     names = list(opened.names) or list(dict.fromkeys(key for row in rows for key in row))

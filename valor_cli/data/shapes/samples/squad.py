@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from valor_cli.data.batch import Found, Known
 from valor_cli.data.json_records import Record, json_or_none, scalar_text
+from valor_cli.data.shapes.samples.other_tools import one_shape
 from valor_cli.kernels.text.squad import normalised
 
 _TOKENS: Final = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\]]')
@@ -75,7 +76,7 @@ def answers_by_id(document: Record, known: Known) -> Found | None:
         return None
     if not all(one is None or scalar_text(one) is not None for one in answers):
         return None
-    if len(document) <= _WIDEST and known(list(document)):
+    if len(document) <= _WIDEST and known(list(one_shape(document))):
         return None
     rows = [{"sample_id": key, "response": answer} for key, answer in document.items()]
     return Found(_ANSWERS, rows)
