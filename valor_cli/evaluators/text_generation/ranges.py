@@ -279,15 +279,18 @@ def _shared_rows(
             model: np.array([own.get(one, -1) for one in order], np.int64)
             for model, own in row_of.items()
         }
+        if (at_of[TRUTH] < 0).any():
+            raise ValueError("a sample is not in the ground truth")
         right = truth.take(at_of[TRUTH])
         whole = {
             model: with_ground_truth(columns[model], at_of[model], right, lacks, unlent)
             for model, lacks in missing.items()
         }
     found: dict[str, list[RangeDifference]] = {}
-    for one in differing(by_id):
-        where = RangeDifference(one.model, one.row.file, one.row.line, str(one.row.of("sample_id")))
-        found.setdefault(one.name, []).append(where)
+    for other in differing(by_id):
+        row = other.row
+        where = RangeDifference(other.model, row.file, row.line, str(row.of("sample_id")))
+        found.setdefault(other.name, []).append(where)
     places = np.array([place[one] for one in order], np.int64)
     return _SharedRows(
         {model: (rows, places) for model, rows in whole.items()},
