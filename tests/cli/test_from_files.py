@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,59 @@ def test_calibration_and_confident_errors_are_there_by_default(
     assert (done.returncode, "ECE" in done.stdout) == (0, False)
     asked = valor("evaluate", *LABELS, "-m", "accuracy", "--out", tmp_path / "asked")
     assert "Not computed" not in asked.stderr
+
+
+SQUAD = {
+    "data": [
+        {
+            "title": "Cats",
+            "paragraphs": [
+                {
+                    "context": "Tom sat.",
+                    "qas": [
+                        {"id": one, "question": "Who?", "answers": [{"text": "Tom"}]}
+                        for one in ("q1", "q2")
+                    ],
+                }
+            ],
+        }
+    ]
+}
+ANSWERS = {"q2": "Tom", "q1": "Jerry"}
+
+
+@pytest.mark.parametrize("indent", [None, 1], ids=["one line", "indented"])
+@pytest.mark.parametrize("piped", ["squad", "answers"])
+def test_a_document_on_standard_input(
+    valor: Valor, tmp_path: Path, piped: str, indent: int | None
+) -> None:
+    sides = {"squad": SQUAD, "answers": ANSWERS}
+    paths = {name: "-" if name == piped else f"{name}.json" for name in sides}
+    for name, document in sides.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps(document))
+    done = valor(
+        *("evaluate", paths["squad"], paths["answers"], "-m", "exact_match", "--out", "out"),
+        cwd=tmp_path,
+        stdin=json.dumps(sides[piped], indent=indent),
+    )
+    assert done.returncode == 0, done.stderr
+    # One of both answers is right.
+    assert read_run(tmp_path / "out").value("exact_match") == 0.5
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        '{"id": "a", "response": "x", "reference": "x"}\n',
+        '{"id": "a", "response": "x", "reference": "x"}\n{"id": "b", "response": "x"}\n',
+        '[{"id": "a", "response": "x", "reference": "x"}]',
+        "id,response,reference\na,x,x\n",
+    ],
+)
+def test_rows_on_standard_input(valor: Valor, tmp_path: Path, rows: str) -> None:
+    done = valor("evaluate", "-", "-m", "exact_match", "--out", "out", cwd=tmp_path, stdin=rows)
+    assert done.returncode == 0, done.stderr
+    assert read_run(tmp_path / "out").value("exact_match") == 1
 
 
 def test_the_config_is_written_and_says_the_same(valor: Valor, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -155,8 +156,8 @@ def test_a_url_is_not_linked(monkeypatch: pytest.MonkeyPatch) -> None:
     class Store:
         def __init__(self, folder: str) -> None: ...
 
-        def path(self, name: str) -> str:
-            return f"s3://bucket/{name}"
+        def paths(self, names: Sequence[str]) -> dict[str, str]:
+            return {name: f"s3://bucket/{name}" for name in names}
 
     monkeypatch.setattr(module, "ImageFolder", Store)
     images, _ = run(images="link")

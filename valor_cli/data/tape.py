@@ -442,19 +442,15 @@ class _Nodes:
 
     def __init__(self) -> None:
         self.text: list[bytes] = []
-        self.length = 0
-        self.count = 0
         self.columns: list[float] = []
         self.keys: dict[str, int] = {}
 
     def add(self, value: Any, parent: int, key: int) -> int:
         """Add a value with all that it holds; its node."""
-        node, start = self.count, self.length
+        node = len(self.text)
         kind, text, number = _node(value)
-        self.count += 1
-        self.length += len(text)
         self.text.append(text)
-        self.columns += (kind, start, self.length, number, parent, key)
+        self.columns += (kind, number, parent, key)
         if kind in (OBJECT, DUPLICATE):
             for name, one in value.items():
                 code = self.keys.get(name)
@@ -478,10 +474,14 @@ def tape_of(values: Sequence[Any]) -> Column:
     """
     nodes = _Nodes()
     roots = [nodes.add(value, -1, -1) for value in values]
-    if nodes.length >= 1 << 31:
+    end = np.cumsum([*map(len, nodes.text), 0])
+    if end[-1] >= 1 << 31:
         raise OverflowError("a tape holds less than 2 GiB of texts")
-    nodes.columns += (ABSENT, 0, 0, math.nan, -1, -1)
-    kind, start, end, number, parent, key = np.array(nodes.columns, np.float64).reshape(-1, 6).T
+    start = np.append(0, end[:-1])
+    # What is absent has no text.
+    start[-1] = end[-1] = 0
+    nodes.columns += (ABSENT, math.nan, -1, -1)
+    kind, number, parent, key = np.array(nodes.columns, np.float64).reshape(-1, 4).T
     tape = tape_of_nodes(nodes.text, nodes.keys, kind, start, end, number.copy(), parent, key)
     return Column(tape, np.array(roots, np.int64))
 

@@ -7,9 +7,20 @@ from typing import Any, Final
 
 import numpy as np
 
-from valor_cli.data.batch import ALL, Batch, Block, FaultyRow, Part, RowFile, TypedReading
+from valor_cli.data.batch import (
+    ALL,
+    Batch,
+    Block,
+    FaultyRow,
+    Found,
+    Part,
+    RowFile,
+    TypedReading,
+)
 from valor_cli.data.json_records import TOO_DEEP
+from valor_cli.data.partition.pieces import Piece, UnsplittableError
 from valor_cli.data.tape import Column, Ints, tape_of_some
+from valor_cli.errors import printable
 
 _ROWS: Final = 1 << 10
 
@@ -43,6 +54,16 @@ class ValueFile(RowFile):
         self._rows = rows
         self._lines = np.arange(len(rows)) if lines is None else np.array(lines, np.int64)
         self._wrong = wrong
+
+    @classmethod
+    def of_document(cls, path: str, found: Found, sha256: str) -> ValueFile:
+        """The rows of a JSON document, called as the list that they are in."""
+        name = printable(found.name).replace("{", "{{").replace("}", "}}")
+        return cls(path, found.rows, f"{name}[{{row}}]", sha256)
+
+    def part_of(self, piece: Piece) -> Part:
+        """There is none: where its rows are in the file is not known."""
+        raise UnsplittableError
 
     def first_rows(self) -> Iterator[Mapping[str, Any]]:
         """The first objects."""

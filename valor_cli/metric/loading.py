@@ -84,6 +84,7 @@ class Loaded(Struct, Generic[D], frozen=True):
         warnings: What is odd about it.
         settings: As `RunResult.settings`.
         missing_columns: What of `Selection.wanted` the files do not have.
+        unfit: What of it their values do not allow, and why; "" where that is no news.
         facts: What `Stream.join` joins by.
     """
 
@@ -100,6 +101,7 @@ class Loaded(Struct, Generic[D], frozen=True):
     warnings: Sequence[str] = ()
     settings: Mapping[str, Scalar] = field(default_factory=dict)
     missing_columns: frozenset[str] = frozenset()
+    unfit: Mapping[str, str] = field(default_factory=dict)
     facts: Any = None
 
 
@@ -110,10 +112,12 @@ class Survey(NamedTuple):
         ground: What every range needs to know: names of labels, what comes before each piece.
         ranges: Of units, ascending: what tells each from the others, and the pieces (positions)
             that have some of its units.
+        unfit: As `Loaded.unfit`.
     """
 
     ground: Any
     ranges: Sequence[tuple[Any, Sequence[int]]]
+    unfit: Mapping[str, str] = {}
 
 
 class Stream(Struct, Generic[D], frozen=True):

@@ -87,12 +87,10 @@ def _by_rank(overlays: Collection[tuple[str, str]]) -> list[tuple[str, str]]:
 def _located(folder: str, files: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
     """The path or URL of each file, and why others have none."""
     try:
-        found = ImageFolder(folder)
+        paths = ImageFolder(folder).paths(files)
     except (DataError, UnreachableError) as error:
         return {}, dict.fromkeys(files, str(error.problems[0]))
-    paths = {file: found.path(file) for file in files}
-    missing = {file: _ABSENT for file, path in paths.items() if path is None}
-    return {file: path for file, path in paths.items() if path is not None}, missing
+    return paths, {file: _ABSENT for file in files if file not in paths}
 
 
 class _Kept:

@@ -205,6 +205,11 @@ def without(plan: Plan, missing: frozenset[str]) -> Plan:
         for call in part.calls
         if not missing.intersection(call.needs) or not is_optional(plan, call)
     ]
+    searched = plan.task.by_sample if plan.config.slice_search is not None else None
+    if searched is not None and searched not in {call.metric.name for call in kept}:
+        metrics = {metric.name: metric for metric in plan.task.metrics}
+        lesser = _of_samples(metrics[searched], plan.task, kept)
+        kept += () if missing.intersection(lesser.needs) else (lesser,)
     return replace(plan, wings=_wings(plan.task, kept, plan.config))
 
 

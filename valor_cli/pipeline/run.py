@@ -75,8 +75,7 @@ def _load(plan: Plan, limit: int | None) -> tuple[Plan, Loaded[Any], list[Slice]
     """The data; and the plan without default metrics whose inputs are missing."""
     config = plan.config
     loaded = plan.task.load(config.data, config.options, selection_of(plan, limit))
-    if loaded.missing_columns:
-        plan, loaded = _served(plan, loaded)
+    plan, loaded = _served(plan, loaded)
     return plan, loaded, _checked(plan, loaded)
 
 
@@ -105,7 +104,8 @@ def _read(
 
         with suppress(UnsplittableError):
             found = streamed(plan, selection_of(plan, limit), pool, progress, size)
-            return plan, found.loaded, _checked(plan, found.loaded), found.evidence
+            plan, loaded = _served(plan, found.loaded)
+            return plan, loaded, _checked(plan, loaded), found.evidence
     plan, loaded, slices = _load(plan, limit)
     return plan, loaded, slices, {}
 
@@ -116,7 +116,10 @@ def _served(plan: Plan, loaded: Loaded[Any]) -> tuple[Plan, Loaded[Any]]:
     Raises:
         ConfigError: No metric is left.
     """
-    served = without(plan, loaded.missing_columns)
+    missing = loaded.missing_columns.union(loaded.unfit)
+    if not missing:
+        return plan, loaded
+    served = without(plan, missing)
     kept = {call.metric.name for part in served.wings for call in part.calls}
     out = [call.metric.name for part in plan.wings for call in part.calls]
     left_out = [name for name in out if name not in kept]
@@ -127,8 +130,10 @@ def _served(plan: Plan, loaded: Loaded[Any]) -> tuple[Plan, Loaded[Any]]:
         message = f"the data has no {words}, which every default metric needs"
         problem = Problem(plan.config.place("data"), message)
         raise ConfigError(problem, hint="name the columns with `columns:`, or list `metrics:`")
-    told = f"the data has no {words}; left out of the default metrics: {', '.join(left_out)}"
-    return served, replace(loaded, warnings=[*loaded.warnings, told])
+    reasons = [f"the data has no {words}"] if words else []
+    reasons += filter(None, loaded.unfit.values())
+    told = [f"{'; '.join(reasons)}; left out of the default metrics: {', '.join(left_out)}"]
+    return served, replace(loaded, warnings=[*loaded.warnings, *(told if reasons else ())])
 
 
 def selection_of(plan: Plan, limit: int | None) -> Selection:

@@ -21,7 +21,7 @@ from valor_cli.data.partition.shards import combined_error, pieces_error
 from valor_cli.errors import DataError
 from valor_cli.metric import Call, Loaded, Selection, Stream, Survey, Wing
 from valor_cli.pipeline.executor.executor import Kept, Progress, Workers
-from valor_cli.pipeline.plan import Plan, WingPlan
+from valor_cli.pipeline.plan import Plan, WingPlan, without
 from valor_cli.pipeline.ranged_dataset import RangedDataset
 from valor_cli.results import InputFile
 
@@ -66,7 +66,7 @@ class Merging:
 
 
 class Streamed(NamedTuple):
-    """The loaded data, and the evidence by model and wing."""
+    """The loaded data, and the evidence by model and wing, of what of a plan the data allows."""
 
     loaded: Loaded[Any]
     evidence: Mapping[tuple[str, int], Any]
@@ -132,6 +132,7 @@ def streamed(
             told = _read(stream, pieces, kept, pool, progress, skips=skips)
             with _unsplittable_if_faulty():
                 found = stream.survey(config.data, config.options, selection, pieces, told)
+            plan = without(plan, frozenset(found.unfit))
             made = _made(plan, stream, found, kept, pool, progress)
         finally:
             for one in kept:
@@ -139,7 +140,7 @@ def streamed(
         if made.loaded.missing_columns:
             raise UnsplittableError
         files = [_digested(one, digests) for one in made.loaded.files]
-    return made._replace(loaded=replace(made.loaded, files=files))
+    return made._replace(loaded=replace(made.loaded, files=files, unfit=found.unfit))
 
 
 @contextmanager

@@ -52,9 +52,9 @@ def test_nothing_outside_the_folder_is_found_or_read(folder: Path) -> None:
     inside = ImageFolder(str(folder / "val"))
     # A folder in the name leads nowhere: what bears that name inside is found.
     assert inside.find("../a.jpg") == "a.png"
-    assert inside.path("../a.jpg") == str(folder / "val" / "a.png")
-    assert inside.find("../c.jpg") is inside.path("../c.jpg") is None
-    assert inside.path(str(folder / "c.jpg")) is None
+    asked = ["../a.jpg", "../c.jpg", str(folder / "c.jpg")]
+    assert inside.paths(asked) == {"../a.jpg": str(folder / "val" / "a.png")}
+    assert [inside.find(one) for one in asked[1:]] == [None, None]
     assert inside.size("../a.jpg") == (None, None)
 
 
@@ -257,3 +257,42 @@ def test_large_maps_shrink_and_small_ones_do_not() -> None:
     # The middle one of every three.
     long = np.arange(3 * LONGEST_SIDE).reshape(1, -1)
     assert shrunk(long).tolist() == [list(range(1, 3 * LONGEST_SIDE, 3))]
+
+
+CITIES = ["frankfurt_000000_000294", "frankfurt_000000_000576", "lindau_000001_000019"]
+SHARED_WORDS = [
+    (CITIES, [f"{one}_leftImg8bit" for one in CITIES], "", "_leftImg8bit"),
+    (
+        [f"{one}_gtFine_labelIds" for one in CITIES],
+        [f"{one}_leftImg8bit" for one in CITIES],
+        "_gtFine_labelIds",
+        "_leftImg8bit",
+    ),
+]
+
+
+@pytest.mark.parametrize(("names", "files", "ours", "theirs"), SHARED_WORDS)
+def test_images_are_found_without_words_that_all_share(
+    folder: Path, names: list[str], files: list[str], ours: str, theirs: str
+) -> None:
+    own = folder / "leftImg8bit"
+    # More images than are asked for, as of a whole data set.
+    for file in [*files, f"munster_000000_000019{theirs}"]:
+        city = own / file.split("_")[0]
+        city.mkdir(parents=True, exist_ok=True)
+        (city / f"{file}.png").touch()
+    found = ImageFolder(str(own)).paths([f"city/{name}" for name in names])
+    assert {name: Path(path).name for name, path in found.items()} == {
+        f"city/{name}": f"{name.removesuffix(ours)}{theirs}.png" for name in names
+    }
+
+
+def test_images_with_equal_names_or_none_alike_are_not_paired(folder: Path) -> None:
+    own = folder / "photos"
+    for name in ("one/a_photo", "two/a_photo", "one/b_photo", "two/b_photo"):
+        path = own / f"{name}.png"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    assert ImageFolder(str(own)).paths(["a", "b"]) == {}
+    assert ImageFolder(str(own)).paths(["x", "y", "z"]) == {}
+    assert ImageFolder(str(own)).paths([]) == {}

@@ -260,6 +260,25 @@ def test_objects_of_typed_columns(changed: dict[str, Any], ids: list[str], label
     assert found.shapes.box.tolist() == [[1.0, 1.0, 1.0, 1.0]] * 2
 
 
+SEVERAL = [("crowd", [True]), ("crowd", {"a": 1}), ("area", [4.0]), ("id", [7]), ("label", ["cat"])]
+
+
+@pytest.mark.parametrize(("name", "value"), SEVERAL)
+@pytest.mark.parametrize("form", ["parquet", "jsonl"])
+def test_a_value_of_an_object_is_a_single_one(name: str, value: Any, form: str) -> None:
+    said = {"image_id": "i", "label": "cat", "x": 1, "y": 1, "width": 2, "height": 2} | {
+        name: value
+    }
+    path, place = f"gt.{form}", "gt.jsonl:1" if form == "jsonl" else "gt.parquet: row 1"
+    if form == "jsonl":
+        write(path, said)
+    else:
+        pq.write_table(pa.Table.from_pylist([said]), path)
+    kind = "a list" if isinstance(value, list) else "an object"
+    found = error(path, "ground_truth").split("\n")[0]
+    assert found == f"{place}: {name}: expected a single value, found {kind}"
+
+
 def test_an_object_of_typed_columns_without_a_label() -> None:
     sides = {name: [1.0, 1.0] for name in ("x", "y", "width", "height")}
     table = pa.table({"image_id": ["a", "b"], "label": ["cat", None], **sides})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from PIL import Image
 
 from valor_cli.errors import ConfigError, DataError, UnknownNameError
 from valor_cli.pipeline.inference import infer
+from valor_cli.pipeline.inference.seen import look_at
 from valor_cli.pipeline.inference.yaml_text import yaml_text
 
 BOX = "image_id,label,x,y,width,height"
@@ -247,3 +249,20 @@ def test_what_cannot_be_told(paths: str, message: str) -> None:
     with pytest.raises(DataError if lacking else ConfigError) as caught:
         infer(paths.split())
     assert message in str(caught.value)
+
+
+def test_a_folder_is_walked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for split in ("a", "b"):
+        (tmp_path / "labels" / split).mkdir(parents=True)
+        (tmp_path / "labels" / split / f"{split}.txt").write_text("0 0.5 0.5 0.2 0.2\n")
+    walks: list[str] = []
+    walk = os.walk
+
+    def counted(top: str, **how: Any) -> Any:
+        walks.append(top)
+        return walk(top, **how)
+
+    monkeypatch.setattr(os, "walk", counted)
+    folder = str(tmp_path / "labels")
+    assert look_at(folder).format == "YOLO"
+    assert walks == [folder]

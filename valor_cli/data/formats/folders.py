@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from valor_cli.data.shapes.objects.object_file import Role
 from valor_cli.data.source.files import TextSource
@@ -72,6 +72,11 @@ def files_under(folder: str, endings: str | tuple[str, ...]) -> list[str]:
             if name.lower().endswith(endings) and not name.startswith("."):
                 found.append(os.path.normpath(os.path.join(inside, name)))
     return sorted(found)
+
+
+def ending_in(files: Iterable[str], ending: str) -> list[str]:
+    """Those of some files that have a suffix, as `files_under` finds them."""
+    return [name for name in files if name.lower().endswith(ending)]
 
 
 def without_extension(name: str) -> str:

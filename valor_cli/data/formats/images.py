@@ -236,6 +236,27 @@ class ImageFolder:
         base = os.path.basename(path)
         return self._by_name.get(base) or self._by_name.get(os.path.splitext(base)[0])
 
+    def paths(self, names: Collection[str]) -> dict[str, str]:
+        """The path of the file of each name that has one: as of `find`, or else by shared words.
+
+        Where it finds none of them, names and files are compared without the words that all of a
+        side begin and end with: Cityscapes' `…_leftImg8bit.png` are the images of `…_gtFine`.
+        """
+        found = {name: file for name in names if (file := self.find(name)) is not None}
+        found = found or self._by_shared_words(names)
+        return {name: os.path.join(self.folder, file) for name, file in found.items()}
+
+    def _by_shared_words(self, names: Collection[str]) -> dict[str, str]:
+        # Most images have the name of their sample.
+        from valor_cli.data.shared_words import ways_to_pair
+
+        by_stem = {_stem(name): name for name in names}
+        files = {_stem(name): file for name, file in self._by_name.items() if file is not None}
+        ways = ways_to_pair(by_stem, files)
+        if len(ways) != 1 or len(by_stem) < len(names):
+            return {}
+        return {by_stem[stem]: files[other] for stem, other in ways[0][1].items()}
+
     def frame(self, name: str) -> tuple[int, int] | None:
         """Height and width of the file that `find` finds; None if there is none.
 
@@ -244,11 +265,6 @@ class ImageFolder:
         """
         file = self.find(name)
         return None if file is None else image_size(os.path.join(self.folder, file))
-
-    def path(self, name: str) -> str | None:
-        """The path of the file that `find` finds; None if there is none."""
-        file = self.find(name)
-        return None if file is None else os.path.join(self.folder, file)
 
     def size(self, name: str) -> tuple[int | None, int | None]:
         """Width and height of a file from `find`, turned as it is shown; None if unreadable."""
@@ -259,6 +275,11 @@ class ImageFolder:
                 turned = image.format != "TIFF" and image.getexif().get(_ORIENTATION) in _TURNED
                 return image.size[::-1] if turned else image.size
         return None, None
+
+
+def _stem(name: str) -> str:
+    """The last part of a name, without extension."""
+    return os.path.splitext(os.path.basename(name))[0]
 
 
 def small_copies(

@@ -87,7 +87,7 @@ def read_manifest(
     stop_on([problems])
     found: dict[str, list[Any]] = {}
     if role == "ground_truth":
-        found = metadata_of([record for _, record in rows], metadata, path, lines)
+        found = metadata_of([record for _, record in rows], metadata, path, lines, place=file.place)
     return LabelMaps(
         path,
         _folder(path, [one.path for one in maps.values()]),
@@ -114,7 +114,8 @@ def _samples(
             column = names["sample_id"]
             sample = _sample(record, names, path)
             if sample in lines:
-                raise ValueError(f"duplicate sample '{sample}', first on line {lines[sample]}")
+                first = problems.row(lines[sample])
+                raise ValueError(f"duplicate sample '{sample}', first on {first}")
         except ValueError as error:
             problems.add(line, column, str(error))
         else:

@@ -94,7 +94,7 @@ def read_image_rows(file: RowFile, role: Role, reading: Reading) -> ObjectFile:
         Piece(columns, found.shapes),
         images,
         reading.invalid,
-        lambda: metadata_of(records, names, file.path, images.lines, rows.keys),
+        lambda: metadata_of(records, names, file.path, images.lines, rows.keys, file.place),
         masks=rows.geometry.input_files(),
     )
 

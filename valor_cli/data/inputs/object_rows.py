@@ -118,6 +118,13 @@ class _Rows(ObjectReader):
     def row(self, record: Any, line: int, rows: ObjectRows) -> None:
         """Read a row that is wrong or unusual."""
         columns, before = self._columns, self.problems.total
+        values = {name: value_at(record, way) for name, way in columns.ways.items()}
+        several = {name: one for name, one in values.items() if isinstance(one, list | dict)}
+        if several:
+            self.found += 1
+            for name, one in several.items():
+                self._note(line, name, f"expected a single value, found {describe(one)}")
+            return
         cells = {name: cell_of(record, way) for name, way in columns.ways.items()}
         sides = (cells[name].strip() for name in columns.sides)
         if cells["image_id"] and not cells["label"] and not any(sides):
@@ -134,7 +141,7 @@ class _Rows(ObjectReader):
             score = self._number(cells, "score", line)
         crowd = False
         if said := cells.get("crowd", "").strip():
-            value = value_at(record, columns.ways["crowd"])
+            value = values["crowd"]
             # The numbers of a typed column are 1.0 where others of it are null.
             flag = int(value) if isinstance(value, float) and value in (0, 1) else said
             value = CROWD.get(said.casefold(), flag)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from valor_cli.data.batch import RowFile
 from valor_cli.data.column_names import check_mapped, number_in
-from valor_cli.data.formats.folders import is_folder, text_of
+from valor_cli.data.formats.folders import ending_in, files_under, is_folder, text_of
 from valor_cli.data.formats.label_studio import MARKS
 from valor_cli.data.formats.tables import EXTENSIONS as TABLE_EXTENSIONS
 from valor_cli.data.formats.tables import FORMATS as TABLES
@@ -175,14 +175,18 @@ def open_object_rows(
     return file, list(names) if flat else None
 
 
-def format_of(path: str) -> str:
+def format_of(path: str, files: Sequence[str] | None = None) -> str:
     """Detect the format of an input by its extension, then by its content.
+
+    Args:
+        path: The input.
+        files: All files under it, if it is a folder and they are known (`files_under`).
 
     Raises:
         DataError: It cannot be detected, or the input cannot be read.
     """
     if path != STDIN and is_folder(path):
-        return _folder_format(path)
+        return _folder_format(path, files_under(path, "") if files is None else files)
     found = _EXTENSIONS.get(extension_of(path)) or _content_format(path)
     head = b""
     if found in ("csv", "coco"):
@@ -201,16 +205,15 @@ def format_of(path: str) -> str:
     return _xml_format(path) if found == "voc" else found
 
 
-def _folder_format(path: str) -> str:
+def _folder_format(path: str, files: Sequence[str]) -> str:
     from valor_cli.data.formats.class_names import NAMES_FILES
     from valor_cli.data.formats.dota import is_result
-    from valor_cli.data.formats.folders import files_under
     from valor_cli.data.formats.yolo_dataset import dataset_file
 
     if dataset_file(path) is not None:
         return "yolo"
-    labels = [one for one in files_under(path, ".txt") if os.path.basename(one) not in NAMES_FILES]
-    annotations = files_under(path, ".xml")
+    texts, annotations, documents = (ending_in(files, one) for one in (".txt", ".xml", ".json"))
+    labels = [one for one in texts if os.path.basename(one) not in NAMES_FILES]
     if labels and annotations:
         message = "this folder holds both .txt and .xml files: are they yolo or voc?"
     elif labels:
@@ -219,9 +222,7 @@ def _folder_format(path: str) -> str:
         return _text_format(os.path.join(path, one) for one in labels[:_FILES_LOOKED_AT])
     elif annotations:
         return _xml_format(os.path.join(path, annotations[0]))
-    elif (documents := files_under(path, ".json")) and b'"shapes"' in head_of(
-        os.path.join(path, documents[0])
-    ):
+    elif documents and b'"shapes"' in head_of(os.path.join(path, documents[0])):
         return "labelme"
     elif is_table_folder(path):
         return "parquet"

@@ -131,8 +131,9 @@ def open_sample_rows(path: str, reading: SampleReading, format: str) -> RowFile:
             raise _no_texts(path)
         return rows
 
-    file = open_rows(path, format, known, rows_of)
-    if format == "jsonl" and is_log(path):
+    log = format == "jsonl" and is_log(path)
+    file = open_rows(path, format, known, None if log else rows_of)
+    if log:
         file = _joined_lines(file)
     if file.form != "json":
         if problems := duplicate_columns(file.names, file.head):

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterator
-from itertools import product
-from typing import Final, NamedTuple
+from typing import Final
 
 from valor_cli.data.column_names import some_of
 from valor_cli.data.shapes.label_maps import LabelMap, LabelMaps
+from valor_cli.data.shared_words import NO_WORDS, Words, ways_to_pair
 from valor_cli.errors import DataError, Problem, printable
 
 _MANIFEST: Final = (
@@ -19,8 +17,6 @@ _SAME_NAMES: Final = (
     f"alike (street_1_mask.png, street_2_mask.png; street_1_pred.png, street_2_pred.png), or "
     f"{_MANIFEST}"
 )
-_WORD: Final = re.compile(r"(?P<text>[^\W_]*)[\W_]+")
-"""A word of a name, and what is between it and the next."""
 
 
 def pair_maps(
@@ -51,7 +47,7 @@ def pair_maps(
         pairs = {name: by_image[image] for name, image in truth.images.items() if image in by_image}
     else:
         pairs = {name: name for name in truth.maps if name in found.maps}
-    pairs = pairs or _by_last_parts(truth, found, _NONE, _NONE)
+    pairs = pairs or _by_last_parts(truth, found, NO_WORDS, NO_WORDS)
     if not pairs and (words := _common_words(truth, found)) is not None:
         pairs = _equal_without(truth, found, *words)
         warnings.append(
@@ -81,36 +77,8 @@ def pair_maps(
     return {name: found.maps[other] for name, other in pairs.items()}, warnings
 
 
-class _Words(NamedTuple):
-    """What the last parts of all names of a side begin and end with."""
-
-    begin: str
-    end: str
-
-    def __str__(self) -> str:
-        words = [f"'{printable(one)}'" for one in self if one]
-        return " and ".join(words) or "nothing"
-
-    @property
-    def length(self) -> int:
-        """How much of a name they are."""
-        return len(self.begin) + len(self.end)
-
-    def without(self, last: str) -> str:
-        """The last part of a name without them."""
-        return last[len(self.begin) : len(last) - len(self.end)]
-
-    def out_of(self, name: str) -> str:
-        """A name without them."""
-        folder, slash, last = name.rpartition("/")
-        return f"{folder}{slash}{self.without(last)}"
-
-
-_NONE: Final = _Words("", "")
-
-
 def _by_last_parts(
-    truth: LabelMaps, found: LabelMaps, true_words: _Words, found_words: _Words
+    truth: LabelMaps, found: LabelMaps, true_words: Words, found_words: Words
 ) -> dict[str, str]:
     """Pairs of names whose last parts are equal without some words.
 
@@ -139,40 +107,26 @@ def _by_last_parts(
 
 
 def _equal_without(
-    truth: LabelMaps, found: LabelMaps, true_words: _Words, found_words: _Words
+    truth: LabelMaps, found: LabelMaps, true_words: Words, found_words: Words
 ) -> dict[str, str]:
     """Pairs of names, or else of their last parts, that are equal without some words.
 
     Raises:
         DataError: As `_by_last_parts`.
     """
-    true = {true_words.out_of(name): name for name in truth.maps}
-    predicted = {found_words.out_of(name): name for name in found.maps}
+    true = {_without(name, true_words): name for name in truth.maps}
+    predicted = {_without(name, found_words): name for name in found.maps}
     pairs = {name: predicted[stem] for stem, name in true.items() if stem in predicted}
     return pairs or _by_last_parts(truth, found, true_words, found_words)
 
 
-def _common_words(truth: LabelMaps, found: LabelMaps) -> tuple[_Words, _Words] | None:
+def _common_words(truth: LabelMaps, found: LabelMaps) -> tuple[Words, Words] | None:
     """The shortest words of each side without which most names are equal; None if there are none.
 
     Raises:
         DataError: There are two ways that pair other names.
     """
-    sides = [sorted({_last(name) for name in side.maps}) for side in (truth, found)]
-    stems = [
-        {words: {words.without(name): name for name in names} for words in _words_of(names)}
-        for names in sides
-    ]
-    fewest = min(map(len, sides))
-    best: list[tuple[tuple[_Words, _Words], dict[str, str]]] = []
-    most = fewest // 2 + 1
-    for true, predicted in sorted(product(*stems), key=lambda way: way[0].length + way[1].length):
-        names = stems[1][predicted]
-        pairs = {name: names[stem] for stem, name in stems[0][true].items() if stem in names}
-        if len(pairs) > most:
-            best, most = [], len(pairs)
-        if len(pairs) == most and all(pairs != other for _, other in best):
-            best.append(((true, predicted), pairs))
+    best = ways_to_pair(*({_last(name) for name in side.maps} for side in (truth, found)))
     if len(best) > 1:
         (_, first), (_, second) = best[:2]
         name = min(one for one in first if first[one] != second.get(one))
@@ -183,30 +137,10 @@ def _common_words(truth: LabelMaps, found: LabelMaps) -> tuple[_Words, _Words] |
     return best[0][0] if best else None
 
 
-def _words_of(names: Collection[str]) -> Iterator[_Words]:
-    """The words that all of several names begin and end with, from none to all of them.
-
-    Numbers are not among them: they tell images apart, even if those here share one. Of a single
-    name nothing says which of its words others would have.
-    """
-    begins, ends = _beginnings(names), _beginnings([one[::-1] for one in names])
-    shortest = min(map(len, names))
-    for begin, end in product(begins, ends):
-        if len(begin) + len(end) < shortest:
-            yield _Words(begin, end[::-1])
-
-
-def _beginnings(names: Collection[str]) -> list[str]:
-    """What several names begin with, up to behind each word and to the first number; "" first."""
-    found = [""]
-    if len(names) > 1:
-        low, high = min(names), max(names)
-        same = next((at for at, one in enumerate(low) if one != high[at]), len(low))
-        for word in _WORD.finditer(low[:same]):
-            if word["text"].isdigit():
-                break
-            found.append(low[: word.end()])
-    return found
+def _without(name: str, words: Words) -> str:
+    """A name, the last part of which is without some words."""
+    folder, slash, last = name.rpartition("/")
+    return f"{folder}{slash}{words.without(last)}"
 
 
 def _last(name: str) -> str:

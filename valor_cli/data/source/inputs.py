@@ -109,8 +109,13 @@ def head_of(path: str) -> bytes:
     finally:
         # Not read to the end, so nothing is said of its end here.
         chunks.close()
-        if path == STDIN:
-            sys.stdin.buffer.seek(0)
+        rewind(path)
+
+
+def rewind(path: str) -> None:
+    """Let standard input be read again from its start, once `head_of` has looked into it."""
+    if path == STDIN and isinstance(sys.stdin.buffer, BytesIO):
+        sys.stdin.buffer.seek(0)
 
 
 def _is_read_once(path: str) -> bool:

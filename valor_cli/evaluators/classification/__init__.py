@@ -92,17 +92,12 @@ def _in_pieces() -> Stream[ClassificationDataset]:
 
 
 def _variant(inputs: ClassificationInputs) -> tuple[ClassificationInputs, Task[Any]]:
-    """Whether samples have one label or a set of labels; and scores that are probabilities."""
-    from valor_cli.evaluators.classification.load.recognition import (
-        has_label_lists,
-        has_probabilities,
-    )
+    """Whether samples have one label or a set of labels."""
+    from valor_cli.evaluators.classification.load.recognition import has_label_lists
 
     if inputs.multi_label is None:
         inputs = inputs.model_copy(update={"multi_label": has_label_lists(inputs)})
-    if inputs.multi_label:
-        return inputs, MULTI_LABEL
-    return inputs, PROBABILISTIC if has_probabilities(inputs) else CLASSIFICATION
+    return inputs, MULTI_LABEL if inputs.multi_label else CLASSIFICATION
 
 
 CLASSIFICATION = Task(
@@ -122,6 +117,8 @@ CLASSIFICATION = Task(
         "roc_auc",
         "mean_roc_auc",
         "confusion_matrix",
+        # Where the scores are probabilities.
+        "expected_calibration_error",
     ),
     primary=(
         ("accuracy", "value"),
@@ -142,11 +139,6 @@ CLASSIFICATION = Task(
         )
     },
 )
-
-PROBABILISTIC = replace(
-    CLASSIFICATION, defaults=(*CLASSIFICATION.defaults, "expected_calibration_error")
-)
-"""With a look at calibration, which other scores than probabilities have none of."""
 
 MULTI_LABEL = replace(
     CLASSIFICATION,

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from valor_cli.data.column_names import COLUMNS_HINT, listed, quoted
 from valor_cli.data.schema import dotted
-from valor_cli.data.shapes.samples.columns import SampleRow
+from valor_cli.data.shapes.samples.columns import SampleColumns, SampleRow
 from valor_cli.data.shapes.samples.sample_file import SampleFile
 from valor_cli.data.shapes.samples.schema import COLUMNS, SCHEMA, other_names
 from valor_cli.errors import DataError, Problem, did_you_mean, printable
 from valor_cli.evaluators.id_mismatch import SHOWN, Ids, few_matches_warning
-from valor_cli.evaluators.text_generation.inputs import TRUTH
 from valor_cli.results import Scalar
+
+Ints = NDArray[np.int64]
 
 OF_SAMPLES = ("user_input", "references", "condition", "categories", "group", "perturbed_from")
 """The columns that say what a sample is, and not what a model made of it."""
@@ -69,27 +74,51 @@ def completed(
 
     Args:
         by_id: By model, its rows by their samples. Models lend each other what they say of the same
-            question; a file of the ground truth, if there is one, all that it says, and models
-            nothing.
+            question.
         order: All samples.
         missing: By model, what it does not say of samples.
         unlent: Positions of metadata that models do not lend each other.
     """
     whole = {}
-    truth = by_id.get(TRUTH)
-    lenders = by_id.values() if truth is None else (truth,)
     for model, lacks in missing.items():
         rows = by_id[model]
         own = dict(rows)
         for one in order if any(lacks) else [one for one in order if one not in rows]:
-            said = [other[one] for other in lenders if one in other]
-            if truth is None and one in rows:
+            said = [other[one] for other in by_id.values() if one in other]
+            if one in rows:
                 said = [other for other in said if not _other_input(other, rows[one])]
             own[one] = (
                 lacks.completed(rows[one], said) if one in rows else _empty(_said(said), unlent)
             )
         whole[model] = [own[one] for one in order]
     return whole
+
+
+def with_ground_truth(
+    own: SampleColumns,
+    at: Ints,
+    truth: SampleColumns,
+    lacks: MissingColumns,
+    unlent: Container[int],
+) -> SampleColumns:
+    """A model's row for each sample, completed with what the ground truth says of it.
+
+    Args:
+        own: The rows of the model.
+        at: (samples,) which of them is of each sample; -1 for none.
+        truth: The row of the ground truth of each sample.
+        lacks: What the model does not say of samples.
+        unlent: Positions of metadata that say something of answers.
+    """
+    answered, silent = np.flatnonzero(at >= 0), np.flatnonzero(at < 0)
+    rows = lacks.lent(own.take(at[answered]), truth.take(answered))
+    if len(silent):
+        said = truth.take(silent)
+        said = said.only({*said.texts, *said.lists, "metadata"}.difference(OF_ANSWERS))
+        metadata = [_not_of_answers(one, unlent) for one in said.metadata or ()]
+        rows = SampleColumns.joined([rows, replace(said, metadata=metadata or None)])
+        rows = rows.take(np.argsort(np.concatenate([answered, silent])))
+    return rows.filled()
 
 
 def filled_in_warnings(
@@ -195,6 +224,18 @@ class MissingColumns(NamedTuple):
         values = {name: common.of(name) for name in self.columns}
         return row.saying(**values)._replace(metadata=tuple(own))
 
+    def lent(self, rows: SampleColumns, truth: SampleColumns) -> SampleColumns:
+        """Rows completed with what rows of the ground truth say of the same samples."""
+        texts = {name: truth.texts[name] for name in self.columns if name in truth.texts}
+        lists = {name: truth.lists[name] for name in self.columns if name in truth.lists}
+        metadata = rows.metadata
+        if self.metadata and rows.metadata and truth.metadata:
+            metadata = [
+                tuple(right[at] if at in self.metadata else one for at, one in enumerate(own))
+                for own, right in zip(rows.metadata, truth.metadata, strict=True)
+            ]
+        return replace(rows, texts=rows.texts | texts, lists=rows.lists | lists, metadata=metadata)
+
 
 def missing_columns(
     said: Mapping[str, ModelColumns],
@@ -252,9 +293,16 @@ def _other_references(one: SampleRow, other: SampleRow) -> bool:
 
 def _empty(common: SampleRow, unlent: Container[int]) -> SampleRow:
     """The row of a model that did not answer; metadata at `unlent` speak of others' answers."""
-    kept = tuple(None if at in unlent else one for at, one in enumerate(common.metadata))
     values = {name: one for name, one in common.values.items() if name not in OF_ANSWERS}
-    return common._replace(values=values, metadata=kept)
+    return common._replace(values=values, metadata=_not_of_answers(common.metadata, unlent))
+
+
+def _not_of_answers(metadata: tuple[Scalar, ...], unlent: Container[int]) -> tuple[Scalar, ...]:
+    return tuple(None if at in unlent else one for at, one in enumerate(metadata))
+
+
+COMPARED = ("user_input", "references")
+"""The columns of which models should say the same."""
 
 
 class Difference(NamedTuple):
@@ -277,7 +325,7 @@ def differing(by_id: Mapping[str, Mapping[str, SampleRow]]) -> Iterator[Differen
     Args:
         by_id: By model, its rows by their samples.
     """
-    for name, differ in (("user_input", _other_input), ("references", _other_references)):
+    for name, differ in zip(COMPARED, (_other_input, _other_references), strict=True):
         first: dict[str, SampleRow] = {}
         other: set[str] = set()
         for model, rows in enumerate(by_id.values()):

@@ -27,8 +27,9 @@ from valor_cli.evaluators.text_generation.candidates import (
     links_of,
     selected,
 )
-from valor_cli.evaluators.text_generation.inputs import TextInputs
+from valor_cli.evaluators.text_generation.inputs import TRUTH, TextInputs
 from valor_cli.evaluators.text_generation.joining import (
+    COMPARED,
     ModelColumns,
     check_needs,
     completed,
@@ -36,6 +37,7 @@ from valor_cli.evaluators.text_generation.joining import (
     differing,
     filled_in_warnings,
     unlent_of,
+    with_ground_truth,
 )
 from valor_cli.evaluators.text_generation.range_context import (
     Pick,
@@ -250,31 +252,67 @@ def _shared_rows(
     ground: RangeContext, span: Span, pieces: Mapping[int, SampleColumns]
 ) -> _SharedRows:
     """The rows of all models in a range, one of each for every sample."""
-    by_id: dict[str, dict[str, SampleRow]] = {}
+    columns: dict[str, SampleColumns] = {}
+    row_of: dict[str, dict[str, int]] = {}
     place: dict[str, int] = {}
     for model in ground.sources:
-        own: list[tuple[int, SampleRow]] = []
-        for pick in (one for one in span.picks if one.model == model):
-            rows = _picked(ground, pick, pieces[pick.piece])
-            own += zip(pick.every_place.tolist(), rows, strict=True)
-        own.sort(key=lambda one: one[0])
-        by_id[model] = {str(row.of("sample_id")): row for _, row in own}
-        for at, row in own:
-            if place.setdefault(str(row.of("sample_id")), at) != at:
-                raise ValueError(f"the sample {row.of('sample_id')!r} has two places")
+        rows, places = _rows(ground, span, model, pieces)
+        if (np.diff(places) < 0).any():
+            ascending = np.argsort(places, kind="stable")
+            rows, places = rows.take(ascending), places[ascending]
+        ids = [str(one) for one in rows.text("sample_id")]
+        columns[model] = rows
+        row_of[model] = {one: at for at, one in enumerate(ids)}
+        for one, at in zip(ids, places.tolist(), strict=True):
+            if place.setdefault(one, at) != at:
+                raise ValueError(f"the sample {one!r} has two places")
     order = sorted(place, key=place.__getitem__)
     unlent = unlent_of(ground.columns, ground.selection.of_answers)
-    whole = completed(by_id, order, ground.missing or {}, unlent)
-    places = np.array([place[one] for one in order], np.int64)
+    missing = ground.missing or {}
+    if (truth := columns.get(TRUTH)) is None:
+        by_id = {model: _by_id(own) for model, own in columns.items()}
+        filled = completed(by_id, order, missing, unlent)
+        whole = {model: SampleColumns.of(rows) for model, rows in filled.items()}
+    else:
+        by_id = _to_compare(columns)
+        at_of = {
+            model: np.array([own.get(one, -1) for one in order], np.int64)
+            for model, own in row_of.items()
+        }
+        if (at_of[TRUTH] < 0).any():
+            raise ValueError("a sample is not in the ground truth")
+        right = truth.take(at_of[TRUTH])
+        whole = {
+            model: with_ground_truth(columns[model], at_of[model], right, lacks, unlent)
+            for model, lacks in missing.items()
+        }
     found: dict[str, list[RangeDifference]] = {}
-    for one in differing(by_id):
-        where = RangeDifference(one.model, one.row.file, one.row.line, str(one.row.of("sample_id")))
-        found.setdefault(one.name, []).append(where)
+    for other in differing(by_id):
+        row = other.row
+        where = RangeDifference(other.model, row.file, row.line, str(row.of("sample_id")))
+        found.setdefault(other.name, []).append(where)
+    places = np.array([place[one] for one in order], np.int64)
     return _SharedRows(
-        {model: (SampleColumns.of(rows), places) for model, rows in whole.items()},
+        {model: (rows, places) for model, rows in whole.items()},
         {name: (len(some), nsmallest(SHOWN, some)) for name, some in found.items()},
-        {model: frozenset(order).difference(own) for model, own in by_id.items()},
+        {model: frozenset(order).difference(own) for model, own in row_of.items()},
     )
+
+
+def _by_id(rows: SampleColumns) -> dict[str, SampleRow]:
+    """Rows by their samples."""
+    return {str(row.of("sample_id")): row for row in rows}
+
+
+def _to_compare(columns: Mapping[str, SampleColumns]) -> dict[str, dict[str, SampleRow]]:
+    """By model, what several of them say and should say alike; nothing where there is none."""
+    names = [
+        name
+        for name in COMPARED
+        if sum(name in own.texts or name in own.lists for own in columns.values()) > 1
+    ]
+    kept = ("sample_id", *names)
+    return {model: _by_id(own.only(kept)) if names else {} for model, own in columns.items()}
 
 
 def _chosen(

@@ -16,7 +16,7 @@ from msgspec import Struct
 from valor_cli.data.batch import ColumnType, RowFile
 from valor_cli.data.formats.class_names import NAMES_FILES
 from valor_cli.data.formats.dota import is_result
-from valor_cli.data.formats.folders import files_under, is_folder, text_of
+from valor_cli.data.formats.folders import ending_in, files_under, is_folder, text_of
 from valor_cli.data.formats.images import ENDINGS
 from valor_cli.data.formats.manifest import MANIFEST
 from valor_cli.data.formats.tables import format_of as format_of_rows
@@ -29,9 +29,11 @@ from valor_cli.data.shapes.objects.names import spelled
 from valor_cli.data.shapes.samples.logs import is_log, rows_of_document
 from valor_cli.data.shapes.samples.other_tools import one_shape
 from valor_cli.data.shapes.samples.schema import SCHEMA as TEXTS
+from valor_cli.data.shapes.samples.squad import first_squad_rows
 from valor_cli.data.shapes.scores.schema import SCHEMA as SCORES
 from valor_cli.data.source.files import TextSource
-from valor_cli.data.source.inputs import expanded_tables, extension_of, head_of
+from valor_cli.data.source.inputs import expanded_tables, extension_of, head_of, rewind
+from valor_cli.data.value_rows import ValueFile
 from valor_cli.errors import DataError
 from valor_cli.paths import is_url
 
@@ -153,42 +155,42 @@ def _annotated(path: str, format: str, basis: str, outline: Outline, *, scored: 
 
 def _folder(path: str, folder: str, wanted: Shape | None) -> Seen:
     """A folder of label files, of annotations, or of label maps."""
-    if wanted in (None, "label_maps") and (form := _form_of_maps(folder, wanted)):
+    files = files_under(folder, "")
+    if wanted in (None, "label_maps") and (form := _form_of_maps(folder, files, wanted)):
         basis = "folder of masks for each label" if form == "masks" else "folder of PNGs"
         written = "" if form == "png" else form
         shown = FORMATS.get(form, "PNG")
         return Seen(path, "label_maps", "ground_truth", shown, basis, written=written)
     is_dataset = dataset_file(path) is not None
-    found = "yolo" if is_dataset else format_of_objects(folder)
+    found = "yolo" if is_dataset else format_of_objects(folder, files)
     if found in ("voc", "cvat"):
-        return _xml(path, os.path.join(folder, files_under(folder, ".xml")[0]), found)
+        return _xml(path, os.path.join(folder, ending_in(files, ".xml")[0]), found)
+    texts = ending_in(files, ".txt")
     if found == "yolo":
-        lengths = _lengths(folder)
+        lengths = _lengths(folder, texts)
         # A class, a box or corners in pairs, and a score.
         scored = any(length % 2 == 0 for length in lengths)
         outlined = any(length > _BOX_AND_SCORE for length in lengths)
         basis = "data.yaml" if is_dataset else ".txt files"
         return _annotated(path, found, basis, "outline" if outlined else "box", scored=scored)
-    scored = found == "dota" and all(
-        map(is_result, map(os.path.basename, files_under(folder, ".txt")))
-    )
-    scored |= found == "kitti" and max(_lengths(folder), default=0) > _KITTI
+    scored = found == "dota" and all(map(is_result, map(os.path.basename, texts)))
+    scored |= found == "kitti" and max(_lengths(folder, texts), default=0) > _KITTI
     outline: Outline = "outline" if found == "labelme" else "box"
     return _annotated(path, found, f"{_FILES[found]} files", outline, scored=scored)
 
 
-def _form_of_maps(folder: str, wanted: Shape | None) -> str:
+def _form_of_maps(folder: str, files: Sequence[str], wanted: Shape | None) -> str:
     """Whether a folder has label maps, "png" or of `CITYSCAPES`, or "masks" of each label."""
     # Most runs read no label maps.
     from valor_cli.data.formats.cityscapes import encoding_of_truth
 
     if is_url(folder):
-        maps = files_under(folder, ".png")
+        maps = ending_in(files, ".png")
         return encoding_of_truth(maps) or ("png" if wanted is not None or maps else "")
     inside = [one for one in os.scandir(folder) if not one.name.startswith(".")]
     endings = {os.path.splitext(one.name)[1].lower() for one in inside if one.is_file()}
     told = ".png" in endings or not endings
-    if told and (encoding := encoding_of_truth(files_under(folder, ".png"))) is not None:
+    if told and (encoding := encoding_of_truth(ending_in(files, ".png"))) is not None:
         return encoding
     if ".png" in endings and (wanted is not None or endings.isdisjoint((".txt", ".xml"))):
         return "png"
@@ -228,10 +230,10 @@ def _xml(path: str, file: str, format: str) -> Seen:  # noqa: A002
     return _annotated(path, format, "XML", outline, scored=scored)
 
 
-def _lengths(folder: str) -> set[int]:
+def _lengths(folder: str, texts: Sequence[str]) -> set[int]:
     """How many numbers the lines of label files have."""
     found: set[int] = set()
-    names = (one for one in files_under(folder, ".txt") if os.path.basename(one) not in NAMES_FILES)
+    names = (one for one in texts if os.path.basename(one) not in NAMES_FILES)
     for name in islice(names, _LABEL_FILES):
         with suppress(DataError):
             lines = text_of(os.path.join(folder, name))[0].splitlines()
@@ -304,8 +306,14 @@ def _rows(path: str, file: str, wanted: Shape | None) -> Seen:
     def known(names: Sequence[str]) -> int:
         return max(len(one.layout(names, {})) for one in schemas)
 
-    opened = open_rows(file, written, known, partial(rows_of_document, known=known))
+    questions = first_squad_rows(head_of(file)) if written == "json" else None
+    opened = (
+        open_rows(file, written, known, partial(rows_of_document, known=known))
+        if questions is None
+        else ValueFile(file, questions.rows, "", "")
+    )
     rows: list[Mapping[str, Any]] = list(islice(opened.first_rows(), _ROWS))
+    rewind(file)
     if opened.form == "typed":
         rows = [{name: _of_type(opened.types[name]) for name in opened.names}]
     names = list(opened.names) or list(dict.fromkeys(key for row in rows for key in row))

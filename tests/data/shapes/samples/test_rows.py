@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -19,6 +20,7 @@ from valor_cli.data.shapes.samples.parse import SampleParser
 from valor_cli.data.shapes.samples.sample_file import SampleFile, SampleReading
 from valor_cli.data.shapes.samples.values import RowCheck
 from valor_cli.data.table import LINE, Problems
+from valor_cli.errors import DataError
 from valor_cli.kernels import engine
 
 pytestmark = pytest.mark.usefixtures("in_a_folder")
@@ -77,6 +79,28 @@ NAMES = (
 RECORDS = st.lists(
     st.dictionaries(st.sampled_from(NAMES), JSON, max_size=8), min_size=1, max_size=4
 )
+
+
+ONE_MISTAKE = [
+    # A column without a name, as pandas writes its index, is no field of any kind.
+    ("a.csv", ",id,response,duration_s\nr1,a,x,soon\nr2,b,x,1\n", (), "a.csv:2: duration_s: "),
+    (
+        "a.jsonl",
+        '{"id": "a", "response": "x", "": "r1", "cost_usd": []}',
+        (),
+        "a.jsonl:1: cost_usd: ",
+    ),
+    # A field that is read as metadata too.
+    ("a.jsonl", '{"id": "a", "response": "x", "group": [1]}', ("group",), "a.jsonl:1: group: "),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "metadata", "place"), ONE_MISTAKE)
+def test_a_mistake_is_one_fault(name: str, text: str, metadata: Sequence[str], place: str) -> None:
+    with pytest.raises(DataError) as caught:
+        read(text, name, metadata=metadata)
+    (problem,) = caught.value.problems
+    assert str(problem).startswith(place)
 
 
 @given(RECORDS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from valor_cli.data.batch import Found
 from valor_cli.data.json_records import parsed
 from valor_cli.data.shapes.samples.schema import SCHEMA
-from valor_cli.data.shapes.samples.squad import answers_by_id, squad_rows
+from valor_cli.data.shapes.samples.squad import answers_by_id, first_squad_rows, squad_rows
 
 
 def known(names: Any) -> int:
@@ -95,3 +96,29 @@ def test_answers_by_id(text: bytes, ids: list[str] | None) -> None:
     answers = parsed(text)
     rows = ids and [{"sample_id": one, "response": answers[one]} for one in ids]
     assert answers_by_id(answers, known) == (rows and Found("entry ", rows))
+
+
+def test_an_object_of_many_answers_is_no_row_whatever_its_keys() -> None:
+    answers = {"question": "Who?", "answer": "cat"} | {f"q{at}": "dog" for at in range(1000)}
+    found = answers_by_id(answers, known)
+    assert found is not None
+    assert len(found.rows) == 1002
+
+
+@pytest.mark.parametrize("cut", [0, 1, 40, 5000])
+def test_the_first_questions_are_found_in_a_head(cut: int) -> None:
+    asked = [question(texts('a {[ \\" ] }'), id=f"q{at}") for at in range(100)]
+    text = json.dumps(document(*asked)).encode()
+    found = first_squad_rows(text[: len(text) - cut])
+    whole = squad_rows(document(*asked))
+    assert found is not None
+    assert whole is not None
+    assert 0 < len(found.rows) <= 100
+    assert found.rows == whole.rows[: len(found.rows)]
+    # Not more is lost than the question in which the head ends, and those that are cut off.
+    assert len(found.rows) >= 100 - 1 - cut // 80
+
+
+@pytest.mark.parametrize("head", [b"", b"{", b'{"data": [', b'{"data": [{"id": 1}, {"id"', b"[{}]"])
+def test_other_heads(head: bytes) -> None:
+    assert first_squad_rows(head) is None

@@ -168,6 +168,17 @@ def test_places_name_the_file_and_the_line() -> None:
     assert error(gt, "voc").startswith("voc/z.xml:1: image_id: no image 'z' in gt.json\n")
 
 
+def test_metadata_of_a_list_is_placed_as_other_faults_of_it() -> None:
+    rows = [{"image_id": 1, "camera": "x"}, {"image_id": 2, "camera": ["y"], "objects": []}]
+    write("gt.json", rows)
+    inputs = DetectionInputs(
+        ground_truth="gt.json", predictions=write("dt.json", rows[:1]), format="json"
+    )
+    with pytest.raises(DataError) as caught:
+        load_detections(inputs, DetectionOptions(), Selection(metadata=("camera",)))
+    assert str(caught.value) == "gt.json: [1].camera: expected a single value, found a list"
+
+
 def test_metadata_of_lines_is_found_by_line() -> None:
     lines = [{"image_id": 1, "camera": "x"}, {"image_id": 2, "camera": ["y"], "objects": []}]
     write("gt.jsonl", "\n" + "\n".join(map(json.dumps, lines)))

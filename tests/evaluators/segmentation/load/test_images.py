@@ -14,7 +14,7 @@ from PIL import Image
 from tests.evaluators.segmentation.scenes import folder, inputs
 from valor_cli.data.formats.difference_images import GAP
 from valor_cli.data.formats.images import ImageFolder
-from valor_cli.evaluators.segmentation.load.images import image_file, overlays
+from valor_cli.evaluators.segmentation.load.images import overlays
 from valor_cli.metric import Selection
 from valor_cli.results import ExampleResult, Picture
 
@@ -92,5 +92,4 @@ def test_photos() -> None:
     assert found["pred", "a"] == [False, True, False, False]
     assert ("pred", "b") in found
     assert told == []
-    photos = ImageFolder("photos")
-    assert [image_file(photos, name) for name in "ab"] == [os.path.join("photos", "a.png"), None]
+    assert ImageFolder("photos").paths(["a", "b"]) == {"a": os.path.join("photos", "a.png")}

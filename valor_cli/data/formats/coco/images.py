@@ -12,7 +12,7 @@ import numpy as np
 
 from valor_cli.data.shapes.objects.checks import Size, main_kind, missing_keys, quoted, whole
 from valor_cli.data.shapes.objects.object_file import Id, id_column, text_column
-from valor_cli.data.table import LINE, Columns, Problems, stop_on
+from valor_cli.data.table import Columns, Problems, stop_on
 from valor_cli.data.values import describe, identifier, is_text, text
 from valor_cli.errors import DataError, Problem, did_you_mean, printable
 from valor_cli.kernels.geometry.rle import LARGEST_SIDE
@@ -174,6 +174,7 @@ def metadata_of(
     path: str,
     lines: Sequence[int] | None = None,
     others: Iterable[str] = (),
+    place: str = "images[{row}]",
 ) -> dict[str, list[Any]]:
     """Metadata by name, aligned with the images.
 
@@ -185,6 +186,7 @@ def metadata_of(
         path: The file, for messages.
         lines: Position of each image; None where they are the list "images".
         others: Names that images have besides.
+        place: How an image is named in the file, as in `Table`.
 
     Raises:
         DataError: No image has one of the names, or a value is not a single JSON value.
@@ -212,7 +214,7 @@ def metadata_of(
             for name in unknown
         ]
         raise DataError(problems)
-    _check_values(found, path, lines)
+    _check_values(found, Problems(path, place), lines)
     return found
 
 
@@ -252,7 +254,7 @@ def _known_ids(
 
 
 def _check_values(
-    metadata: Mapping[str, list[Any]], path: str, lines: Sequence[int] | None
+    metadata: Mapping[str, list[Any]], problems: Problems, lines: Sequence[int] | None
 ) -> None:
     """Only single values can be compared, counted and shown.
 
@@ -260,7 +262,6 @@ def _check_values(
         DataError: A value is a list or an object, or no JSON (NaN, a lone surrogate), which the
             lenient parser lets in.
     """
-    problems = Problems(path, "images[{row}]" if lines is None else LINE)
     for name, values in metadata.items():
         for row, value in enumerate(values):
             if isinstance(value, list | dict):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, Final
 
 import msgspec
@@ -18,24 +18,40 @@ from valor_cli.data.batch import (
     FaultyRow,
     Known,
     Part,
+    RowFile,
     Shaped,
     TextRowFile,
     TypedReading,
 )
-from valor_cli.data.json_records import not_json, parsed
+from valor_cli.data.json_records import json_or_none, not_json, parsed
 from valor_cli.data.source.files import TextSource, blocks_of_lines
 from valor_cli.data.table import LINE
 from valor_cli.data.tape import Ints, JsonLines, json_tape
-from valor_cli.data.value_rows import batch_of, names_of
+from valor_cli.data.value_rows import ValueFile, batch_of, names_of
 
 BLOCK: Final = 3 << 17
 """Bytes that are read at once."""
 
 
-def open_rows(path: str, known: Known, shaped: Shaped | None = None) -> JsonLinesFile:
-    """Open a file of JSON lines."""
+def open_rows(path: str, known: Known, shaped: Shaped | None = None) -> RowFile:
+    """Open a file of JSON lines, or a document of another tool that is on a single line.
+
+    Args:
+        path: The file.
+        known: Not asked: every line is a row.
+        shaped: Finds the rows of such a document.
+    """
     source = TextSource(path)
-    return JsonLinesFile(source, blocks_of_lines(source, BLOCK))
+    blocks = blocks_of_lines(source, BLOCK)
+    if shaped is None:
+        return JsonLinesFile(source, blocks)
+    first = list(islice(blocks, 1))
+    if first and b"\n" not in first[0].strip():
+        first += islice(blocks, 1)
+        document = json_or_none(first[0]) if len(first) == 1 else None
+        if isinstance(document, dict) and (found := shaped(document, None)) is not None:
+            return ValueFile.of_document(path, found, source.sha256)
+    return JsonLinesFile(source, chain(first, blocks))
 
 
 class JsonLinesFile(TextRowFile):

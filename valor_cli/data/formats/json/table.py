@@ -55,8 +55,7 @@ def open_rows(path: str, known: Known, shaped: Shaped | None = None) -> RowFile:
         return JsonLinesFile(source, _blocks_of_items(_RAW.decode(content)), "[{row}]", 0)
     except (msgspec.MsgspecError, RecursionError):
         found = _rows_in(content, path, known, shaped)
-        name = printable(found.name).replace("{", "{{").replace("}", "}}")
-        return ValueFile(path, found.rows, f"{name}[{{row}}]", source.sha256)
+        return ValueFile.of_document(path, found, source.sha256)
 
 
 def _blocks_of_items(items: Sequence[msgspec.Raw]) -> Iterator[bytes]:

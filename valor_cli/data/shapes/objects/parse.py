@@ -13,6 +13,7 @@ from valor_cli.data.shapes.objects.columns import FORMS, Form
 from valor_cli.data.shapes.objects.object_file import Piece, Role, Wanted, text_column
 from valor_cli.data.table import Columns
 from valor_cli.data.tape import (
+    DUPLICATE,
     FALSE,
     INVALID,
     LIST,
@@ -194,6 +195,7 @@ def image_sides(column: Column) -> tuple[Ints, Bools]:
 
 def _said_crowds(column: Column, bad: Bools) -> Bools:
     """What columns of a table say in words and numbers, false for nothing; others are marked."""
+    bad |= column.is_of(LIST, OBJECT, DUPLICATE)
     said = Vocabulary()
     code = said.codes(column.tape.text, *column.spans())
     known = [CROWD.get(name.strip().casefold()) for name in said.names]

@@ -6,18 +6,26 @@ to a question without any is an empty one.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, Final
 
 from valor_cli.data.batch import Found, Known
-from valor_cli.data.json_records import Record, scalar_text
+from valor_cli.data.json_records import Record, json_or_none, scalar_text
+from valor_cli.data.shapes.samples.other_tools import one_shape
 from valor_cli.kernels.text.squad import normalised
+
+_TOKENS: Final = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\]]')
+_CLOSING: Final = {b"{": b"}", b"[": b"]"}
 
 _QUESTIONS: Final = "qas"
 """What the rows of a data set are called."""
 
 _ANSWERS: Final = "entry "
 """What the rows of answers are called, before their number."""
+
+_WIDEST: Final = 1000
+"""Scalars that a single row has at most; an object of more is no sample, whatever their keys."""
 
 _OWN: Final = frozenset({"id", "question", "answers"})
 """The fields of a question that are renamed or taken apart; others are metadata."""
@@ -39,6 +47,23 @@ def squad_rows(document: Record) -> Found | None:
     return Found(_QUESTIONS, rows)
 
 
+def first_squad_rows(head: bytes) -> Found | None:
+    """The first questions of SQuAD's JSON, of which there are some bytes; None if it is another.
+
+    Without them all of it must be parsed to find out what it is.
+    """
+    inside: list[bytes] = []
+    whole, rest = 0, b""
+    for token in _TOKENS.finditer(head):
+        if (mark := token[0]) in _CLOSING:
+            inside.append(_CLOSING[mark])
+        elif mark in b"}]" and inside:
+            inside.pop()
+            whole, rest = token.end(), b"".join(reversed(inside))
+    document = json_or_none(head[:whole] + rest)
+    return squad_rows(document) if isinstance(document, dict) else None
+
+
 def answers_by_id(document: Record, known: Known) -> Found | None:
     """The answers of `{id: answer}`; None if it is another document, as a single row.
 
@@ -51,7 +76,7 @@ def answers_by_id(document: Record, known: Known) -> Found | None:
         return None
     if not all(one is None or scalar_text(one) is not None for one in answers):
         return None
-    if known(list(document)):
+    if len(document) <= _WIDEST and known(list(one_shape(document))):
         return None
     rows = [{"sample_id": key, "response": answer} for key, answer in document.items()]
     return Found(_ANSWERS, rows)

@@ -65,10 +65,22 @@ class RowCheck:
         """The faults of cells, or of a value of `json_records.parsed`."""
         try:
             if self._cells:
-                return list(self._of_fields(record))
-            return faults_of(record) or list(self._of_fields(one_shape(record)))
+                return list(self._of_row(record))
+            return faults_of(record) or list(self._of_row(one_shape(record)))
         except RecursionError:
             return [("", TOO_DEEP)]
+
+    def _of_row(self, record: Mapping[str, Any]) -> Faults:
+        """The faults of fields, and of metadata; what both read has one."""
+        placed = set[str]()
+        for place, message in self._of_fields(record):
+            placed.add(place)
+            yield place, message
+        for name in self._reading.metadata:
+            way = metadata_at(record, name)
+            if way and dotted(way) not in placed:
+                check = _any if name in self._reading.texts else _metadata
+                yield from check(value_at(record, way), dotted(way))
 
     def _of_fields(self, record: Mapping[str, Any]) -> Faults:
         names = tuple(record)
@@ -76,11 +88,10 @@ class RowCheck:
             self._layouts[names] = SCHEMA.layout(names, self._reading.columns)
         layout = self._layouts[names]
         for field in SCHEMA.fields:
-            path = layout.get(field.name, ("",))
-            value = value_at(record, path)
-            if field.name == LOGPROBS and not self._reading.logprobs:
+            path = layout.get(field.name)
+            if path is None or (field.name == LOGPROBS and not self._reading.logprobs):
                 continue
-            place = dotted(path)
+            value, place = value_at(record, path), dotted(path)
             if self._cells and value is not None:
                 value = value_of_cell(field.type, value)
                 if wrong := list(faults(value, place)):
@@ -90,10 +101,6 @@ class RowCheck:
                 yield place, value
             elif value is not None:
                 yield from _CHECKS[field.type](value, place)
-        for name in self._reading.metadata:
-            if way := metadata_at(record, name):
-                check = _any if name in self._reading.texts else _metadata
-                yield from check(value_at(record, way), dotted(way))
 
 
 def faults_of(value: Any) -> list[tuple[str, str]]:

@@ -15,7 +15,10 @@ from valor_cli.kernels.ranking.exact_sums import exact_parts, exact_sums, weight
 
 Floats = NDArray[np.float64]
 
-NEEDS: Final = (*ONE_LABEL, "probabilities")
+PROBABILITIES: Final = "probabilities"
+"""The need for scores from 0 to 1."""
+
+NEEDS: Final = (*ONE_LABEL, PROBABILITIES)
 """What metrics of probabilities need: scores from 0 to 1, of which one label is right."""
 
 ROUNDING: Final = 1e-3

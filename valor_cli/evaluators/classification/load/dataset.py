@@ -13,6 +13,12 @@ from numpy.typing import NDArray
 
 from valor_cli.data.shapes.scores.dataset import ClassificationDataset, no_image
 from valor_cli.data.shapes.scores.score_file import ScoreFile
+from valor_cli.evaluators.classification.evidence.probabilities import PROBABILITIES
+from valor_cli.evaluators.classification.load.distributions import (
+    Distributions,
+    checked_selection,
+    wants_distributions,
+)
 from valor_cli.evaluators.classification.load.images import SamplePictures
 from valor_cli.evaluators.classification.load.inputs import ClassificationInputs
 from valor_cli.evaluators.classification.load.joining import join_predictions, reordered
@@ -102,6 +108,12 @@ def load_classification(
     """
     shown = None if inputs.images is None else SamplePictures(inputs.images)
     truth, files, classes = read_inputs(inputs, selection)
+    selection, unfit = checked_selection(
+        selection,
+        {model: Distributions.of(file.scores) for model, file in files.items()}
+        if wants_distributions(selection)
+        else {},
+    )
     # The scores of a file that holds both sides are its model's, and go when those are in order.
     truth = replace(truth, scores=None)
     read = files if inputs.ground_truth is None else {"": truth, **files}
@@ -110,7 +122,7 @@ def load_classification(
         classes, [*files.values(), truth], selection.label_map, several=bool(inputs.multi_label)
     )
     loaded = load_rows(inputs, selection, naming, truth, files, shown=shown)
-    finished = finish(loaded, naming, sides, selection, told)
+    finished = replace(finish(loaded, naming, sides, selection, told), unfit=unfit)
     if shown is None:
         return finished
     (dataset, *_) = loaded.datasets.values()
@@ -145,7 +157,7 @@ def load_rows(
     frame = make_frame(truth)
     rows, joined, metadata, absent, differing = _selected(frame, files, inputs, naming, selection)
     parts: dict[str, _Part] = {}
-    probabilities = "probabilities" in selection.needs
+    probabilities = PROBABILITIES in selection.needs
     for model, at in joined.items():
         file = files.pop(model)
         parts[model] = _part(file, at, rows, naming, probabilities=probabilities)
@@ -175,7 +187,7 @@ def finish(
     remarks: DataWarnings = loaded.facts
     of_models = remarks.models.items()
     keys = loaded.facts.keys
-    probabilities = "probabilities" in selection.needs
+    probabilities = PROBABILITIES in selection.needs
     warnings = list(sides.warnings)
     warnings += invalid_row_warnings(chain.from_iterable(sides.records.values()))
     warnings += label_warnings

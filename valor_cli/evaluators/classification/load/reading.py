@@ -9,6 +9,7 @@ from valor_cli.data.inputs.scores import read_scores
 from valor_cli.data.shapes.scores.extract import with_extracted_labels
 from valor_cli.data.shapes.scores.score_file import ScoreFile, ScoreReading, Side
 from valor_cli.errors import DataError, Problem
+from valor_cli.evaluators.classification.evidence.probabilities import PROBABILITIES
 from valor_cli.evaluators.classification.load.inputs import ClassificationInputs
 from valor_cli.evaluators.input_files import error_of_inputs
 from valor_cli.evaluators.selection import filtered_columns
@@ -62,7 +63,8 @@ def reading_of(inputs: ClassificationInputs, selection: Selection) -> ScoreReadi
         classes=listed_classes(inputs),
         columns=inputs.columns,
         invalid=inputs.on_invalid,
-        probabilities="probabilities" in selection.needs,
+        # Where only defaults want them, other scores are no fault.
+        probabilities=PROBABILITIES in selection.needs - selection.wanted,
         several=bool(inputs.multi_label),
         separator=inputs.separator,
     )

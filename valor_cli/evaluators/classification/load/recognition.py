@@ -1,27 +1,21 @@
-"""Recognise sets of labels, and probabilities, by the first samples."""
+"""Recognise sets of labels by the first samples."""
 
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any, Final
 
-import numpy as np
-
-from valor_cli.data.batch import RowFile, TypedReading
 from valor_cli.data.formats.tables import format_of
 from valor_cli.data.inputs.scores import open_score_rows
 from valor_cli.data.schema import value_at
-from valor_cli.data.shapes.scores.layout import ScoreLayout, probable
-from valor_cli.data.shapes.scores.schema import SCHEMA
+from valor_cli.data.shapes.scores.layout import ScoreLayout
 from valor_cli.data.shapes.scores.score_file import ScoreReading, Side
 from valor_cli.data.shapes.scores.typed import type_at
 from valor_cli.data.source.files import TextSource
 from valor_cli.data.source.inputs import expanded_tables
 from valor_cli.errors import ValorError
-from valor_cli.evaluators.classification.evidence.probabilities import sums_to_one
 from valor_cli.evaluators.classification.load.inputs import ClassificationInputs
 
 FIRST: Final = 100
@@ -64,54 +58,6 @@ def _has_lists(path: str, found: str, reading: ScoreReading) -> bool:
         for row in islice(rows, FIRST)
         for way in layout.ways(row)["label"][:1]
     )
-
-
-def has_probabilities(inputs: ClassificationInputs) -> bool:
-    """Whether the scores of the first samples of every model sum to 1, each from 0 to 1.
-
-    Scores of one label a row and standard input are not looked at. What cannot be read is reported
-    by its reader.
-    """
-    side: Side = "samples" if inputs.ground_truth is None else "predictions"
-    paths = list(inputs.models.values())
-    try:
-        return bool(paths) and all(_sum_to_one(path, side, inputs) for path in paths)
-    except ValorError:
-        return False
-
-
-def _sum_to_one(path: str, side: Side, inputs: ClassificationInputs) -> bool:
-    if path == "-":
-        return False
-    file = expanded_tables(path)[0]
-    found = inputs.format_of(side) or format_of(file)
-    if found == "json":
-        rows = _items(next(TextSource(file).chunks(HEAD), b""))
-    else:
-        opened = open_score_rows(file, ScoreReading(columns=inputs.columns), found)
-        rows = _typed_rows(opened) if opened.form == "typed" else opened.first_rows()
-    sums = [_sum_of(row) for row in islice(rows, FIRST)]
-    return bool(sums) and all(sums_to_one(np.array(sums)))
-
-
-def _typed_rows(file: RowFile) -> Iterator[Mapping[str, Any]]:
-    """The first rows of a file that has types for its columns."""
-    for block in islice(file.blocks(typed=TypedReading(most=FIRST)), 1):
-        yield from (row for _, row, _ in block.records())
-
-
-def _sum_of(row: Mapping[str, Any]) -> float:
-    """The sum of the scores of a row; NaN where it has no two of them, from 0 to 1 each."""
-    known = SCHEMA.layout(list(row), {})
-    scores = row.get(str(known["predictions"][0])) if "predictions" in known else None
-    if not isinstance(scores, Mapping):
-        names = SCHEMA.known(row)
-        scores = {name: cell for name, cell in row.items() if name not in names}
-    try:
-        values = np.array([float(cell) for cell in scores.values()])
-    except (TypeError, ValueError):
-        return math.nan
-    return float(values.sum()) if len(values) > 1 and probable(values).all() else math.nan
 
 
 def _items(head: bytes) -> Iterator[Mapping[str, Any]]:

@@ -34,6 +34,11 @@ from valor_cli.data.shapes.scores.score_file import ScoreFile, ScoreReading, Sid
 from valor_cli.data.source.inputs import expanded_tables
 from valor_cli.errors import DataError
 from valor_cli.evaluators.classification.load.dataset import Sides, finish, load_rows, sizes_of
+from valor_cli.evaluators.classification.load.distributions import (
+    Distributions,
+    checked_selection,
+    wants_distributions,
+)
 from valor_cli.evaluators.classification.load.inputs import ClassificationInputs
 from valor_cli.evaluators.classification.load.labels import Naming, label_use, name_labels
 from valor_cli.evaluators.classification.load.reading import listed_classes, reading_of
@@ -58,6 +63,7 @@ class ScorePiece(Struct, frozen=True):
         path: The input, as the user wrote it.
         side: What it holds.
         format: Of the file.
+        checked: Whether to count rows that are distributions.
     """
 
     model: str
@@ -66,6 +72,7 @@ class ScorePiece(Struct, frozen=True):
     format: str
     reading: ScoreReading
     piece: Piece
+    checked: bool = False
 
 
 class PieceSummary(Struct, frozen=True):
@@ -76,12 +83,14 @@ class PieceSummary(Struct, frozen=True):
         head: The piece without its rows.
         used: (keys, labels) which labels its rows use, by the codes of the piece.
         ids: Some of its sample ids.
+        rows: Its rows that are distributions, where these are counted.
     """
 
     facts: ScoreFacts
     head: ScoreFile
     used: Flags
     ids: SampledIds
+    rows: Distributions = Distributions()
 
 
 class RangeContext(Struct, frozen=True):
@@ -132,12 +141,15 @@ def cut_inputs(
     own: Side = "samples" if inputs.samples is not None else "predictions"
     sides += [(model, path, own) for model, path in inputs.models.items()]
     reading = reading_of(inputs, selection)
+    checked = wants_distributions(selection)
     pieces: list[ScorePiece] = []
     for at, (model, path, side) in enumerate(sides):
         how = replace(reading, metadata=reading.metadata if at == 0 else ())
         for file in expanded_tables(path):
             found = inputs.format_of(side) or format_of(file)
-            pieces += [ScorePiece(model, path, side, found, how, one) for one in cut(file, size)]
+            pieces += [
+                ScorePiece(model, path, side, found, how, one, checked) for one in cut(file, size)
+            ]
     if len(pieces) == len(sides):
         raise UnsplittableError
     return pieces
@@ -154,11 +166,12 @@ def read_piece(task: ScorePiece) -> tuple[PieceSummary, ScoreFile]:
     file = part.file
     if task.side == "ground_truth":
         file = replace(file, scores=None)
+    rows = Distributions.of(file.scores) if task.checked else Distributions()
     ids = file.samples["sample_id"]
     if not is_ascending(ids):
         file = file.pick(order_of(ids))
     some = sampled(file.samples["sample_id"])
-    return PieceSummary(part.facts, file.between(0, 0), _used(file), some), file
+    return PieceSummary(part.facts, file.between(0, 0), _used(file), some, rows), file
 
 
 def survey(
@@ -182,6 +195,7 @@ def survey(
         if not known or _has_odd_classes(inputs, own):
             raise UnsplittableError
         heads[model] = joined_score_files(path, known)
+    selection, unfit = checked_selection(selection, _distributions(pieces, summaries))
     models = [head for model, head in heads.items() if model]
     truth = heads.get("", models[0])
     classes = listed_classes(inputs)
@@ -212,7 +226,7 @@ def survey(
     ground = RangeContext(
         inputs, selection, naming, warnings, of_names, heads, names, above, used, long=long
     )
-    return Survey(ground, ranges)
+    return Survey(ground, ranges, unfit)
 
 
 def load_range(
@@ -324,6 +338,17 @@ def _of_files(pieces: Sequence[ScorePiece], summaries: Sequence[PieceSummary]) -
             [*(warning for _, one in own for warning in one.head.warnings), *found]
         )
     return list(warnings)
+
+
+def _distributions(
+    pieces: Sequence[ScorePiece], summaries: Sequence[PieceSummary]
+) -> dict[str, Distributions]:
+    """By model, the rows of all its pieces."""
+    rows: dict[str, list[Distributions]] = {}
+    for piece, one in zip(pieces, summaries, strict=True):
+        if piece.model:
+            rows.setdefault(piece.model, []).append(one.rows)
+    return {model: Distributions.joined(own) for model, own in rows.items()}
 
 
 def _has_odd_classes(inputs: ClassificationInputs, summaries: Sequence[PieceSummary]) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valor_cli.evaluators.classification.evidence.decisions import ONE_LABEL, count_of_rows
-from valor_cli.evaluators.classification.evidence.probabilities import mean_of_rows
+from valor_cli.evaluators.classification.evidence.probabilities import PROBABILITIES, mean_of_rows
 from valor_cli.evaluators.classification.evidence.scores import Scored
 from valor_cli.evaluators.classification.metrics.log_loss import losses
 from valor_cli.evaluators.ratios import over_samples
@@ -114,7 +114,7 @@ def _reasons(scored: Scored) -> list[str | None]:
 
 
 def _needs(parameters: Mapping[str, ParameterValue]) -> tuple[str, ...]:
-    return ("probabilities",) if parameters["probabilities"] else ()
+    return (PROBABILITIES,) if parameters["probabilities"] else ()
 
 
 SAMPLE_SCORES: Final[Metric[Any]] = Metric(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 
 import numpy as np
@@ -39,7 +38,9 @@ def overlays(
     told: list[str] = []
     try:
         pairing = pair_sides(inputs, replace(selection, limit=None))
-        photos = None if inputs.images is None else ImageFolder(inputs.images)
+        photos = (
+            {} if inputs.images is None else ImageFolder(inputs.images).paths(pairing.sample_ids)
+        )
         names = pairing.coding.labels
         for model, files in wanted.items():
             read = pairing.reader(model, [*files])
@@ -48,8 +49,7 @@ def overlays(
                     pair = read(sample)
                     truth = pair.truth_codes[shrunk(pair.truth)]
                     found = pair.prediction_codes[shrunk(pair.prediction)]
-                    photo = image_file(photos, sample)
-                    drawn[model, file] = overlay(truth, found, len(names), photo)
+                    drawn[model, file] = overlay(truth, found, len(names), photos.get(sample))
                     seen.update(np.unique(truth).tolist(), np.unique(found).tolist())
                 except (DataError, UnreachableError) as error:
                     told.append(f"not shown: {error.problems[0]}")
@@ -59,20 +59,14 @@ def overlays(
     return EmbeddedImages(overlays=drawn, colours=colours), told
 
 
-def image_file(folder: ImageFolder | None, sample: str) -> str | None:
-    """The image file of a sample; None if there is none."""
-    name = None if folder is None else folder.find(sample)
-    return None if folder is None or name is None else os.path.join(folder.folder, name)
-
-
 def missing_image_warnings(folder: str, samples: Sequence[str]) -> list[str]:
     """A warning if some samples have no image.
 
     Raises:
         DataError: There is no such folder, or it cannot be read.
     """
-    photos = ImageFolder(folder)
-    missing = [sample for sample in samples if photos.find(sample) is None]
+    found = ImageFolder(folder).paths(samples)
+    missing = [sample for sample in samples if sample not in found]
     if not missing:
         return []
     told = f"images: {len(missing):,} of {len(samples):,} images have no file in {folder}"
