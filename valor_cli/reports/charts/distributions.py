@@ -13,6 +13,7 @@ from valor_cli.reports.charts.plots import (
     extent,
     lined,
     listed,
+    multiples,
     path,
     rect,
     round_step,
@@ -144,13 +145,10 @@ def _row(
 def _axis(low: float, high: float, floor: float, name: str) -> str:
     step = round_step(high - low, 5)
     parts = []
-    at = math.ceil(low / step) * step
-    while at <= high + step / 1000:
+    for at in multiples(low, high, step):
         x = _LEFT + (at - low) / (high - low) * _WIDTH
-        message = f"{at:.3g}" if abs(at) >= step / 1000 else "0"
         parts.append(f'<path d="M{x:.1f} 16V{floor}"/>')
-        parts.append(text(message.replace("-", "−"), x, floor + 14, anchor="middle"))
-        at += step
+        parts.append(text(f"{at:.3g}".replace("-", "−"), x, floor + 14, anchor="middle"))
     parts.append(text(f"{name} →", _LEFT + _WIDTH, floor + 28, "axis", "end"))
     return f'<g class="grid">{"".join(parts)}</g>'
 
