@@ -145,6 +145,19 @@ metrics:
   - average_precision: {iou_thresholds: [0.5, 0.75]}
   - recall: {score_threshold: 0.5, threshold: 0.4}"""
 
+PASSING = """\
+Where single samples are listed as passed or failed, by `valor report DIR --list failed` or in the
+HTML report, the first of these that the metric has decides:
+
+1. its output `pass`, of metrics that give verdicts;
+2. its threshold: that of the config, else its own;
+3. the limit of a gate on its value of all data for the model: `min`, or `max` where low values are
+   good;
+4. where every sample of every model has 0 or 1, the better of the two.
+
+A value that is equal to the limit passes. Without any of these no sample passes or fails.
+`--list failed --threshold T` compares the primary value with T instead."""
+
 COMPOSITE = """\
 An item may also be a function of yours (`{python: metrics.py:FUNCTION}`), or a metric that is made
 of the values of other metrics of the same sample; [own-metrics.md](own-metrics.md) explains both.
@@ -326,6 +339,7 @@ def config_page(generated: str) -> str:
         ),
         *("### columns", COLUMN_NAMES, *_columns()),
         *("## metrics", METRICS, yaml(METRICS_EXAMPLE)),
+        *("### Which samples pass", PASSING),
         *("### composite", COMPOSITE, _keys(_schema(Composite))),
         *(AT_LEAST, _keys(_schema(Composite, "AtLeastOf"))),
         *("## label_map", LABEL_MAP, yaml("label_map: {motorbike: motorcycle, bicycle: cycle}")),

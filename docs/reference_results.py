@@ -42,6 +42,7 @@ from valor_cli.results import (
     ShownText,
     SliceSearchResult,
     TableResult,
+    ThresholdUsed,
     UsageResult,
     Verdict,
 )
@@ -426,6 +427,7 @@ _RECORDS: Mapping[str, type[Record]] = {
     "run": RunInfo,
     "run.inputs": InputFile,
     "run.usage": UsageResult,
+    "run.thresholds": ThresholdUsed,
 }
 """The paths of records in the file, in the order of the page."""
 

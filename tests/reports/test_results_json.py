@@ -20,7 +20,7 @@ from tests.reports.judge_runs import JUDGES, judge_run, usage
 from tests.reports.text_runs import text_run
 from tests.same_bytes import exact
 from valor_cli.errors import DataError
-from valor_cli.results import Document, IntervalsResult, RunResult, TableResult
+from valor_cli.results import Document, IntervalsResult, RunResult, TableResult, ThresholdUsed
 from valor_cli.results.document import from_json, to_json
 from valor_cli.results.schema import results_schema
 
@@ -47,7 +47,11 @@ def whole_run() -> RunResult:
         agreements=judged.agreements,
         prompts=judged.prompts,
         gates=(*things.gates, *texts.gates),
-        run=replace(judged.run, inputs=things.run.inputs),
+        run=replace(
+            judged.run,
+            inputs=things.run.inputs,
+            thresholds=(ThresholdUsed("token_f1", {"k": (1, 2)}, 0.5, given=True),),
+        ),
         intervals=IntervalsResult(0.95, 1000, 0, "metadata.patient"),
         comparisons=(compared_row("coco", 0.5, 0.4, parameters={"k": (1, 2)}),),
         searches=(searched("small", "metadata.camera=rear"),),
@@ -131,7 +135,8 @@ def test_the_file_has_the_contract_s_keys_and_a_row_a_line(whole: RunResult) -> 
     assert tuple(json.loads(content)) == Document.__struct_fields__
     kinds = (whole.metrics, whole.curves, whole.gates, whole.tables, whole.examples)
     kinds += (whole.comparisons, whole.coverage, whole.agreements)
-    for indent, count in ((4, sum(map(len, kinds))), (6, len(whole.run.usage))):
+    of_run = (whole.run.usage, whole.run.thresholds)
+    for indent, count in ((4, sum(map(len, kinds))), (6, sum(map(len, of_run)))):
         start = b" " * indent + b'{"metric":'
         assert sum(line.startswith(start) for line in content.splitlines()) == count
     bare = json.loads(to_json(two()))

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from valor_cli.statistics.bootstrap import (
+    LEAST_DEFINED,
     cluster_weights,
     mean_intervals,
     percentile_intervals,
@@ -48,6 +49,22 @@ def by_weights(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """(resamples, k) the mean of each resample, unit by unit as often as it is drawn."""
     again = [np.repeat(values, row, axis=0) for row in weights]
     return np.array([np.nanmean(one, axis=0) for one in again])
+
+
+def test_columns_looked_at_together_have_the_bits_of_columns_alone() -> None:
+    rng = np.random.default_rng(5)
+    for resamples, missing in ((1, 0.0), (2, 0.3), (39, 0.0), (40, 0.03), (200, 0.02), (999, 0.06)):
+        values = rng.choice([0.0, -0.0, 1 / 3, 0.1, 2.0], (resamples, 30))
+        values[:, ::2] = rng.normal(size=values[:, ::2].shape)
+        values[rng.random(values.shape) < missing] = np.nan
+        expected = []
+        for column in values.T:
+            known = column[~np.isnan(column)]
+            enough = len(known) >= max(LEAST_DEFINED * resamples, 1)
+            expected.append(np.quantile(known, [0.25, 0.75]).tobytes() if enough else None)
+        found = percentile_intervals(values, 0.5)
+        # Bytes: 0 and -0 are equal, and are not written alike.
+        assert [one and np.array(one).tobytes() for one in found] == expected
 
 
 def test_means_have_the_intervals_of_the_draws() -> None:

@@ -18,7 +18,7 @@ from valor_cli import __version__
 from valor_cli.config import RunConfig
 from valor_cli.metric import Loaded
 from valor_cli.pipeline.plan import Plan
-from valor_cli.results import EMBEDDINGS, RunInfo, UsageResult
+from valor_cli.results import EMBEDDINGS, RunInfo, ThresholdUsed, UsageResult
 
 if TYPE_CHECKING:
     from valor_cli.models.session import Session
@@ -59,6 +59,12 @@ def record_of(
         config_sha256=plan.config.sha256,
         inputs=tuple(loaded.files),
         commit=commit_of(Path(plan.config.path).parent),
+        thresholds=tuple(
+            ThresholdUsed(call.metric.name, call.parameters, call.threshold, call.threshold_given)
+            for part in plan.wings
+            for call in part.calls
+            if call.threshold is not None
+        ),
         packages={"python": platform.python_version(), "numpy": np.__version__, **_packages()},
         **_asked(session, plan, loaded),
     )

@@ -35,7 +35,7 @@ from valor_cli.pipeline.slices.search import (
     searchable,
     searches,
 )
-from valor_cli.pipeline.slices.slices import Slice
+from valor_cli.pipeline.slices.slices import Columns, Slice
 from valor_cli.pipeline.stored_evidence import stored
 from valor_cli.results import (
     AgreementResult,
@@ -86,6 +86,7 @@ class Computation:
         self.plan = plan
         self.loaded = loaded
         self.slices = slices
+        self.columns = {model: Columns(loaded.metadata.get(model, {})) for model in loaded.datasets}
         self.pool = pool
         self.progress = progress
         self.illustrated = illustrated
@@ -244,14 +245,14 @@ class Computation:
     ) -> Iterator[tuple[Slice | None, Evidence]]:
         yield None, whole
         for cut in self.slices:
-            part = cut.of(whole, wing, self.loaded.metadata.get(model, {}))
+            part = cut.of(whole, wing, self.columns[model])
             if part is not None:
                 yield cut, part
 
     def _draws(self, model: str, cut: Slice | None) -> Draws:
         """What a resample of some evidence draws: its units, or the clusters that they are of."""
         whole = self._drawn[model]
-        units = None if cut is None else cut.units(self.loaded.metadata.get(model, {}))
+        units = None if cut is None else cut.units(self.columns[model])
         return whole if units is None else whole.within(units)
 
     def _all_drawn(self) -> Mapping[str, Draws]:

@@ -304,7 +304,7 @@ def evaluate(
         resamples=tuple(found.resamples),
         evidence=tuple(found.evidence),
         objects=tuple(found.objects),
-        slices=tuple(memberships(loaded, found.slices)),
+        slices=tuple(memberships(loaded, found.slices, found.columns)),
         searches=tuple(found.searches),
         texts=(*_texts(loaded), *found.texts),
         images=_images(config, loaded),

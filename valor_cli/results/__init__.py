@@ -90,6 +90,7 @@ from valor_cli.results.run import (
     PromptUsed,
     RunInfo,
     RunResult,
+    ThresholdUsed,
     UsageResult,
     totals,
 )
@@ -171,6 +172,7 @@ __all__ = [
     "Status",
     "TableResult",
     "TextsResult",
+    "ThresholdUsed",
     "UsageResult",
     "Verdict",
     "totals",

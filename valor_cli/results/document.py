@@ -22,9 +22,9 @@ _OPTIONS: Final = orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_PASSTHROUGH_DATETIME
 _NEXT: Final = "evaluate again, or read it with the valor that wrote it"
 _RUN_LINES: Final = frozenset(
     {
-        *("primary", "prompts", "usage", "metrics", "comparisons", "searches", "coverage"),
-        *("agreements", "curves", "tables", "examples", "problems", "insights", "gates"),
-        "warnings",
+        *("primary", "prompts", "usage", "thresholds", "metrics", "comparisons", "searches"),
+        *("coverage", "agreements", "curves", "tables", "examples", "problems", "insights"),
+        *("gates", "warnings"),
     }
 )
 """Keys of results.json whose items have a line each."""

@@ -10,7 +10,7 @@ from msgspec.structs import force_setattr
 
 from valor_cli.masking import without_secrets
 from valor_cli.results.comparisons import ComparisonResult, SliceSearchResult
-from valor_cli.results.findings import Number, Scalar
+from valor_cli.results.findings import Number, Parameters, Scalar
 from valor_cli.results.illustrations import ExampleResult
 from valor_cli.results.objects import ObjectsResult
 from valor_cli.results.record import ADDED, Record
@@ -142,6 +142,20 @@ class InputFile(Record, frozen=True):
             force_setattr(self, "left_out", without_secrets(self.left_out))
 
 
+class ThresholdUsed(Record, frozen=True):
+    """The threshold of a metric.
+
+    Attributes:
+        threshold: What its primary value is compared with, that of all data and of each sample.
+        given: Whether the config sets it; else it is the metric's own.
+    """
+
+    metric: str
+    parameters: Parameters
+    threshold: Number
+    given: bool
+
+
 class RunInfo(Record, frozen=True, kw_only=True):
     """What may differ between two runs on the same inputs.
 
@@ -152,6 +166,7 @@ class RunInfo(Record, frozen=True, kw_only=True):
         stopped: Why the run was stopped, in words; None if it was not.
         stopped_by: The reason as a keyword: "budget", "interrupted", "terminated".
         commit: The git commit that is checked out in the config's folder; None if there is none.
+        thresholds: Those of the metrics that have one.
     """
 
     valor_version: str
@@ -170,6 +185,7 @@ class RunInfo(Record, frozen=True, kw_only=True):
     stopped: Annotated[str | None, ADDED] = None
     stopped_by: Annotated[str | None, ADDED] = None
     commit: Annotated[str | None, ADDED] = None
+    thresholds: Annotated[Sequence[ThresholdUsed], ADDED] = ()
     packages: Mapping[str, str]
 
     def __post_init__(self) -> None:

@@ -24,8 +24,14 @@ def resample_weights(units: int, seed: int, number: int) -> NDArray[np.int64]:
     Returns:
         (units,) whole numbers that add up to `units`.
     """
-    drawn = np.random.default_rng([seed, number]).integers(0, units, units)
+    drawn = np.random.default_rng(_source(seed, number)).integers(0, units, units)
     return np.bincount(drawn, minlength=units)
+
+
+@lru_cache(maxsize=1 << 13)
+def _source(seed: int, number: int) -> np.random.SeedSequence:
+    """Of a resample's random numbers; to make it takes half as long as to draw 20 units."""
+    return np.random.SeedSequence([seed, number])
 
 
 def cluster_weights(clusters: NDArray[np.int64], seed: int, number: int) -> NDArray[np.int64]:
@@ -57,15 +63,17 @@ def percentile_intervals(
         (low, high) for each column; None where too few resamples have a value.
     """
     tails = [(1 - level) / 2, (1 + level) / 2]
-    intervals: list[tuple[float, float] | None] = []
-    for column in resampled.T:
-        defined = column[~np.isnan(column)]
-        if len(defined) < max(LEAST_DEFINED * len(column), 1):
-            intervals.append(None)
-        else:
-            low, high = np.quantile(defined, tails).tolist()
-            intervals.append((low, high))
-    return intervals
+    known = ~np.isnan(resampled)
+    counts = known.sum(axis=0)
+    enough = counts >= max(LEAST_DEFINED * len(resampled), 1)
+    ends = np.empty((len(tails), len(counts)))
+    # Columns with as many values are looked at together: nearly always all of them.
+    for count in np.unique(counts[enough]).tolist():
+        at = np.flatnonzero(counts == count)
+        defined = resampled.T[at][known.T[at]].reshape(len(at), count)
+        ends[:, at] = np.quantile(defined, tails, axis=1)
+    pairs = zip(*ends.tolist(), strict=True)
+    return [pair if there else None for pair, there in zip(pairs, enough.tolist(), strict=True)]
 
 
 def mean_intervals(

@@ -18,6 +18,7 @@ from valor_cli.metric import Loaded
 from valor_cli.pipeline.slices import slices as slicing
 from valor_cli.pipeline.slices.columns import slice_columns
 from valor_cli.pipeline.slices.slices import (
+    Columns,
     Condition,
     Range,
     Slice,
@@ -55,7 +56,7 @@ def test_values_that_read_the_same_are_the_same_slice(tmp_path: Path) -> None:
     wing = catalogue.task("object_detection").wings[0]
     for value in (1, "1"):
         part = Slice.of_value("metadata.light", value).of(
-            matches, wing, {"light": [1, "1", True, None]}
+            matches, wing, Columns({"light": [1, "1", True, None]})
         )
         assert part is not None
         assert part.unit_count == 2
@@ -74,6 +75,8 @@ def test_a_value_that_does_not_occur(tmp_path: Path) -> None:
 def test_a_column_with_too_many_values(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"metadata.light has 101 values; list the ones"):
         resolved(tmp_path, "[metadata.light]", list(range(101)))
+    with pytest.raises(ConfigError, match=r"101 values of metadata.light; list at most 100"):
+        resolved(tmp_path, f"[{{metadata.light: {[*range(101)]}}}]", list(range(101)))
 
 
 def test_a_truth_value_reads_as_in_yaml() -> None:
@@ -84,10 +87,10 @@ def test_several_conditions_hold_all_of_a_slice() -> None:
     part = Slice((Condition("metadata.camera", "rear"), Condition("metadata.age", Range(20, 40))))
     assert part.name == "metadata.camera=rear & metadata.age=[20, 40)"
     metadata = {"camera": ["rear", "rear", "front", "rear"], "age": [20, 40, 30, None]}
-    units = part.units(metadata)
+    units = part.units(Columns(metadata))
     assert units is not None
     assert units.tolist() == [True, False, False, False]
-    assert Slice.of_value("area", "small").units({}) is None
+    assert Slice.of_value("area", "small").units(Columns({})) is None
 
 
 def test_the_order_of_the_units_does_not_matter(tmp_path: Path) -> None:
@@ -169,7 +172,7 @@ def test_what_reads_the_same_is_one_condition() -> None:
     ]
     # Conditions hold of the same units that their codes name.
     for at, one in enumerate(column.conditions):
-        assert one.units({"a": values}).tolist() == [code == at for code in codes]
+        assert one.units(Columns({"a": values})).tolist() == [code == at for code in codes]
 
 
 def test_many_numbers_are_cut_at_their_quartiles() -> None:
@@ -184,7 +187,7 @@ def test_many_numbers_are_cut_at_their_quartiles() -> None:
     codes = column.codes({"age": values})
     assert (codes[0], codes[48], codes[49], codes[199], codes[200]) == (0, 0, 1, 3, -1)
     for at, one in enumerate(column.conditions):
-        assert one.units({"age": values}).tolist() == (codes == at).tolist()
+        assert one.units(Columns({"age": values})).tolist() == (codes == at).tolist()
 
 
 def test_many_texts_and_long_ones_are_left_out() -> None:

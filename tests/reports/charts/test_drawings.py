@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import random
 import re
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from tests.reports.found_runs import compared
@@ -27,6 +30,7 @@ from valor_cli.reports.charts.plots import (
     PLOT,
     extent,
     fitted,
+    multiples,
     path,
     rect,
     round_step,
@@ -105,6 +109,24 @@ def test_values_below_zero_go_the_other_way() -> None:
     # from -1 to 3: zero stands at a quarter of 300, after the 16 of the name
     assert _across("m0", drawn.svg) == [(18.7, 75.0)]
     assert _across("m1", drawn.svg) == [(93.7, 225.0)]
+
+
+def test_a_lowest_value_that_is_a_decimal_multiple_has_its_tick() -> None:
+    # 0.6 // 0.2 is 2 in floating point.
+    drawn = barred([Group("d", (Bar(0, -0.6), Bar(1, 0.3)), "score", scale="d")], MODELS)
+    (grid,) = re.findall(r'<g class="grid">(.*?)</g>', drawn.svg)
+    assert re.findall(r">([^<]+)</text>", grid) == ["−0.6", "−0.4", "−0.2", "0", "0.2"]
+
+
+@given(st.integers(-60, 60), st.integers(0, 60), st.sampled_from((1, 2, 5)), st.integers(-6, 6))
+def test_multiples_of_decimal_steps(first: int, more: int, times: int, power: int) -> None:
+    step = Decimal(times).scaleb(power)
+    exact = [step * at for at in range(first, first + more + 1)]
+    found = multiples(float(exact[0]), float(exact[-1]), float(step))
+    assert found == pytest.approx([float(one) for one in exact], rel=1e-12, abs=1e-18)
+    between = step / 2
+    inner = multiples(float(exact[0] - between), float(exact[-1] + between), float(step))
+    assert inner == found
 
 
 def test_undefined_is_no_bar_of_no_length() -> None:

@@ -7,6 +7,7 @@ import json
 import math
 import zlib
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,20 +17,23 @@ from msgspec.structs import replace
 from tests.reports.explorer.object_runs import detection_run, large_objects
 from tests.reports.task_runs import classified, run_of
 from tests.reports.text_runs import text_run
-from valor_cli import masking
+from valor_cli import api, masking
 from valor_cli.masking import keep_secret
 from valor_cli.reports.explorer.blobs import Blobs, json_of
 from valor_cli.reports.explorer.data import Explorer, explorer_of, explorer_of_runs
-from valor_cli.reports.writer import is_own
+from valor_cli.reports.lists.listing import Query
+from valor_cli.reports.lists.samples import sample_list
+from valor_cli.reports.run_files import read_run
+from valor_cli.reports.writer import SAMPLES, is_own
 from valor_cli.results import (
     EmbeddedImages,
     ExampleResult,
     JudgeCalls,
-    ProblemResult,
     SamplesResult,
     ShownText,
     SlicesResult,
     TextsResult,
+    ThresholdUsed,
     Verdict,
 )
 
@@ -112,8 +116,9 @@ def test_values_statuses_and_limits_by_metric_and_model() -> None:
     values = _values("a", "xyz", [0.5, None, 1], [None, "no claim", None])
     values = replace(values, statuses=["ok", "not_applicable", "ok"])
     other = _values("b", "zw", [0.25, 1.0])
-    problem = ProblemResult("threshold", "faithfulness", "value", "a", 0.5, 0.75, "low", (), "")
-    reader = Read(explorer_of(replace(run, samples=[values, other], problems=[problem])))
+    used = ThresholdUsed("faithfulness", {}, 0.75, given=False)
+    run = replace(run, samples=[values, other], run=replace(run.run, thresholds=(used,)))
+    reader = Read(explorer_of(run))
     (metric,) = reader.document["metrics"]
     first, second = metric["models"]
     assert reader.json(reader.document["ids"]) == ["x", "y", "z", "w"]
@@ -125,7 +130,55 @@ def test_values_statuses_and_limits_by_metric_and_model() -> None:
     statuses = reader.document["statuses"]
     told = [statuses[int(one)] for one in reader.column(first["status"])[:3]]
     assert told == ["ok", "not_applicable", "ok"]
-    assert (first["limit"], second["limit"]) == (0.75, None)
+    assert (first["limit"], second["limit"], metric["given"]) == (0.75, 0.75, True)
+
+
+@pytest.mark.parametrize(
+    ("threshold", "gates", "failed"),
+    [
+        # Recall of the reference's three words: all, two, none.
+        ({"threshold": 0.5}, [], ["c"]),
+        ({"threshold": 0.5}, [{"metric": "rouge_l", "output": "recall", "min": 0.9}], ["c"]),
+        ({"threshold": 0.9}, [{"metric": "rouge_l", "min": 0.1}], ["b", "c"]),
+        ({}, [{"metric": "rouge_l", "min": 0.9}], ["b", "c"]),
+        ({}, [{"metric": "rouge_l", "min": 0.1}], ["c"]),
+    ],
+)
+def test_the_page_and_the_list_have_the_same_samples_failed(
+    tmp_path: Path, threshold: dict[str, float], gates: list[dict[str, Any]], failed: list[str]
+) -> None:
+    said = {"a": "one two three", "b": "one two four", "c": "five six"}
+    lines = [
+        json.dumps(
+            {
+                "sample_id": name,
+                "user_input": "?",
+                "response": text,
+                "references": ["one two three"],
+            }
+        )
+        for name, text in said.items()
+    ]
+    (tmp_path / "rows.jsonl").write_text("\n".join(lines))
+    config = {
+        "task": "text_generation",
+        "data": {"samples": {"m": str(tmp_path / "rows.jsonl")}},
+        "metrics": [{"rouge_l": threshold}],
+        "gates": gates,
+    }
+    run = api.evaluate(config, out=tmp_path / "run", formats=["json"])
+    stored = read_run(tmp_path / "run", beside=(SAMPLES,))
+    for result in (run, stored):
+        listed = sample_list(result, Query("failed", metric="rouge_l"))
+        assert [row[0] for row in listed.rows] == failed
+        reader = Read(explorer_of(result))
+        metric = reader.document["metrics"][0]
+        assert metric["primary"]
+        (one,) = metric["models"]
+        values = reader.column(one["values"])
+        below = [value < one["limit"] for value in values]
+        ids = reader.json(reader.document["ids"])
+        assert [name for name, is_below in zip(ids, below, strict=True) if is_below] == failed
 
 
 def _values(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from valor_cli.metric import METADATA, written
 from valor_cli.pipeline.slices.slices import (
     MOST_VALUES,
+    Column,
     Condition,
     Metadata,
     Range,
@@ -35,19 +36,16 @@ class SliceColumn(Struct, frozen=True):
 
     def codes(self, metadata: Metadata) -> Codes:
         """(units,) the position of the condition that each unit fulfils; -1 for none."""
-        values = metadata.get(self.key.removeprefix(METADATA), ())
+        column = Column.of(metadata.get(self.key.removeprefix(METADATA), ()))
         if self.conditions and isinstance(self.conditions[0].value, Range):
-            return self._between(values)
-        number = {written(_plain(one)): at for at, one in enumerate(self.conditions)}
-        # Of equal values of another kind (1, true), each is written in its own way.
-        seen: dict[tuple[type, Scalar], int] = {}
-        found = np.empty(len(values), np.int64)
-        for at, value in enumerate(values):
-            key = (type(value), value)
-            if key not in seen:
-                seen[key] = -1 if value is None else number.get(written(value), -1)
-            found[at] = seen[key]
-        return found
+            found = self._between(column.values)
+        else:
+            number = {written(_plain(one)): at for at, one in enumerate(self.conditions)}
+            texts = (None if one is None else written(one) for one in column.values)
+            found = np.array(
+                [-1 if one is None else number.get(one, -1) for one in texts], np.int64
+            )
+        return found[column.codes]
 
     def _between(self, values: Sequence[Scalar]) -> Codes:
         edges = [one.value.low for one in self.conditions if isinstance(one.value, Range)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final, TypeAlias
 
@@ -81,6 +81,42 @@ def _said(number: float) -> str:
     return str(int(number)) if whole else repr(number)
 
 
+class Column(Struct, frozen=True):
+    """A metadata column by its distinct values, so that each of these is looked at once.
+
+    Attributes:
+        values: The distinct ones; of equal ones of another kind (1, true) each.
+        codes: (units,) the position of each unit's value among them.
+    """
+
+    values: Sequence[Scalar]
+    codes: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, values: Iterable[Scalar]) -> Column:
+        """The column of the units' values."""
+        seen: dict[tuple[type, Scalar], int] = {}
+        codes = [seen.setdefault((type(one), one), len(seen)) for one in values]
+        return cls([one for _, one in seen], np.array(codes, np.intp))
+
+    def where(self, holds: Callable[[Scalar], bool]) -> NDArray[np.bool_]:
+        """(units,) whether something holds of the unit's value."""
+        return np.array([holds(one) for one in self.values], np.bool_)[self.codes]
+
+
+class Columns:
+    """The metadata columns of a model, each made when it is first asked for."""
+
+    def __init__(self, metadata: Metadata) -> None:
+        self._metadata = metadata
+        self._columns: dict[str, Column] = {}
+
+    def __getitem__(self, name: str) -> Column:
+        if name not in self._columns:
+            self._columns[name] = Column.of(self._metadata[name])
+        return self._columns[name]
+
+
 class Condition(Struct, frozen=True):
     """The condition of a slice: a value of its key, or a range."""
 
@@ -93,16 +129,13 @@ class Condition(Struct, frozen=True):
         value = str(self.value) if isinstance(self.value, Range) else written(self.value)
         return f"{self.key}={value}"
 
-    def units(self, metadata: Metadata) -> NDArray[np.bool_]:
+    def units(self, columns: Columns) -> NDArray[np.bool_]:
         """(units,) whether the condition holds."""
-        values, wanted = metadata[self.key.removeprefix(METADATA)], self.value
+        column, wanted = columns[self.key.removeprefix(METADATA)], self.value
         if isinstance(wanted, Range):
-            return np.array([wanted.holds(value) for value in values], bool)
+            return column.where(wanted.holds)
         text = written(wanted)
-        # Of equal values of another kind (1, true), each is written in its own way.
-        seen = {(type(one), one): one for one in values if one is not None}
-        held = {key for key, one in seen.items() if written(one) == text}
-        return np.array([(type(one), one) in held for one in values], bool)
+        return column.where(lambda one: one is not None and written(one) == text)
 
 
 class Slice(Struct, frozen=True):
@@ -123,16 +156,16 @@ class Slice(Struct, frozen=True):
         """The joined conditions."""
         return " & ".join(one.name for one in self.conditions)
 
-    def units(self, metadata: Metadata) -> NDArray[np.bool_] | None:
+    def units(self, columns: Columns) -> NDArray[np.bool_] | None:
         """(units,) whether each is in the slice; None if slices are not of whole units."""
         if not all(one.key.startswith(METADATA) for one in self.conditions):
             return None
-        masks = [one.units(metadata) for one in self.conditions]
+        masks = [one.units(columns) for one in self.conditions]
         return np.asarray(np.logical_and.reduce(masks), np.bool_)
 
-    def of(self, evidence: Evidence, wing: Wing[Any, Any], metadata: Metadata) -> Evidence | None:
+    def of(self, evidence: Evidence, wing: Wing[Any, Any], columns: Columns) -> Evidence | None:
         """The evidence of this slice; None if the wing cannot select it."""
-        units = self.units(metadata)
+        units = self.units(columns)
         if units is not None:
             return evidence.select(units)
         (condition,) = self.conditions
@@ -184,6 +217,8 @@ def resolve_slices(
                 problems.append(Problem(place, f"no {request.key} is {value!r}{near}"))
         if len(wanted) > MOST_VALUES:
             message = f"{request.key} has {len(wanted):,} values; list the ones to slice by"
+            if request.values is not None:
+                message = f"{len(wanted):,} values of {request.key}; list at most {MOST_VALUES}"
             problems.append(Problem(place, message))
         by_name = {written(value): value for value in wanted}
         slices += [Slice.of_value(request.key, value) for value in by_name.values()]
@@ -212,24 +247,25 @@ MOST_FLAGS: Final = 1 << 26
 """Samples times slices of a model, which take 8 MiB: later slices are left out."""
 
 
-def memberships(loaded: Loaded[Any], slices: Sequence[Slice]) -> list[SlicesResult]:
+def memberships(
+    loaded: Loaded[Any], slices: Sequence[Slice], columns: Mapping[str, Columns]
+) -> list[SlicesResult]:
     """Of each model, the samples that are in each slice of whole samples.
 
-    A part of samples, as objects of a size, is no such slice.
+    A part of samples, as objects of a size, is no such slice. `columns` are those of each model.
     """
     found = []
     for model, dataset in loaded.datasets.items():
         ids = dataset.unit_ids
-        metadata = loaded.metadata.get(model)
         # Where data are read in pieces, ids that no metric needs are mere numbers.
-        if metadata is None or isinstance(ids, range):
+        if model not in loaded.metadata or isinstance(ids, range):
             continue
         names: list[str] = []
         flags = []
         for cut in slices:
             if (len(names) + 1) * len(ids) > MOST_FLAGS:
                 break
-            units = cut.units(metadata)
+            units = cut.units(columns[model])
             if units is not None:
                 names.append(cut.name)
                 flags.append(units)

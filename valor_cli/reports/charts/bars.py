@@ -11,6 +11,7 @@ from valor_cli.reports.charts.plots import (
     extent,
     fitted,
     listed,
+    multiples,
     rect,
     round_step,
     text,
@@ -152,13 +153,11 @@ def _axis(ends: tuple[float, float], left: float, floor: float, unit: str) -> st
     step = round_step(high - low, 5)
     size = _BARS / ((high - low) or 1.0)
     parts = []
-    at = -(-low // step) * step
-    while at <= high + step / 1000:
+    for at in multiples(low, high, step):
         x = left + (at - low) * size
         name = number(at, "count") if unit == "count" else f"{at:.3g}".replace("-", "−")
         parts.append(f'<path d="M{x:.1f} {_TOP - 4}V{floor:.1f}"/>')
-        parts.append(text("0" if abs(at) < step / 1000 else name, x, floor + 13, anchor="middle"))
-        at += step
+        parts.append(text(name, x, floor + 13, anchor="middle"))
     return f'<g class="grid">{"".join(parts)}</g>'
 
 

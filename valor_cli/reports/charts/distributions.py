@@ -13,6 +13,7 @@ from valor_cli.reports.charts.plots import (
     extent,
     lined,
     listed,
+    multiples,
     path,
     rect,
     round_step,
@@ -21,8 +22,9 @@ from valor_cli.reports.charts.plots import (
 )
 from valor_cli.reports.digests.formatting import capital, clean, number, output_words, whole
 from valor_cli.reports.digests.naming import Names
+from valor_cli.reports.digests.passing import threshold_of
 from valor_cli.reports.document import Chart
-from valor_cli.results import THRESHOLD, CurveResult, RunResult, SamplesResult
+from valor_cli.results import CurveResult, RunResult, SamplesResult
 from valor_cli.results.identity import frozen
 
 BINS = 20
@@ -143,13 +145,10 @@ def _row(
 def _axis(low: float, high: float, floor: float, name: str) -> str:
     step = round_step(high - low, 5)
     parts = []
-    at = math.ceil(low / step) * step
-    while at <= high + step / 1000:
+    for at in multiples(low, high, step):
         x = _LEFT + (at - low) / (high - low) * _WIDTH
-        message = f"{at:.3g}" if abs(at) >= step / 1000 else "0"
         parts.append(f'<path d="M{x:.1f} 16V{floor}"/>')
-        parts.append(text(message.replace("-", "−"), x, floor + 14, anchor="middle"))
-        at += step
+        parts.append(text(f"{at:.3g}".replace("-", "−"), x, floor + 14, anchor="middle"))
     parts.append(text(f"{name} →", _LEFT + _WIDTH, floor + 28, "axis", "end"))
     return f'<g class="grid">{"".join(parts)}</g>'
 
@@ -272,19 +271,19 @@ def spreads(result: RunResult) -> tuple[Spreads, ...]:
         if one.model in result.models and one.columns:
             groups.setdefault((one.metric, frozen(one.parameters)), []).append(one)
     units = {(row.metric, row.output): row.unit for row in result.metrics}
-    found = [_spreads(group, names, units, list(result.models)) for group in groups.values()]
+    found = [_spreads(result, group, names, units) for group in groups.values()]
     return tuple(one for one in found if len({v for part in one.values for v in part.values}) > 1)
 
 
 def _spreads(
+    result: RunResult,
     group: Sequence[SamplesResult],
     names: Names,
     units: dict[tuple[str, str], str],
-    models: Sequence[str],
 ) -> Spreads:
     first = group[0]
+    models = list(result.models)
     output = next(iter(first.columns))
-    limit = first.parameters.get(THRESHOLD)
     unit = units.get((first.metric, output)) or units.get((first.metric, "value"), "fraction")
     if all(whole(one.columns.get(output, ())) for one in group):
         unit = "count"
@@ -295,7 +294,7 @@ def _spreads(
         else f"{clean(first.metric)} {output_words(output)}",
         detail=names.detail(first.metric, first.parameters),
         unit=unit,
-        threshold=float(limit) if isinstance(limit, int | float) else None,
+        threshold=threshold_of(result, first),
         values=tuple(
             Values(models.index(one.model), known)
             for one in group

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from valor_cli.reports.charts.plots import extent, fitted, listed, rect, round_step, text, title
+from valor_cli.reports.charts.plots import (
+    extent,
+    fitted,
+    listed,
+    multiples,
+    rect,
+    round_step,
+    text,
+    title,
+)
 from valor_cli.reports.digests.formatting import clean, number, signed
 from valor_cli.reports.document import Chart
 from valor_cli.results import ComparisonResult
@@ -88,9 +97,9 @@ def _axis(most: dict[str, float], left: float, floor: float) -> str:
     if len(most) == 1:
         ((unit, end),) = most.items()
         step = round_step(end, 2)
-        for i in range(-int(end / step), int(end / step) + 1):
-            x = zero + i * step / end * _WIDTH / 2
-            name = signed(i * step, unit).replace(".000", "") if i else "0"
+        for at in multiples(-end, end, step):
+            x = zero + at / end * _WIDTH / 2
+            name = signed(at, unit).replace(".000", "") if at else "0"
             name = name.rstrip("0") if "." in name else name
             parts.append(f'<path d="M{x:.1f} {_TOP - 4}V{floor}"/>')
             parts.append(text(name, x, floor + 14, anchor="middle"))

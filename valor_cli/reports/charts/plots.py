@@ -6,6 +6,7 @@ and in separate files.
 
 from __future__ import annotations
 
+import math
 import unicodedata
 from collections.abc import Iterable, Sequence
 from html import escape
@@ -21,6 +22,9 @@ MODELS = 6
 
 LETTER = 6.0
 """Width of a letter of a chart's text, in the chart's units: a little more than most have."""
+
+_ROUNDED = 1e-3
+"""The part of a step by which a multiple may miss an end of an axis and still be on it."""
 
 Column = Sequence[float | None]
 
@@ -84,6 +88,13 @@ def round_step(most: float, parts: int = 4) -> float:
     rough = most / parts if most > 0 else 1.0
     unit = 10.0 ** int(f"{rough:e}".partition("e")[2])
     return next(times * unit for times in (1, 2, 5, 10) if times * unit >= rough * 0.999999)
+
+
+def multiples(low: float, high: float, step: float) -> list[float]:
+    """The multiples of a step from `low` to `high`; an end that rounding misses belongs to them."""
+    # The binary neighbours of decimals: 1.8 // 0.2 is 8, and 0.3 / 0.1 is below 3.
+    first, last = math.ceil(low / step - _ROUNDED), math.floor(high / step + _ROUNDED)
+    return [at * step for at in range(first, last + 1)]
 
 
 def class_of(model: int) -> str:

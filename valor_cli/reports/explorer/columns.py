@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 from valor_cli.kernels.columns.grouping import spread
 from valor_cli.reports.digests.formatting import clean
 from valor_cli.reports.digests.naming import PASS, Names, output_name
+from valor_cli.reports.digests.passing import pass_rule
 from valor_cli.reports.explorer.blobs import Blobs
 from valor_cli.reports.explorer.joining import LONGEST, Ints, Samples, Side
-from valor_cli.results import STATUSES, RunResult, SamplesResult, SlicesResult
+from valor_cli.results import STATUSES, SamplesResult, SlicesResult
 from valor_cli.results.identity import Kind, frozen
 from valor_cli.results.objects import OUTCOMES, OUTLINED, TENTHS, ObjectsResult
-
-_LIMITS: Final = ("min", "max")
 
 Key = tuple[str, Kind]
 
@@ -69,6 +68,10 @@ def metric_columns(
         for position, output in enumerate(one.outputs):
             name = output_name(one.metric, output if output != PASS else "")
             unit, direction = _declared(one, output, sides)
+            rules = [
+                pass_rule(side.result, own, output) if own and output in own.columns else None
+                for own, side in zip(one.models, sides, strict=True)
+            ]
             listed.append(
                 {
                     "name": clean(f"{name} ({one.detail})" if one.detail else name, 80),
@@ -76,6 +79,7 @@ def metric_columns(
                     "of": number,
                     "primary": position == 0,
                     "passes": output == PASS,
+                    "given": any(rule.given for rule in rules if rule is not None),
                     "unit": unit,
                     "better": direction,
                     "models": [
@@ -84,9 +88,9 @@ def metric_columns(
                         else {
                             "values": _values(own, output, samples, blobs),
                             "status": _statuses(own, samples, blobs) if position == 0 else None,
-                            "limit": _limit(own, output, side.result),
+                            "limit": None if rule is None else rule.limit,
                         }
-                        for own, side in zip(one.models, sides, strict=True)
+                        for own, rule in zip(one.models, rules, strict=True)
                     ],
                 }
             )
@@ -118,22 +122,6 @@ def _statuses(own: SamplesResult, samples: Samples, blobs: Blobs) -> int | None:
     column = np.full(len(samples), -1, np.int64)
     column[samples.positions(own.sample_ids)] = [places[one] for one in own.statuses]
     return blobs.codes(column)
-
-
-def _limit(own: SamplesResult, output: str, result: RunResult) -> float | None:
-    """The threshold of the metric: of its problems, else of a gate on its whole value."""
-    for problem in result.problems:
-        if (
-            (problem.kind, problem.metric, problem.model) == ("threshold", own.metric, own.model)
-            and problem.threshold is not None
-            and problem.output in (None, output)
-        ):
-            return float(problem.threshold)
-    for gate in result.gates:
-        whole = gate.label is None and gate.slice is None and gate.rule in _LIMITS
-        if whole and (gate.metric, gate.output, gate.model) == (own.metric, output, own.model):
-            return float(gate.limit)
-    return None
 
 
 FEW: Final = 20_000

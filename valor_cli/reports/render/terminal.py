@@ -262,6 +262,8 @@ def _grid(table: Table, rows: Sequence[Sequence[Cell]], form: _Form) -> list[Ren
         at
         for at, one in enumerate(table.columns)
         if _stays(one.drop, form) and one.over in ("", over)
+        # Of the rows that are shown none may have a reason.
+        if not at or any(row[at].text or row[at].symbol for row in rows)
     ]
     columns = [table.columns[at] for at in kept]
     made = grid(*(_named(one) for one in columns), width=form.heading)

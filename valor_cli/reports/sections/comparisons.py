@@ -86,7 +86,8 @@ def _sentences(d: Digest, score: _Score, what: str) -> list[Item]:
         others = [score(model, other) for other in names if other != model]
         if all(wins and not losses for wins, losses, _ in others):
             least = min(wins for wins, _, _ in others)
-            told = f"{clean(model, 40)} is better than all {len(others)} others"
+            all_others = "both others" if len(others) == 2 else f"all {len(others)} others"
+            told = f"{clean(model, 40)} is better than {all_others}"
             more = f"on at least {least} of {score.most} {what}, and worse on none"
             return [Item(f"{told}, {more}", tone="good")]
     found, unclear = [], []

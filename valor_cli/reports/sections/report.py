@@ -51,7 +51,7 @@ def _gates(shown: Sequence[Gate], models: int) -> Section | None:
         *([Column("model", "text")] if many else []),
         Column("rule"),
         Column("value"),
-        *([Column("reason", "text")] if reasons else []),
+        *([Column("reason", "text", drop=1)] if reasons else []),
     ]
     rows = [
         [

@@ -107,14 +107,12 @@ async function readSamples(source, table) {
   };
 }
 
-// Whether a metric is a mere yes or no, and from where on a value is good.
+// Whether a metric is a mere yes or no, and whether samples pass or fail it.
 function describeMetric(metric) {
   const columns = metric.models.filter((one) => one && one.values).map((one) => one.values);
   const seen = [0, 1].filter((side) => columns.some((values) => values.includes(side)));
   const binary = (metric.passes || seen.length === 2) && columns.every((values) => values.every((value) => value === 0 || value === 1 || Number.isNaN(value)));
-  const given = metric.models.some((one) => one && one.limit !== null);
-  metric.models.forEach((one) => { if (one && one.limit === null && binary) one.limit = metric.better === "lower" ? 0 : 1; });
-  return { ...metric, given, binary, judged: metric.models.some((one) => one && one.limit !== null) };
+  return { ...metric, binary, judged: metric.models.some((one) => one && one.limit !== null) };
 }
 
 async function readObjects(source, table) {
