@@ -65,11 +65,16 @@ class Whole:
         self.calls = calls_of(wing)
         self.evidence = evidence_of(wing, self.calls, self.data)
         # Every place is cut, merged and selected from in a way of its own.
-        self.rng = np.random.default_rng(PLACES.index(place))
-        self.shards = self.parts(self.rng)
-        self.again = merged(wing, self.shards, self.rng)
-        self.units = self.rng.random(self.data.unit_count) < 0.4
-        self.units[self.rng.integers(len(self.units))] = True
+        self.seed = PLACES.index(place)
+        rng = np.random.default_rng(self.seed)
+        self.units = rng.random(self.data.unit_count) < 0.4
+        self.units[rng.integers(len(self.units))] = True
+
+    @cached_property
+    def again(self) -> Any:
+        """The evidence of shards, merged."""
+        rng = np.random.default_rng(self.seed)
+        return merged(self.wing, self.parts(rng), rng)
 
     @cached_property
     def said(self) -> list[dict[str, Any]]:

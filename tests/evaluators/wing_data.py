@@ -152,7 +152,7 @@ _BOXES: Made = {
 _MASKS: Made = {"nuclei": _masks, "coco": _polygons}
 _TEXTS: Made = {
     "answers": lambda: _texts("answers.jsonl"),
-    "odd": lambda: random_texts(8),
+    "odd": lambda: random_texts(8, questions=6),
 }
 
 _MADE: Mapping[tuple[str, Any], Made] = {

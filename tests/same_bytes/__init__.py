@@ -51,13 +51,17 @@ def exact(value: Any) -> Any:
     if isinstance(value, Set):
         return ("set", *sorted(map(exact, value), key=repr))
     if isinstance(value, (Sequence, np.ndarray)):
-        return ("sequence", *map(exact, value))
+        kinds = set(map(type, value))
+        return (
+            "sequence",
+            *map(_SCALARS.get(kinds.pop(), exact) if len(kinds) == 1 else exact, value),
+        )
     raise TypeError(f"{type(value).__name__} cannot be compared bit by bit")
 
 
 _SCALARS: Mapping[type, Callable[[Any], Any]] = {
-    bool: bool,
-    int: lambda value: ("int", int(value)),
+    bool: lambda value: ("bool", value),
+    int: int,
     float: lambda value: ("float", value.hex()),
     str: str,
     bytes: bytes,
