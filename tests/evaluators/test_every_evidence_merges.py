@@ -57,18 +57,39 @@ IN_WHOLE_GROUPS = (overlap.GROUPS,)
 
 
 class Whole:
-    """The evidence of a data set in one pass, and in shards."""
+    """The evidence of a data set in one pass, in shards and merged; some of its units."""
 
     def __init__(self, place: Place) -> None:
         self.wing = wing = wing_of(place)
         self.data = data_set(place[0], wing, place[2])
         self.calls = calls_of(wing)
         self.evidence = evidence_of(wing, self.calls, self.data)
+        # Every place is cut, merged and selected from in a way of its own.
+        self.seed = PLACES.index(place)
+        rng = np.random.default_rng(self.seed)
+        self.units = rng.random(self.data.unit_count) < 0.4
+        self.units[rng.integers(len(self.units))] = True
+
+    @cached_property
+    def again(self) -> Any:
+        """The evidence of shards, merged."""
+        rng = np.random.default_rng(self.seed)
+        return merged(self.wing, self.parts(rng), rng)
 
     @cached_property
     def said(self) -> list[dict[str, Any]]:
         """All that it says in one pass."""
         return all_told(self.wing, self.calls, self.evidence)
+
+    @cached_property
+    def selected(self) -> Any:
+        """Some units of what was found in one pass."""
+        return self.evidence.select(self.units)
+
+    @cached_property
+    def said_of_selected(self) -> list[dict[str, Any]]:
+        """All that these say."""
+        return all_told(self.wing, self.calls, self.selected)
 
     def parts(self, rng: np.random.Generator) -> list[Any]:
         """The evidence of shards, as it comes from other processes."""
@@ -108,24 +129,21 @@ def units_of(evidence: Any) -> Any:
     return None
 
 
-def assert_alike(
-    wing: Wing[Any, Any],
-    calls: Sequence[Call],
-    one: Any,
-    other: Any,
-    said: Sequence[dict[str, Any]] | None = None,
-) -> None:
+def assert_alike(whole: Whole, one: Any, other: Any, said: Sequence[dict[str, Any]]) -> None:
     """Two evidences say the same under every metric, as a whole and in every slice.
 
     Args:
-        said: What the first one says, where that is known.
+        whole: What they are made of.
+        one: An evidence.
+        other: Another one.
+        said: What the first one says.
     """
+    wing = whole.wing
     assert one.unit_count == other.unit_count
     assert units_of(one) == units_of(other)
     if wing.one_sided is not None:
         assert exact(wing.one_sided(one)) == exact(wing.one_sided(other))
-    said = all_told(wing, calls, one) if said is None else said
-    for expected, found in zip(said, all_told(wing, calls, other), strict=True):
+    for expected, found in zip(said, all_told(wing, whole.calls, other), strict=True):
         # Which metric differs is the first thing to know.
         assert [name for name in expected if expected[name] != found[name]] == []
 
@@ -133,33 +151,23 @@ def assert_alike(
 @every_place
 def test_shards_merged_in_any_tree_are_the_whole(place: Place) -> None:
     whole = whole_of(place)
-    wing = whole.wing
-    rng = np.random.default_rng(0)
-    again = merged(wing, whole.parts(rng), rng)
-    assert_alike(wing, whole.calls, whole.evidence, again, whole.said)
+    assert_alike(whole, whole.evidence, whole.again, whole.said)
 
 
 @every_place
 def test_some_units_of_what_was_merged(place: Place) -> None:
     whole = whole_of(place)
-    wing = whole.wing
-    rng = np.random.default_rng(11)
-    again = merged(wing, whole.parts(rng), rng)
-    for share in (0.6, 0.1):
-        units = rng.random(whole.data.unit_count) < share
-        units[rng.integers(len(units))] = True
-        assert_alike(wing, whole.calls, whole.evidence.select(units), again.select(units))
+    found = whole.again.select(whole.units)
+    assert_alike(whole, whole.selected, found, whole.said_of_selected)
 
 
 @every_place
 def test_selected_parts_are_merged_to_the_selection(place: Place) -> None:
     whole = whole_of(place)
-    wing = whole.wing
-    rng = np.random.default_rng(12)
-    units = rng.random(whole.data.unit_count) < 0.5
     low = np.arange(whole.data.unit_count) < whole.data.unit_count // 3
-    parts = [whole.evidence.select(units & part) for part in (~low, low)]
-    assert_alike(wing, whole.calls, whole.evidence.select(units), merged(wing, parts, rng))
+    parts = [whole.evidence.select(whole.units & part) for part in (~low, low)]
+    found = merged(whole.wing, parts, np.random.default_rng(12))
+    assert_alike(whole, whole.selected, found, whole.said_of_selected)
 
 
 @every_place
@@ -167,7 +175,6 @@ def test_resamples_of_what_was_merged(place: Place) -> None:
     whole = whole_of(place)
     wing = whole.wing
     rng = np.random.default_rng(13)
-    again = merged(wing, whole.parts(rng), rng)
     calls = [call for call in whole.calls if call.metric.resampled and call.metric.outputs]
     units = np.arange(whole.data.unit_count)
     drawn = rng.choice(units, (RESAMPLES, len(units)))
@@ -175,7 +182,7 @@ def test_resamples_of_what_was_merged(place: Place) -> None:
     for call in calls:
         expected, found = (
             resampled([call], [findings_of(call, one, wing.parts)], one, wing.parts, weights)
-            for one in (whole.evidence, again)
+            for one in (whole.evidence, whole.again)
         )
         assert exact(expected) == exact(found), call.metric.name
 
@@ -189,10 +196,11 @@ def test_condensed_shards_say_what_the_whole_says(place: Place) -> None:
     assert calls
     for seed in range(SPLITS):
         rng = np.random.default_rng(seed)
+        shards = whole.parts(rng)
         # By themselves and all together: what one asks of the rows must not serve another.
         for some in ([calls[seed % len(calls)]], calls):
             expected = told(wing, some, whole.evidence)
-            parts = pickled([wing.condense(part, some) for part in whole.parts(rng)])
+            parts = pickled([wing.condense(part, some) for part in shards])
             found = told(wing, some, merged(wing, parts, rng))
             assert [one for one in expected if expected[one] != found[one]] == []
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from tests.evaluators.test_every_evidence_merges import (
@@ -20,8 +19,5 @@ OF_VISION = [place for place in PLACES if place[0] != "text_generation"]
 @pytest.mark.parametrize("place", OF_VISION, ids=called)
 def test_selected_units_are_those_of_the_dataset(place: Place) -> None:
     whole = whole_of(place)
-    rng = np.random.default_rng(14)
-    units = rng.random(whole.data.unit_count) < 0.4
-    units[rng.integers(len(units))] = True
-    alone = evidence_of(whole.wing, whole.calls, whole.data.shard(units))
-    assert_alike(whole.wing, whole.calls, whole.evidence.select(units), alone)
+    alone = evidence_of(whole.wing, whole.calls, whole.data.shard(whole.units))
+    assert_alike(whole, whole.selected, alone, whole.said_of_selected)

@@ -152,7 +152,7 @@ _BOXES: Made = {
 _MASKS: Made = {"nuclei": _masks, "coco": _polygons}
 _TEXTS: Made = {
     "answers": lambda: _texts("answers.jsonl"),
-    "odd": lambda: random_texts(8),
+    "odd": lambda: random_texts(8, questions=6),
 }
 
 _MADE: Mapping[tuple[str, Any], Made] = {
@@ -182,20 +182,19 @@ _MADE: Mapping[tuple[str, Any], Made] = {
 
 
 def shards_of(data: Any, rng: np.random.Generator, *, whole_groups: bool) -> list[Any]:
-    """A data set cut into one to seven shards of uneven sizes, some of one unit, some empty.
+    """A data set cut into two to seven shards of uneven sizes, some of one unit, some empty.
 
     Args:
         data: What to cut.
         rng: Draws where.
         whole_groups: Whether answers to one question stay together.
     """
-    count = int(rng.integers(1, 8))
+    count = int(rng.integers(2, 8))
     shares = rng.dirichlet(np.full(count, 0.4))
     at = rng.choice(count, data.unit_count, p=shares)
-    if count > 1:
-        # A shard of a single unit, wherever it came from.
-        at[at == 0] = 1
-        at[rng.integers(len(at))] = 0
+    # A shard of a single unit, wherever it came from.
+    at[at == 0] = 1
+    at[rng.integers(len(at))] = 0
     if whole_groups:
         first: dict[object, int] = {}
         for unit, question in enumerate(data.user_input):

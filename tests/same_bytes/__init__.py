@@ -14,7 +14,6 @@ from unittest.mock import patch
 import numpy as np
 import zstandard
 from msgspec import Struct
-from msgspec.structs import asdict
 
 from tests.same_bytes.record import differences, recorded
 from valor_cli.cli.app import _called
@@ -32,28 +31,43 @@ def exact(value: Any) -> Any:
     -0.0 is not 0.0, 1 is not 1.0, and NaN is itself; sequences of one content are equal, mappings
     where their order is the same too.
     """
+    scalar = _SCALARS.get(type(value))
+    if scalar is not None:
+        return scalar(value)
     if isinstance(value, np.ndarray) and value.dtype != object:
         return ("array", value.dtype.str, value.shape, value.tobytes())
-    if isinstance(value, (bool, np.bool_)):
-        return bool(value)
-    if isinstance(value, (float, np.floating)):
-        return ("float", float(value).hex())
-    if isinstance(value, (int, np.integer)):
-        return ("int", int(value))
-    if value is None or isinstance(value, (str, bytes)):
-        return value
+    if isinstance(value, np.generic):
+        return exact(value.item())
+    if isinstance(value, (int, float, str, bytes)):
+        return next(_SCALARS[one](value) for one in type(value).__mro__ if one in _SCALARS)
     if is_dataclass(value) and not isinstance(value, type):
         columns = ((one.name, exact(getattr(value, one.name))) for one in fields(value))
         return (type(value).__name__, *columns)
     if isinstance(value, Struct):
-        return (type(value).__name__, *((name, exact(one)) for name, one in asdict(value).items()))
+        names = type(value).__struct_fields__
+        return (type(value).__name__, *((name, exact(getattr(value, name))) for name in names))
     if isinstance(value, Mapping):
         return ("mapping", *((exact(key), exact(one)) for key, one in value.items()))
     if isinstance(value, Set):
         return ("set", *sorted(map(exact, value), key=repr))
     if isinstance(value, (Sequence, np.ndarray)):
-        return ("sequence", *map(exact, value))
+        kinds = set(map(type, value))
+        return (
+            "sequence",
+            *map(_SCALARS.get(kinds.pop(), exact) if len(kinds) == 1 else exact, value),
+        )
     raise TypeError(f"{type(value).__name__} cannot be compared bit by bit")
+
+
+_SCALARS: Mapping[type, Callable[[Any], Any]] = {
+    bool: lambda value: ("bool", value),
+    int: int,
+    float: lambda value: ("float", value.hex()),
+    str: str,
+    bytes: bytes,
+    type(None): lambda value: value,
+}
+"""By type, the tuple of a value that holds no others; most values by far are of these types."""
 
 
 @dataclass(frozen=True)

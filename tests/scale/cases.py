@@ -309,9 +309,9 @@ MEASURED = (
 )
 
 
-def _answers(seed: int, said: int) -> list[dict[str, Any]]:
+def _answers(seed: int, said: int, questions: int) -> list[dict[str, Any]]:
     """Samples of one seed, answered as those of another are."""
-    found, answered = random_texts(seed, questions=7), random_texts(said, questions=7)
+    found, answered = (random_texts(one, questions=questions) for one in (seed, said))
     names = ids(found.unit_count)
     return [
         {
@@ -332,7 +332,7 @@ def texts_jsonl() -> Case:
 
     Models stand in the order in which rows first name them.
     """
-    answers = zip(_answers(16, 16), _answers(16, 17), strict=True)
+    answers = zip(_answers(16, 16, 5), _answers(16, 17, 5), strict=True)
     rows = [[good | {"model": "good"}, bad | {"model": "bad"}] for good, bad in answers]
     config = f"task: text_generation\ndata: {{samples: data/both*}}\n{MEASURED}"
     slices = "slices: [metadata.weather]\n"
@@ -360,7 +360,7 @@ def texts_csv() -> Case:
                 "reference": next(iter(row["references"]), None),
                 "weather": row["weather"],
             }
-            for row in _answers(18, seed)
+            for row in _answers(18, seed, 7)
         ]
         for model, seed in (("good", 18), ("bad", 19))
     }

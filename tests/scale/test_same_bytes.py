@@ -45,8 +45,15 @@ WAYS: dict[str, tuple[Layout, tuple[str, ...], int | None]] = {
 }
 """Of each: how the inputs stand in files, options, and where they are cut."""
 
-QUICK = "pieces"
-"""What every run of the tests does with every case."""
+IN_RANGES = ("classes_jsonl", "classes_jsonl_sums", "boxes_coco", "masks_coco", "texts_csv")
+"""Of every way to stream a case, whose ranges are counted: else nothing says anything of it."""
+
+QUICK = (
+    *IN_RANGES,
+    *("classes_csv_long", "classes_csv_bare", "classes_csv_sums", "classes_keys_sums"),
+    *("boxes_jsonl", "boxes_csv", "texts_jsonl_alone", "label_maps", "label_map_folders"),
+)
+"""Of every reader and every kind of evidence a case: what every run of the tests cuts."""
 
 MORTAL = """
 import os, signal, sys
@@ -68,7 +75,10 @@ sys.addaudithook(die)
 """A `sitecustomize`: of all processes of a run but the first, one dies when it is handed work."""
 
 OF_EVERY_KIND = ("classes_csv_wide", "boxes_coco", "masks_coco", "texts_jsonl_alone", "label_maps")
-"""Of every kind of evidence a case: where a worker dies, and what is shuffled in every run."""
+"""Of every kind of evidence a case: where a worker dies."""
+
+SHUFFLED_QUICKLY = tuple(name for name in OF_EVERY_KIND if name != "boxes_coco")
+"""What every run of the tests shuffles: masks have all that boxes have."""
 
 Baseline = Callable[[str], Told]
 
@@ -110,30 +120,31 @@ def compared(name: str, layout: Layout, one: Told, other: Told) -> None:
 
 
 def entries() -> Iterator[object]:
-    """Every case, each way; what takes longest is for `make test-scale`."""
+    """Every case, each way; most of them are for `make test-scale`."""
+    quickly = {"pieces": QUICK, "shuffled": SHUFFLED_QUICKLY}
     for name in CASES:
         for way in WAYS:
-            quick = way == QUICK or (way == "shuffled" and name in OF_EVERY_KIND)
+            quick = name in quickly.get(way, ())
             marks = [] if quick else [SCALE]
             yield pytest.param(name, way, marks=marks, id=f"{name}-{way}")
 
 
 @pytest.mark.parametrize(("name", "way"), [*entries()])
-def test_without_a_cluster(name: str, way: str, folder: Path, baseline: Baseline) -> None:
+def test_without_a_cluster(
+    name: str, way: str, folder: Path, baseline: Baseline, monkeypatch: pytest.MonkeyPatch
+) -> None:
     layout, arguments, piece_bytes = WAYS[way]
     expected = baseline(name)
     config = lay_out(CASES[name](), folder / name, layout, seed=3)
+    watched = way == "pieces" and name in IN_RANGES
+    ranges = ranges_of(config, monkeypatch) if watched else []
     compared(name, layout, expected, told(config, *arguments, piece_bytes=piece_bytes))
+    assert len(ranges) > 2 or not watched
 
 
-@pytest.mark.parametrize(
-    "name", ["classes_jsonl_sums", "classes_csv_wide", "boxes_coco", "masks_coco", "texts_csv"]
-)
-def test_pieces_are_evaluated_in_ranges(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # Else nothing above says anything of streaming.
-    task = catalogue.task(load_config(lay_out(CASES[name](), tmp_path), catalogue).task)
+def ranges_of(config: Path, monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """The ranges of units that runs of the task evaluate in this process from now on."""
+    task = catalogue.task(load_config(config, catalogue).task)
     assert task.stream is not None
     ranges: list[object] = []
 
@@ -147,15 +158,24 @@ def test_pieces_are_evaluated_in_ranges(
     # What the inputs hold would choose a task without it.
     own = replace(task, stream=lambda: watched, variant=None)
     monkeypatch.setitem(catalogue.TASKS, task.name, lambda: own)
-    told(lay_out(CASES[name](), tmp_path), piece_bytes=PIECE)
-    assert len(ranges) > 2
+    return ranges
 
 
-@pytest.mark.parametrize("name", ["boxes_coco", "boxes_jsonl", "boxes_csv"])
-@pytest.mark.parametrize("layout", [ONE_FILE, IN_ORDER, SHUFFLED])
+@pytest.mark.parametrize(
+    ("name", "layout"),
+    [
+        pytest.param("boxes_coco", SHUFFLED),
+        pytest.param("boxes_coco", IN_ORDER, marks=SCALE),
+        pytest.param("boxes_jsonl", SHUFFLED, marks=SCALE),
+        pytest.param("boxes_jsonl", IN_ORDER),
+        pytest.param("boxes_csv", SHUFFLED),
+        pytest.param("boxes_csv", IN_ORDER, marks=SCALE),
+    ],
+)
 def test_positions_stand_for_ids_of_the_same_files(
     name: str, layout: Layout, tmp_path: Path
 ) -> None:
+    # Those of one file are compared above.
     config = lay_out(CASES[name](), tmp_path, layout, seed=7)
     assert_same(told(config), told(config, piece_bytes=PIECE))
 

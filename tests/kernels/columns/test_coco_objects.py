@@ -27,7 +27,7 @@ from valor_cli.kernels.columns.coco_objects import (
 pytestmark = needs_kernel
 
 LARGEST = 1e150
-thorough = settings(derandomize=True, deadline=None, max_examples=100)
+thorough = settings(derandomize=True, deadline=None, max_examples=50)
 
 
 def detected(text: bytes) -> DetectedBoxes | None:

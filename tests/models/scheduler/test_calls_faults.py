@@ -6,7 +6,7 @@ import asyncio
 from collections import Counter
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.oracles.model_server import FakeJudge, Kept, limits, question
@@ -94,7 +94,6 @@ class Counting(FakeJudge):
         return reply
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
 @given(plans())
 def test_each_ask_ends_in_one_way(plan: dict[str, Any]) -> None:
     answered: Counter[str] = Counter()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Collection, Sequence
+from itertools import product
 from typing import Any
 
 import pytest
@@ -20,8 +22,10 @@ def slow(*values: object) -> Any:
     return pytest.param(*values, marks=pytest.mark.slow)
 
 
-LARGE = slow(24)
-"""A server of many at a time, which takes longest to simulate."""
+def crossed(*axes: Sequence[Any], quick: Collection[tuple[Any, ...]]) -> list[Any]:
+    """Every value with every value of the other axes; those that are not quick are slow tests."""
+    assert {*quick} <= {*product(*axes)}, "a quick case that is none"
+    return [pytest.param(*one) if one in quick else slow(*one) for one in product(*axes)]
 
 
 def ask_all(server: ModelServer, concurrency: int, timeout_s: float = 60.0) -> float:
@@ -48,9 +52,15 @@ def ask_all(server: ModelServer, concurrency: int, timeout_s: float = 60.0) -> f
     return seconds
 
 
-@pytest.mark.parametrize("retry_after", [None, 5.0])
-@pytest.mark.parametrize("concurrency", [8, 32])
-@pytest.mark.parametrize("at_a_time", [1, 3, 8])
+@pytest.mark.parametrize(
+    ("at_a_time", "concurrency", "retry_after"),
+    crossed(
+        [1, 3, 8],
+        [8, 32],
+        [None, 5.0],
+        quick=[(1, 8, 5.0), (1, 32, None), (3, 8, None), (3, 32, 5.0), (8, 32, None)],
+    ),
+)
 def test_a_server_that_serves_few_at_a_time_is_kept_busy_and_seldom_refuses(
     at_a_time: int, concurrency: int, retry_after: float | None
 ) -> None:
@@ -76,8 +86,10 @@ def test_whatever_the_latencies(latency: Any) -> None:
     assert server.refused <= 45
 
 
-@pytest.mark.parametrize("concurrency", [8, 32])
-@pytest.mark.parametrize(("rate", "burst"), [(5.0, 10), (20.0, 20), (0.5, 5)])
+@pytest.mark.parametrize(
+    ("rate", "burst", "concurrency"),
+    [(5.0, 10, 8), (20.0, 20, 8), (20.0, 20, 32), (0.5, 5, 32), slow(5.0, 10, 32), slow(0.5, 5, 8)],
+)
 def test_a_server_that_serves_so_many_a_second(rate: float, burst: int, concurrency: int) -> None:
     server = ModelServer(rate=rate, burst=burst)
     seconds = ask_all(server, concurrency)
@@ -88,8 +100,10 @@ def test_a_server_that_serves_so_many_a_second(rate: float, burst: int, concurre
     assert server.refused <= N + concurrency
 
 
-@pytest.mark.parametrize("concurrency", [8, 32])
-@pytest.mark.parametrize("at_a_time", [1, 3, 8, 1000])
+@pytest.mark.parametrize(
+    ("at_a_time", "concurrency"),
+    crossed([1, 3, 8, 1000], [8, 32], quick=[(1, 8), (3, 32), (8, 8), (1000, 32)]),
+)
 def test_a_server_that_fails_one_in_ten(at_a_time: int, concurrency: int) -> None:
     server = ModelServer(at_a_time, failing=0.1)
     ask_all(server, concurrency)
@@ -98,10 +112,16 @@ def test_a_server_that_fails_one_in_ten(at_a_time: int, concurrency: int) -> Non
     assert server.refused <= concurrency + 20
 
 
-@pytest.mark.parametrize("seed", [0, slow(1)])
-@pytest.mark.parametrize("stray", [0.0, 0.03, 0.1])
-@pytest.mark.parametrize("times", [1, 2, 4])
-@pytest.mark.parametrize("at_a_time", [8, LARGE])
+@pytest.mark.parametrize(
+    ("at_a_time", "times", "stray", "seed"),
+    crossed(
+        [8, 24],
+        [1, 2, 4],
+        [0.0, 0.03, 0.1],
+        [0, 1],
+        quick=[(8, 1, 0.1, 0), (8, 2, 0.0, 0), (8, 2, 0.1, 0), (8, 4, 0.03, 0)],
+    ),
+)
 def test_a_server_with_all_faults_at_once(
     at_a_time: int, times: int, stray: float, seed: int
 ) -> None:
@@ -113,8 +133,13 @@ def test_a_server_with_all_faults_at_once(
     assert server.refused <= (times - 1) * at_a_time + 30
 
 
-@pytest.mark.parametrize("stray", [0.0, 0.1])
-@pytest.mark.parametrize(("at_a_time", "concurrency"), [(3, 12), (8, 32), slow(24, 48)])
+@pytest.mark.parametrize(
+    ("at_a_time", "concurrency", "stray"),
+    [
+        *((3, 12, 0.1), (8, 32, 0.0)),
+        *(slow(3, 12, 0.0), slow(8, 32, 0.1), slow(24, 48, 0.0), slow(24, 48, 0.1)),
+    ],
+)
 def test_a_server_that_is_far_away(at_a_time: int, concurrency: int, stray: float) -> None:
     server = FarServer(at_a_time, stray=stray)
     ask_all(server, concurrency)
@@ -123,9 +148,9 @@ def test_a_server_that_is_far_away(at_a_time: int, concurrency: int, stray: floa
     assert server.refused <= 0.3 * N
 
 
-@pytest.mark.parametrize("stray", [slow(0.0), 0.1])
-@pytest.mark.parametrize("times", [slow(1), 2, slow(4)])
-@pytest.mark.parametrize("at_a_time", [8, LARGE])
+@pytest.mark.parametrize(
+    ("at_a_time", "times", "stray"), crossed([8, 24], [1, 2, 4], [0.0, 0.1], quick=[(8, 2, 0.1)])
+)
 def test_a_server_that_works_on_when_nobody_waits(at_a_time: int, times: int, stray: float) -> None:
     used = []
     for seed in range(3):
@@ -177,9 +202,15 @@ def test_a_server_that_serves_fewer_or_more_from_now_on(
     assert server.refused <= 120
 
 
-@pytest.mark.parametrize("faults", [0.0, 0.05])
-@pytest.mark.parametrize("concurrency", [1, 4, 24])
-@pytest.mark.parametrize("seconds", [slow(5.0), 20.0, slow(60.0), 110.0])
+@pytest.mark.parametrize(
+    ("seconds", "concurrency", "faults"),
+    crossed(
+        [5.0, 20.0, 60.0, 110.0],
+        [1, 4, 24],
+        [0.0, 0.05],
+        quick=[(20.0, 1, 0.05), (20.0, 24, 0.0), (110.0, 1, 0.0), (110.0, 4, 0.05)],
+    ),
+)
 def test_a_server_that_is_down_for_a_while(seconds: float, concurrency: int, faults: float) -> None:
     server = ModelServer(
         concurrency, down=(10.0, 10.0 + seconds), failing=faults, cut=faults, stray=faults

@@ -8,7 +8,7 @@ from math import exp
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from nltk.tokenize import NLTKWordTokenizer, RegexpTokenizer
 from nltk.translate import bleu_score as nltk_bleu
@@ -84,7 +84,8 @@ def test_accents_of_their_own_part_words_as_with_nltk_up_to_3_9() -> None:
 @pytest.mark.parametrize("rows", [e2e(), summaries("PtGen")], ids=["e2e", "xsum"])
 def test_real_rows_have_the_values_of_nltk(rows: Rows, tokenizer: str) -> None:
     split = TOKENIZERS[tokenizer]
-    for order, metric in PRESETS.items():
+    # How words are counted in n-grams is the same whatever parts a text into words.
+    for order, metric in PRESETS.items() if tokenizer == "valor" else [(4, BLEU_4)]:
         expected = [
             of_nltk(split(response), [split(one) for one in references], (1 / order,) * order)
             for response, references in rows
@@ -92,7 +93,6 @@ def test_real_rows_have_the_values_of_nltk(rows: Rows, tokenizer: str) -> None:
         assert ours(metric, rows, tokenizer=tokenizer) == expected
 
 
-@settings(max_examples=100)
 @given(ROW, st.lists(st.integers(0, 3), min_size=1, max_size=5).filter(any))
 def test_any_row_has_the_value_of_nltk(row: tuple[str, tuple[str, ...]], parts: list[int]) -> None:
     weights = tuple(part / sum(parts) for part in parts)
@@ -100,7 +100,6 @@ def test_any_row_has_the_value_of_nltk(row: tuple[str, tuple[str, ...]], parts: 
     assert ours(BLEU, [row], weights=weights) == [of_nltk(row[0].split(), split, weights)]
 
 
-@settings(max_examples=100)
 @given(
     ROW,
     st.sampled_from(["none", "floor", "add-k", "exp"]),

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 
@@ -154,7 +154,6 @@ def test_equal_to_rouge_score_with_several_references_of_several_lines(use_stemm
     check_equal(rows, use_stemmer=use_stemmer)
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(TEXT, st.lists(TEXT, min_size=1, max_size=3)), max_size=4), st.booleans())
 def test_equal_to_rouge_score_on_any_texts(
     pairs: list[tuple[str, list[str]]], use_stemmer: bool

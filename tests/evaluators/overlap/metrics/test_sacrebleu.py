@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 from sacrebleu.metrics.bleu import BLEU
@@ -142,13 +142,13 @@ def test_a_corpus_by_hand() -> None:
     ("metric", "asked"), [(metric, one) for metric in METRICS for one in ASKED[metric.name]]
 )
 def test_real_rows_and_parts_of_them(metric: Metric[Any], asked: Mapping[str, Any]) -> None:
-    rows = e2e()[:12] if metric is TER else e2e()
-    for part in (rows, rows[7:], rows[:1], rows[2:3]):
+    # Shifts are searched for long: of TER a few rows.
+    rows = e2e()[:6] if metric is TER else e2e()
+    for part in (rows, rows[4:9], rows[:1], rows[2:3]):
         check_equal(metric, part, asked)
 
 
 @every_metric
-@settings(max_examples=100)
 @given(ROWS, st.data())
 def test_any_rows(metric: Metric[Any], rows: Rows, data: Any) -> None:
     asked = data.draw(st.sampled_from(ASKED[metric.name]))
