@@ -6,12 +6,15 @@ import gc
 import shutil
 import signal
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import pytest
 from hypothesis import settings
 
 from valor_cli import masking
+from valor_cli.models.embedders import onnx_model
+from valor_cli.models.files.packaged import _MINILM_PACKAGE
 
 settings.register_profile("same", derandomize=True, deadline=None, max_examples=50)
 settings.load_profile("same")
@@ -35,10 +38,24 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def reply_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """A cache of judges' replies that the tests have for themselves."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("VALOR_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def packaged_embedder() -> Iterator[None]:
+    """The packaged embedder is loaded once in a process; others each time, as files may change."""
+    load = onnx_model._session
+    load_once = cache(load)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            onnx_model,
+            "_session",
+            lambda path: (load_once if path.parent.name == _MINILM_PACKAGE else load)(path),
+        )
         yield
 
 

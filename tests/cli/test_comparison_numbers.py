@@ -11,6 +11,7 @@ import io
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -82,17 +83,27 @@ def unarticled(text: str) -> list[str]:
 
 
 def rouge(row: Record) -> float:
+    return _rouge(row["response"], tuple(row["references"]))
+
+
+@cache
+def _rouge(response: str, references: tuple[str, ...]) -> float:
     from rouge_score.rouge_scorer import RougeScorer
 
     scorer = RougeScorer(["rougeL"])
-    return max(scorer.score(one, row["response"])["rougeL"].fmeasure for one in row["references"])
+    return max(scorer.score(one, response)["rougeL"].fmeasure for one in references)
 
 
 def bleu(rows: Sequence[Record]) -> float:
+    return _bleu(tuple((r["response"], *(r["references"] * 2)[:2]) for r in rows))
+
+
+@cache
+def _bleu(texts: tuple[tuple[str, ...], ...]) -> float:
     from sacrebleu.metrics.bleu import BLEU
 
-    streams = [[(r["references"] * 2)[at] for r in rows] for at in range(2)]
-    return float(BLEU().corpus_score([r["response"] for r in rows], streams).score) / 100
+    responses, *streams = ([own[at] for own in texts] for at in range(3))
+    return float(BLEU().corpus_score(responses, streams).score) / 100
 
 
 def by_id(rows: Sequence[Record], of: Callable[[Record], float]) -> dict[str, float | None]:
@@ -360,6 +371,11 @@ def test_classification(tmp_path: Path) -> None:
     top = {model: np.array(labels)[own.argmax(1)] for model, own in scores.items()}
 
     def areas(model: str, at: Any) -> list[float | None]:
+        return areas_of(model, tuple(at))
+
+    @cache
+    def areas_of(model: str, drawn: tuple[int, ...]) -> list[float | None]:
+        at = list(drawn)
         return [
             float(sklearn.roc_auc_score(truth[at] == label, scores[model][at, number]))
             if label in truth[at]

@@ -401,7 +401,7 @@ def test_the_coco_table_says_its_own_thresholds(valor: Valor, project: Path) -> 
 
 def test_no_digit_is_cut_on_a_narrow_terminal(valor: Valor, tmp_path: Path) -> None:
     config = ROOT / "configs" / "object_detection.yaml"
-    few = ("--set", "interval.resamples=40")
+    few = ("--set", "interval.resamples=4")
     done = valor("evaluate", config, *few, "--out", tmp_path, COLUMNS="30")
     values = [line for line in done.stdout.splitlines() if line.startswith("AP50 ")]
     assert len(values) == 1

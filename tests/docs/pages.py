@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from textwrap import dedent
 
@@ -71,6 +72,7 @@ def links(page: str) -> list[str]:
     return [found["target"] for found in _LINK.finditer(prose)]
 
 
+@cache
 def anchors(text: str) -> set[str]:
     """What a link may name after #: headings as GitHub spells them, repeated ones numbered."""
     found: dict[str, int] = {}

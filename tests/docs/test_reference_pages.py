@@ -114,19 +114,21 @@ def test_every_column_has_its_other_names() -> None:
     assert shown.count("| column | also called |") == 4
 
 
-def objects_of(schema: dict[str, Any], path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
-    """The records of a schema, each with where it stands."""
-    whole = results_schema()["$defs"]
+def objects_of(
+    schema: dict[str, Any], whole: dict[str, Any], path: str = ""
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The records of a schema, each with where it stands; `whole` has those that it names."""
     inner = schema.get("items") or schema
     inner = next((one for one in inner.get("anyOf", ()) if "$ref" in one), inner)
     inner = whole[inner["$ref"].rpartition("/")[2]] if "$ref" in inner else inner
     for name, shown in inner.get("properties", {}).items():
         yield path, inner
-        yield from objects_of(shown, f"{path}.{name}".lstrip("."))
+        yield from objects_of(shown, whole, f"{path}.{name}".lstrip("."))
 
 
 def test_every_key_of_the_results_is_described(results: dict[str, list[Row]]) -> None:
-    found = dict(objects_of(results_schema()))
+    schema = results_schema()
+    found = dict(objects_of(schema, schema["$defs"]))
     assert len(found) > 20
     for path, record in found.items():
         rows = results[path or "results.json"]

@@ -8,7 +8,7 @@ import bisect
 import math
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -82,6 +82,15 @@ def binary(
     samples: Sequence[Sample], labels: Sequence[str], threshold: Threshold, *, hardmax: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """(samples, labels) what is true and what is positive."""
+    levels = tuple(least(threshold, label) for label in labels)
+    return _binary(tuple(samples), tuple(labels), levels, hardmax)
+
+
+@lru_cache(64)
+def _binary(
+    samples: tuple[Sample, ...], labels: tuple[str, ...], levels: tuple[float, ...], hardmax: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    threshold = dict(zip(labels, levels, strict=True))
     true = np.array([[one.truth == label for label in labels] for one in samples])
     said = [dict(one.positives(threshold, hardmax=hardmax)) for one in samples]
     return true, np.array([[label in some for label in labels] for some in said])
@@ -139,12 +148,19 @@ def counts(
     hardmax: bool = True,
 ) -> Values:
     true, said = binary(samples, labels, score_threshold, hardmax=hardmax)
-    every = range(len(labels))
-    tables = sklearn.multilabel_confusion_matrix(_columns(true, every), _columns(said, every))
+    tables = _tables(true.shape, true.tobytes(), said.tobytes())
     found: Values = {}
     for label, table in zip(labels, tables[: len(labels)], strict=True):
         for output, value in zip(("tn", "fp", "fn", "tp"), table.ravel().tolist(), strict=True):
             found[output, label] = value
+    return found
+
+
+@lru_cache(64)
+def _tables(shape: tuple[int, int], true: bytes, said: bytes) -> np.ndarray:
+    both = (np.frombuffer(side, dtype=bool).reshape(shape) for side in (true, said))
+    every = range(shape[1])
+    found: np.ndarray = sklearn.multilabel_confusion_matrix(*(_columns(one, every) for one in both))
     return found
 
 
@@ -250,6 +266,11 @@ def confusion_examples(
 
 
 def roc_auc(samples: Sequence[Sample], labels: Sequence[str]) -> Values:
+    return _roc_auc(tuple(samples), tuple(labels))
+
+
+@lru_cache(64)
+def _roc_auc(samples: tuple[Sample, ...], labels: tuple[str, ...]) -> Values:
     found: Values = {}
     for label in labels:
         true = [one.truth == label for one in samples]

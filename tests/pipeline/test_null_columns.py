@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +13,6 @@ from valor_cli import catalogue, pipeline
 from valor_cli.config import load_config
 from valor_cli.data.shapes.samples.schema import COLUMNS
 from valor_cli.metric import Metric
-from valor_cli.models.embedders import onnx_model as onnx_graph
 from valor_cli.results import RunResult
 
 ROW: dict[str, Any] = {
@@ -35,14 +32,6 @@ NULLS = [
     # What needs an extra is not there to be asked.
     if need in COLUMNS and set(metric.asks) <= {"judge", "embedder"} and metric.name != "perplexity"
 ]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def loaded() -> Iterator[None]:
-    """The packaged embedder is loaded once: that it is, no test here is about."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(onnx_graph, "_session", cache(onnx_graph._session))
-        yield
 
 
 def evaluated(folder: Path, metrics: list[Any], rows: list[dict[str, Any]]) -> RunResult:

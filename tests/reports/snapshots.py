@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tests.program import ROOT
 from tests.reports.pages import body, plain, rows
-from tests.reports.rendered import markdown, page, terminal
+from tests.reports.rendered import Rendered
 from valor_cli.api import evaluate
 from valor_cli.results import RunResult
 
@@ -73,10 +73,11 @@ def _outline(text: str) -> Iterator[str]:
 
 def told(result: RunResult) -> dict[str, str]:
     """By suffix, what is kept of a run's reports."""
+    shown = Rendered(result)
     return {
-        "txt": _steady(terminal(result, (), 100)),
-        "md": _steady(_of_markdown(markdown(result))),
-        "outline": _steady("\n".join(_outline(page(result))) + "\n"),
+        "txt": _steady(shown.terminal(width=100)),
+        "md": _steady(_of_markdown(shown.markdown)),
+        "outline": _steady("\n".join(_outline(shown.page)) + "\n"),
     }
 
 

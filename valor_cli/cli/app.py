@@ -8,12 +8,14 @@ import re
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache as cached
 from io import TextIOWrapper
 from types import FrameType
 from typing import Annotated, Any, NoReturn
 
 import typer
 from typer.core import TyperCommand
+from typer.main import get_command
 
 from valor_cli import __version__
 from valor_cli.cli.cache import cache
@@ -102,6 +104,7 @@ class Command(TyperCommand):
         return "\n".join(map(str.rstrip, text.split("\n")))
 
 
+@cached
 def _program(*commands: Callable[..., None]) -> typer.Typer:
     """The program, with some of its commands."""
     made = typer.Typer(
@@ -130,6 +133,12 @@ def _called(arguments: Sequence[str]) -> typer.Typer:
     return _program(*first) if first else app
 
 
+@cached
+def _read(program: typer.Typer) -> Callable[..., Any]:
+    """The program as Click runs it, read once however many runs a process has."""
+    return get_command(program)
+
+
 def main() -> NoReturn:
     """Run the program and exit with its code."""
     sys.unraisablehook = _interrupt_again
@@ -153,7 +162,7 @@ def _run(start: Callable[[], None] = lambda: None) -> NoReturn:
                 # A code page without ✓ is no reason to fail.
                 stream.reconfigure(errors="replace")
         check_kernel()
-        _called(sys.argv[1:])(prog_name="valor")
+        _read(_called(sys.argv[1:]))(prog_name="valor")
     except ValorError as error:
         print_error(error)
         sys.exit(error.exit_code)

@@ -52,6 +52,10 @@ class Schema:
         self.fields = fields
         self.names = tuple(field.name for field in fields)
         self.aliases: Mapping[str, tuple[str, ...]] = {one.name: one.aliases for one in fields}
+        self._plain = {
+            field.name: [(one, plain_name(one)) for one in (field.name, *field.aliases)]
+            for field in fields
+        }
 
     def of(self, *types: str) -> tuple[str, ...]:
         """The names of the fields of some types."""
@@ -89,13 +93,13 @@ class Schema:
                 found[field.name] = _mapped(columns[field.name], names)
                 continue
             known: dict[str, None] = {}
-            for alias in (field.name, *field.aliases):
-                alike = plain.get(plain_name(alias), [])
-                known |= dict.fromkeys(
-                    one
-                    for one in sorted(alike, key=lambda one: one != alias)
-                    if one.startswith("__") or not alias.startswith("__")
-                )
+            for alias, alike in self._plain[field.name]:
+                if alike in plain:
+                    known |= dict.fromkeys(
+                        one
+                        for one in sorted(plain[alike], key=lambda one: one != alias)
+                        if one.startswith("__") or not alias.startswith("__")
+                    )
             found[field.name] = [(name,) for name in known]
         return found
 

@@ -40,19 +40,23 @@ def cohen_kappa(matrix: NDArray[np.number], weights: Weights = None) -> float | 
     Returns:
         -1..1; None where both raters say one category alone, or nothing.
     """
-    observed = np.asarray(matrix, np.float64)
-    total = observed.sum()
-    if not total:
-        return None
-    expected = np.outer(observed.sum(1), observed.sum(0)) / total
-    distance = np.abs(np.subtract.outer(np.arange(len(observed)), np.arange(len(observed))))
-    wrong = distance.astype(np.float64)
-    if weights is None:
-        wrong = np.minimum(wrong, 1)
-    elif weights == "quadratic":
-        wrong = wrong**2
-    chance = float((wrong * expected).sum())
-    return None if chance == 0 else 1 - float((wrong * observed).sum()) / chance
+    kappa = float(_kappas(matrix, weights))
+    return None if np.isnan(kappa) else kappa
+
+
+def _kappas(matrices: NDArray[np.number], weights: Weights = None) -> Floats:
+    """(...,) `cohen_kappa` of each of (..., k, k); NaN where it is None."""
+    observed = np.asarray(matrices, np.float64)
+    at = np.arange(observed.shape[-1])
+    distance = np.abs(np.subtract.outer(at, at)).astype(np.float64)
+    counts = {None: np.minimum(distance, 1), "linear": distance, "quadratic": distance**2}
+    wrong = counts[weights]
+    # Whole numbers throughout: the order of sums makes no difference.
+    apart = (observed * wrong).sum((-2, -1)) * observed.sum((-2, -1))
+    chance = ((observed.sum(-1) @ wrong) * observed.sum(-2)).sum(-1)
+    kappas = np.full(chance.shape, np.nan)
+    np.divide(chance - apart, chance, out=kappas, where=chance > 0)
+    return kappas
 
 
 def kappa_interval(
@@ -85,12 +89,8 @@ def kappa_interval(
         cells = np.zeros((len(first), categories**2))
         cells[np.arange(len(first)), first * categories + second] = 1
         drawn = resampled_sums(cluster_sums(cells, clusters), RESAMPLES, SEED)
-    values = np.full((RESAMPLES, 1), np.nan)
-    for number, counts in enumerate(drawn):
-        kappa = cohen_kappa(counts.reshape(categories, categories))
-        if kappa is not None:
-            values[number] = kappa
-    return percentile_intervals(values, LEVEL)[0]
+    values = _kappas(drawn.reshape(RESAMPLES, categories, categories))
+    return percentile_intervals(values[:, None], LEVEL)[0]
 
 
 def fleiss_kappa(counts: Ints) -> float | None:
@@ -122,12 +122,12 @@ def krippendorff_alpha(values: Floats, *, nominal: bool = False) -> float | None
     Returns:
         At most 1; None where all values are the same, or nothing was rated twice.
     """
-    sums = _unit_sums(values, nominal)
-    return _alpha(sums.sum(0)) if len(sums) else None
+    alpha = float(_alphas(_unit_sums(values, nominal).sum(0)))
+    return None if np.isnan(alpha) else alpha
 
 
 def _unit_sums(values: Floats, nominal: bool) -> Floats:
-    """(n, 1 + 3 k) what `_alpha` needs the sums of, for each thing that was rated twice or more.
+    """(n, 1 + 3 k) what `_alphas` needs the sums of, for each thing that was rated twice or more.
 
     How often it was rated; then of each of k scales the sum of values and of their squares, and the
     squared differences of pairs by rating. Categories are k scales of 0 and 1: any two categories
@@ -150,14 +150,14 @@ def _unit_sums(values: Floats, nominal: bool) -> Floats:
     return np.array(columns, np.float64).T
 
 
-def _alpha(sums: Floats) -> float | None:
-    """Alpha from the sums over things of what `_unit_sums` has."""
-    count, of_scales = sums[0], sums[1:].reshape(-1, 3)
-    _, second, within = of_scales.sum(0).tolist()
-    among = float(2 * count * second - 2 * (of_scales[:, 0] ** 2).sum())
-    if among <= _NOTHING * count**2:
-        return None
-    return float(1 - within * (count - 1) / among)
+def _alphas(sums: Floats) -> Floats:
+    """(...,) alpha from (..., 1 + 3 k) sums over things of what `_unit_sums` has; NaN for none."""
+    count, of_scales = sums[..., 0], sums[..., 1:].reshape(*sums.shape[:-1], -1, 3)
+    first, second, within = np.moveaxis(of_scales, -1, 0)
+    among = 2 * count * second.sum(-1) - 2 * (first**2).sum(-1)
+    alphas = np.full(among.shape, np.nan)
+    np.divide(within.sum(-1) * (count - 1), among, out=alphas, where=among > _NOTHING * count**2)
+    return 1 - alphas
 
 
 def alpha_interval(values: Floats, *, nominal: bool = False) -> tuple[float, float] | None:
@@ -169,9 +169,8 @@ def alpha_interval(values: Floats, *, nominal: bool = False) -> tuple[float, flo
     sums = _unit_sums(values, nominal)
     if not len(sums):
         return None
-    found = map(_alpha, resampled_sums(sums, RESAMPLES, SEED))
-    resampled = [[np.nan if one is None else one] for one in found]
-    return percentile_intervals(np.array(resampled), LEVEL)[0]
+    resampled = _alphas(resampled_sums(sums, RESAMPLES, SEED))
+    return percentile_intervals(resampled[:, None], LEVEL)[0]
 
 
 def spearman(first: Floats, second: Floats) -> float | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import functools
 import io
 import itertools
 import json
@@ -53,6 +54,15 @@ def cases(shape: str) -> list[Case]:
     return [json.loads(line) for line in text.split("\n") if line]
 
 
+@functools.cache
+def _forms(shape: str) -> Mapping[str, Sequence[Case]]:
+    """All cases of a shape by form."""
+    found: dict[str, list[Case]] = {}
+    for case in cases(shape):
+        found.setdefault(form_of(case), []).append(case)
+    return found
+
+
 def line_of(case: Case) -> str:
     """A case as a line, with invisible characters escaped."""
     text = json.dumps(case, ensure_ascii=False)
@@ -69,7 +79,8 @@ def write(case: Case, folder: Path) -> str:
         if name.endswith("/"):
             path.mkdir(parents=True)
             continue
-        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.parent != folder:
+            path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content_of({"text": content} if isinstance(content, str) else content))
     return str(case.get("path") or case["file"])
 
@@ -325,7 +336,7 @@ def form_of(case: Case) -> str:
 
 def changed(shape: str, folder: Path, form: str | None = None) -> Iterator[tuple[Case, Case]]:
     """The cases of a shape, and perhaps of a form, with the outcome where it is another."""
-    chosen = [case for case in cases(shape) if form in (None, form_of(case))]
+    chosen = cases(shape) if form is None else _forms(shape)[form]
     for number, case in enumerate(chosen):
         own = folder / str(number)
         own.mkdir()

@@ -381,7 +381,7 @@ def check_joined(path: str, parts: list[ScorePart]) -> None:
     assert joined.samples.rows.tolist() == whole.samples.rows.tolist()
 
 
-@pytest.mark.parametrize("size", [1, 50, 100, 500])
+@pytest.mark.parametrize("size", [20, 50, 100, 500])
 def test_the_parts_of_a_file_are_the_file(size: int) -> None:
     columns: dict[str, Any] = {name: one * 3 for name, one in WIDE.items()}
     columns["id"] = list("abcdef")
@@ -395,7 +395,7 @@ def test_the_parts_of_a_file_are_the_file(size: int) -> None:
     assert size > 100 or places[1:] == ["a.parquet: row 3", "a.parquet: row 5"]
 
 
-@pytest.mark.parametrize("size", [20, 200])
+@pytest.mark.parametrize("size", [60, 200])
 @pytest.mark.parametrize("group", [1, 3, 4])
 def test_a_sample_of_several_rows_is_in_one_part(group: int, size: int) -> None:
     """Row groups end inside of samples, one of which is larger than a group."""

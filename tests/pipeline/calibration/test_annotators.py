@@ -84,11 +84,17 @@ def mtrag_people(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[L
     return written(folder, samples, {"j": replies}, [CUSTOM]), people, judge
 
 
+@pytest.fixture(scope="module")
+def of_people(mtrag_people: tuple[Path, list[Labels], Labels]) -> Any:
+    """The calibration by them."""
+    return calibrated(mtrag_people[0])
+
+
 def test_people_and_judge_agree_as_references_say(
-    mtrag_people: tuple[Path, list[Labels], Labels],
+    mtrag_people: tuple[Path, list[Labels], Labels], of_people: Any
 ) -> None:
-    path, people, judge = mtrag_people
-    found = calibrated(path)
+    _, people, judge = mtrag_people
+    found = of_people
     (whole, *_) = found.annotators
     by = [[one[k] for one in people] for k in range(3)]
     for (a, b), pair in zip(combinations(range(3), 2), whole.pairs, strict=True):
@@ -124,10 +130,10 @@ def test_people_and_judge_agree_as_references_say(
 
 
 def test_all_samples_that_differ_are_listed_and_the_same_bytes_come_twice(
-    mtrag_people: tuple[Path, list[Labels], Labels],
+    mtrag_people: tuple[Path, list[Labels], Labels], of_people: Any
 ) -> None:
     path, people, judge = mtrag_people
-    found = calibrated(path)
+    found = of_people
     apart = sum(majority_of(one) not in (None, j) for one, j in zip(people, judge, strict=True))
     assert len(found.differences) == len(row(found).disagreements) == apart > 20
     first = found.differences[0]
@@ -436,9 +442,7 @@ def shown(found: Any) -> str:
     return "\n".join(" ".join(line.split()) for line in out.getvalue().splitlines())
 
 
-def test_a_terminal_names_the_threshold_and_whole_ids(
-    tmp_path: Path, mtrag_people: tuple[Path, list[Labels], Labels]
-) -> None:
+def test_a_terminal_names_the_threshold_and_whole_ids(tmp_path: Path, of_people: Any) -> None:
     found = of_values(tmp_path)
     text = shown(found)
     best = "best threshold 0.250: kappa 1.000, in place of 0.200 at 0.75; chosen on these samples"
@@ -446,7 +450,7 @@ def test_a_terminal_names_the_threshold_and_whole_ids(
     assert "The judge differs from the majority on 2 samples\n• b\n• c\n--format json" in text
     constant = [replace(one, best=None, undefined="why") for one in found.thresholds]
     assert "best threshold – (why)" in shown(replace(found, thresholds=constant))
-    found = calibrated(mtrag_people[0])
+    found = of_people
     first = found.differences[0]
     text = shown(found)
     assert f"\n• {first.sample_id} of {first.model}\n" in text
