@@ -25,6 +25,7 @@ from valor_cli.data.batch import (
 )
 from valor_cli.data.json_records import json_or_none, not_json, parsed
 from valor_cli.data.source.files import TextSource, blocks_of_lines
+from valor_cli.data.source.inputs import extension_of
 from valor_cli.data.table import LINE
 from valor_cli.data.tape import Ints, JsonLines, json_tape
 from valor_cli.data.value_rows import ValueFile, batch_of, names_of
@@ -34,7 +35,7 @@ BLOCK: Final = 3 << 17
 
 
 def open_rows(path: str, known: Known, shaped: Shaped | None = None) -> RowFile:
-    """Open a file of JSON lines, or a document of another tool that is on a single line.
+    """Open a file of JSON lines; or, where its name says nothing, a document that is on one line.
 
     Args:
         path: The file.
@@ -43,7 +44,7 @@ def open_rows(path: str, known: Known, shaped: Shaped | None = None) -> RowFile:
     """
     source = TextSource(path)
     blocks = blocks_of_lines(source, BLOCK)
-    if shaped is None:
+    if shaped is None or extension_of(path):
         return JsonLinesFile(source, blocks)
     first = list(islice(blocks, 1))
     if first and b"\n" not in first[0].strip():
