@@ -81,6 +81,16 @@ def test_labels_that_got_worse_between_the_last_two_runs(tmp_path: Path) -> None
     (one,) = found.regressions
     assert (one.label, one.metric, one.before, one.value) == ("cat", "f1", 0.75, 0.5)
     assert one.change == -0.25
+    # Both models got worse; of those that are asked for, one.
+    both = [
+        replace(of_a, models=of_a.models + of_b.models, metrics=of_a.metrics + of_b.metrics)
+        for of_a, of_b in (
+            [night(day, right, model=model) for model in "ab"] for day, right in ((1, 9), (2, 6))
+        )
+    ]
+    paths = written(tmp_path / "both", *both)
+    for chosen, models in ((Chosen(), ["a", "b"]), (Chosen(models=("b",)), ["b"])):
+        assert [row.model for row in history_of(paths, chosen=chosen).regressions] == models
 
 
 def test_runs_are_in_the_order_of_their_start(tmp_path: Path) -> None:

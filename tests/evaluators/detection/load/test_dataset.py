@@ -49,6 +49,12 @@ def test_columns(tmp_path: Path) -> None:
     assert [file.rows for file in loaded.files] == [2, 2]
 
 
+def test_an_area_is_the_files_own_where_it_says_one(tmp_path: Path) -> None:
+    truth = deepcopy(GROUND_TRUTH)
+    truth["annotations"][0]["area"] = 60
+    assert only(load(tmp_path, truth)).ground_truths.area.tolist() == [60, 100]
+
+
 def test_labels_that_nobody_uses_are_left_out_and_the_order_is_that_of_ids(tmp_path: Path) -> None:
     truth = deepcopy(GROUND_TRUTH)
     truth["categories"] = [
