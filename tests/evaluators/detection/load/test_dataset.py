@@ -49,6 +49,13 @@ def test_columns(tmp_path: Path) -> None:
     assert [file.rows for file in loaded.files] == [2, 2]
 
 
+def test_objects_without_an_area_are_warned_of(tmp_path: Path) -> None:
+    found = deepcopy(RESULTS)
+    found[0]["bbox"][2] = 0
+    (warning,) = [one for one in load(tmp_path, found=found).warnings if "no area" in one]
+    assert warning.endswith("box has no area, which match nothing: 1")
+
+
 def test_an_area_is_the_files_own_where_it_says_one(tmp_path: Path) -> None:
     lines = "image_id,label,x,y,width,height,area\na,cat,0,0,10,10,60\na,cat,20,20,10,10,\n"
     (tmp_path / "gt.csv").write_text(lines)
