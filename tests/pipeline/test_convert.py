@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image as Picture
 from pycocotools import mask as coco_mask
 
 from valor_cli.errors import DataError, UnknownNameError, ValorError
@@ -245,6 +246,22 @@ def test_names_of_a_results_list(tmp_path: Path) -> None:
         run(VOC / "predictions.bbox.json", tmp_path / "out.jsonl")
     run(VOC / "predictions.bbox.json", tmp_path / "out.json")
     assert loaded(tmp_path / "out.json") == loaded(VOC / "predictions.bbox.json")
+
+
+def test_the_split_that_is_named_is_converted(tmp_path: Path) -> None:
+    for split, label in (("train", 0), ("val", 1)):
+        for kind, text in (("images", ""), ("labels", f"{label} 0.5 0.5 0.5 0.5\n")):
+            folder = tmp_path / kind / split
+            folder.mkdir(parents=True)
+            (folder / f"a.{'txt' if text else 'jpg'}").write_text(text)
+    data = "train: images/train\nval: images/val\nnames: [cat, dog]\n"
+    (tmp_path / "data.yaml").write_text(data)
+    for image in tmp_path.glob("images/*/a.jpg"):
+        Picture.new("L", (8, 8)).save(image)
+    for split, label in (("train", "cat"), ("val", "dog")):
+        out = tmp_path / f"{split}.csv"
+        run(tmp_path / "data.yaml", out, source_format="yolo", split=split)
+        assert out.read_text().splitlines()[1].split(",")[1] == label
 
 
 def test_standard_input_is_one_file(tmp_path: Path) -> None:

@@ -40,6 +40,32 @@ def test_roles(name: str, content: str, role: str, tmp_path: Path) -> None:
     assert role_of(str(path), None) == role
 
 
+TRUTH_LINE = "car 0 0 0 1 2 3 4 0 0 0 0 0 0 0"
+HEADER = "ImageID,LabelName,XMin,XMax,YMin,YMax"
+
+
+@pytest.mark.parametrize(
+    ("source_format", "name", "content", "role"),
+    [
+        ("kitti", "a.txt", f"{TRUTH_LINE}\n", "ground_truth"),
+        ("kitti", "a.txt", f"{TRUTH_LINE}\n{TRUTH_LINE} 0.5\n", "predictions"),
+        ("dota", "a.txt", "1 1 2 1 2 2 1 2 plane 0\n", "ground_truth"),
+        ("dota", "Task1_plane.txt", "a 0.5 1 1 2 1 2 2 1 2\n", "predictions"),
+        ("open_images", "a.csv", f"{HEADER}\na,cat,0,1,0,1\n", "ground_truth"),
+        ("open_images", "a.csv", f"{HEADER}, Score\na,cat,0,1,0,1,1\n", "predictions"),
+        ("label_studio", "a.json", '[{"annotations": [{"score": 1}]}]', "ground_truth"),
+        ("label_studio", "a.json", '[{"predictions": [{"score": 1}]}]', "predictions"),
+        ("labelme", "a.json", '{"shapes": [{"score": 1}]}', "ground_truth"),
+    ],
+)
+def test_roles_of_other_tools(
+    source_format: str, name: str, content: str, role: str, tmp_path: Path
+) -> None:
+    (tmp_path / name).write_text(content)
+    of_file = source_format in ("open_images", "label_studio")
+    assert role_of(str(tmp_path / name if of_file else tmp_path), source_format) == role
+
+
 def test_a_score_that_stands_across_two_pieces(tmp_path: Path) -> None:
     head = '{"annotations": [{"a": "'
     # The text is read in pieces of 128 KiB: the key begins in the first.

@@ -80,7 +80,7 @@ def test_a_row_against_its_limits(
 def test_where_lower_is_better_a_rise_is_a_drop_in_quality(tmp_path: Path) -> None:
     now, before = (row(value, direction="lower") for value in (0.5, 0.4))
     (one,) = judged(tmp_path, "max_drop: 0.01", [now], [before])
-    assert one.status == "failed"
+    assert (one.status, one.value) == ("failed", pytest.approx(0.1))
 
 
 def test_what_the_baseline_has_instead_is_said(tmp_path: Path) -> None:

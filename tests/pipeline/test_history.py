@@ -16,6 +16,7 @@ from valor_cli.pipeline.compare.compare import compare_runs
 from valor_cli.pipeline.history import Chosen, history_of
 from valor_cli.reports.run_files import read_run
 from valor_cli.reports.writer import RESAMPLES, SAMPLES, write_reports
+from valor_cli.results import RunResult
 from valor_cli.results.history import History, HistoryRow
 
 DATA = Path(__file__).parents[2] / "sample_data" / "object_detection"
@@ -75,12 +76,38 @@ def test_a_verdict_claims_only_what_was_tested(tmp_path: Path) -> None:
     assert "keep samples.jsonl" in str(row.reason)
 
 
+def of_both(day: int, *right: int) -> RunResult:
+    """A night of two models, a and b."""
+    a, b = (night(day, count, model=model) for model, count in zip("ab", right, strict=True))
+    return replace(
+        a,
+        **{
+            name: getattr(a, name) + getattr(b, name)
+            for name in ("models", "metrics", "samples", "coverage")
+        },
+    )
+
+
+def test_each_model_has_the_verdict_of_its_own_test(tmp_path: Path) -> None:
+    for right, verdicts in (
+        ((2, 10), ("worse", "cannot tell")),
+        ((10, 2), ("cannot tell", "worse")),
+    ):
+        paths = written(tmp_path / str(right[0]), of_both(1, 10, 10), of_both(2, *right))
+        found = {row.model: row.verdict for row in values(history_of(paths)) if row.run == 1}
+        assert found == dict(zip("ab", verdicts, strict=True))
+
+
 def test_labels_that_got_worse_between_the_last_two_runs(tmp_path: Path) -> None:
     """Dogs were worse a night earlier, which is not asked; now cats are, by 9/12 - 6/12."""
     found = history_of(written(tmp_path, night(1, 6), night(2, 9), night(3, 6)))
     (one,) = found.regressions
     assert (one.label, one.metric, one.before, one.value) == ("cat", "f1", 0.75, 0.5)
     assert one.change == -0.25
+    # Both models got worse; of those that are asked for, one.
+    paths = written(tmp_path / "both", of_both(1, 9, 9), of_both(2, 6, 6))
+    for chosen, models in ((Chosen(), ["a", "b"]), (Chosen(models=("b",)), ["b"])):
+        assert [row.model for row in history_of(paths, chosen=chosen).regressions] == models
 
 
 def test_runs_are_in_the_order_of_their_start(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from PIL import Image
 
 from valor_cli import catalogue, pipeline
@@ -22,7 +23,7 @@ from valor_cli.pipeline.images import compared_images, copied_images, report_ima
 from valor_cli.pipeline.reporting import reported
 from valor_cli.reports.run_files import read_run
 from valor_cli.reports.writer import IMAGES
-from valor_cli.results import EmbeddedImages, RunResult
+from valor_cli.results import EmbeddedImages, Picture, RunResult
 
 WAYS = ("embed", "folder", "link")
 
@@ -113,6 +114,23 @@ def test_the_most_telling_are_embedded_first() -> None:
     assert said.startswith(f"{7 - len(images.photos)} images are left out: the budget of 0.004 MB")
 
 
+def test_without_a_budget_pages_have_one_and_folders_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "BUDGET", 0.004)
+    for way, fits in (("embed", False), ("folder", True)):
+        images, _ = run(images=way, size=50)
+        assert (len(images.photos) + len(images.links) == 6) is fits
+
+
+def test_the_worst_images_come_before_mistakes_and_those_before_hits() -> None:
+    _, result = run(size=50)
+    shown = [
+        replace(result.examples[0], kind=kind, picture=Picture(f"{kind}.jpg", 80, 60))
+        for kind in ("true_positive", "false_negative", "worst_image")
+    ]
+    files = module._most_telling(replace(result, examples=tuple(shown)))
+    assert files[:3] == ["worst_image.jpg", "false_negative.jpg", "true_positive.jpg"]
+
+
 def test_copied() -> None:
     images, _ = run(images="folder", size=50)
     assert set(images.links) == {*GOOD, RAW}
@@ -135,6 +153,9 @@ def test_copied() -> None:
 
 
 def test_a_small_jpeg_is_copied_as_it_is() -> None:
+    # Of the best quality: a copy would be smaller.
+    with Image.open("images/a.jpg") as image:
+        image.copy().save("images/a.jpg", quality=100)
     images, _ = run(images="folder")
     assert Path("out", images.links["a.jpg"]).read_bytes() == Path("images/a.jpg").read_bytes()
 
@@ -252,6 +273,14 @@ def test_drawn_errors_of_segmentation(way: str) -> None:
 def test_the_worst_of_each_model_is_drawn_first() -> None:
     keys = [("m", "a"), ("m", "b"), ("n", "c"), ("n", "d"), ("n", "e")]
     assert module._by_rank(keys) == [("m", "a"), ("n", "c"), ("m", "b"), ("n", "d"), ("n", "e")]
+
+
+def test_a_comparison_has_the_overlays_of_both_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, result = run(size=50)
+    own = EmbeddedImages(links={"a.jpg": "a"}, overlays={("found", "a.jpg"): b"drawn"})
+    monkeypatch.setattr(module, "copied_images", lambda *_: own)
+    found = compared_images([("A", result, "one"), ("B", result, "two")], Path("both"))
+    assert found.overlays == {("A found", "a.jpg"): b"drawn", ("B found", "a.jpg"): b"drawn"}
 
 
 @pytest.mark.parametrize("way", WAYS)

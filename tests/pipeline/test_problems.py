@@ -408,3 +408,6 @@ def test_the_worst_slice_of_each_model_or_that_there_is_none() -> None:
     alike = [search(model, 1) for model in MODELS]
     (told,) = insights_of(*run(models=MODELS, searches=alike))
     assert told.message == "no slice is clearly worse by hit (1 slice searched)"
+    plan, loaded, result = run(models=MODELS, searches=searches)
+    of_images = insights_of(plan, replace(loaded, sizes={"images": 3}), result)
+    assert "(1,200 images, " in of_images[0].message

@@ -160,6 +160,21 @@ def test_sides_that_corners_do_not_give_back_are_told() -> None:
     assert warning.startswith("VOC stores corners: the sides of 1 boxes are off by up to 3e-17")
 
 
+def test_lost_keypoints_are_counted_by_object() -> None:
+    points = np.zeros((3, 2, 3))
+    points[:2, 0] = [1, 2, 2]
+    warnings = write_voc(scene(BOXES, keypoints=points), WriteOptions()).warnings
+    assert "VOC holds no keypoints: those of 2 objects are lost" in warnings
+
+
+def test_without_a_box_no_side_is_off() -> None:
+    nothing = np.zeros(0, np.int64)
+    none = scene(Shapes.boxes(np.zeros((0, 4))), image_id=nothing, category_id=nothing)
+    written = write_voc(none, WriteOptions())
+    assert len(written.files) == 3
+    assert not any("VOC stores corners" in one for one in written.warnings)
+
+
 def test_other_shapes_are_refused() -> None:
     with pytest.raises(DataError, match="VOC holds no rotated_box, found 3\nconvert them: --geo"):
         write_voc(scene(Shapes.rotated_boxes(np.ones((3, 5)))), WriteOptions())

@@ -21,6 +21,7 @@ from valor_cli.data.partition.pieces import (
     sha256_of,
     span_of_lines,
 )
+from valor_cli.data.partition.ranges import whole_files
 from valor_cli.data.partition.shards import (
     SKIP_FILES_HINT,
     combined_error,
@@ -37,6 +38,15 @@ from valor_cli.results import InputFile
 pytestmark = pytest.mark.usefixtures("in_a_folder")
 
 LINES = "a\n\nlonger é line\r\n  \nlast".encode()
+
+
+def test_rows_of_the_pieces_of_a_file_are_added_up() -> None:
+    a, empty, b = (InputFile(path, "0" * 64, rows, skipped=1) for path, rows in
+                   (("a.csv", 3), ("a.csv", 0), ("b.csv", 2)))  # fmt: skip
+    assert [(one.path, one.rows, one.skipped) for one in whole_files([a, empty, b])] == [
+        ("a.csv", 3, 2),
+        ("b.csv", 2, 1),
+    ]
 
 
 @pytest.mark.parametrize("size", range(1, len(LINES) + 2))

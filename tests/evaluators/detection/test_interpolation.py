@@ -183,6 +183,18 @@ def test_voc_published(name: str, iou: str) -> None:
     assert value == pytest.approx(published, abs=1e-10)
 
 
+def test_inclusive_pixels_widen_a_box_and_leave_its_corner(tmp_path: Path) -> None:
+    lines = "image_id,label,x,y,width,height,score\na,cat,1,2,3,4,0.5\n"
+    (tmp_path / "a.csv").write_text(lines)
+    inputs = DetectionInputs(
+        ground_truth=str(tmp_path / "a.csv"), predictions=str(tmp_path / "a.csv")
+    )
+    loaded = load_detections(inputs, DetectionOptions(inclusive_pixels=True), Selection())
+    (dataset,) = loaded.datasets.values()
+    for one in (dataset.ground_truths, dataset.detections):
+        assert one.shapes.box.tolist() == [[1, 2, 4, 5]]
+
+
 def test_inclusive_pixels_are_for_boxes() -> None:
     folder = DATA / "coco-val2014-100"
     inputs = DetectionInputs(

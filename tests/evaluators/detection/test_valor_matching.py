@@ -81,9 +81,10 @@ def test_of_equal_scores_the_higher_iou_comes_first() -> None:
     # Detection 0 overlaps its favourite, cat 0, by 80/120, detection 1 by 1: that one has it.
     found = [(0, "cat", 0.9, (0, 2, 10, 10)), (0, "cat", 0.9, (0, 0, 10, 10))]
     dataset = small_dataset(("cat",), CATS[:1], found, matching="valor")
-    examples = ask(dataset, CONFUSION_MATRIX).examples
-    pairs = {one.kind: [ref.number for ref in one.objects] for one in examples}
-    assert pairs == {"true_positive": [0, 1], "unmatched_prediction": [0]}
+    for inclusive in (False, True):
+        examples = ask(replace(dataset, inclusive_pixels=inclusive), CONFUSION_MATRIX).examples
+        pairs = {one.kind: [ref.number for ref in one.objects] for one in examples}
+        assert pairs == {"true_positive": [0, 1], "unmatched_prediction": [0]}
     coco = small_dataset(("cat",), CATS[:1], found)
     examples = ask(coco, CONFUSION_MATRIX).examples
     assert [ref.number for ref in examples[0].objects] == [0, 0]

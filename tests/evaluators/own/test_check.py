@@ -80,6 +80,19 @@ def test_good_functions_pass(name: str, task: str | None) -> None:
     assert done.stdout.count("✓ holds") >= 5
 
 
+def test_an_output_without_a_value_has_none_again() -> None:
+    code = """
+import valor_cli
+
+@valor_cli.sample_metric(outputs=("words", "none"))
+def f(sample):
+    \"\"\"F.\"\"\"
+    return {"words": len(sample.response), "none": None}
+"""
+    done = check(code)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_every_metric_of_a_file_is_checked() -> None:
     done = check(FINE, "--task", "classification")
     assert (done.returncode, done.stderr) == (0, "")
@@ -96,7 +109,13 @@ def test_every_metric_of_a_file_is_checked() -> None:
             "return ord(sample.response[-1:] or '.') < 128 or 1 / 0",
             {"unicode": "ZeroDivisionError"},
         ),
-        ("return -len(sample.response)", {"usual data": "the function returned -34, but its"}),
+        (
+            "return -len(sample.response)",
+            {
+                "usual data": "the function returned -34, but its",
+                "unicode": "the function returned -",
+            },
+        ),
         ("return None", {"usual data": "no sample has a value"}),
         (
             "seen.append(1); return len(seen)",
@@ -104,13 +123,14 @@ def test_every_metric_of_a_file_is_checked() -> None:
         ),
         (
             "seen.append(sample); return seen[-2].sample_id < sample.sample_id if seen[1:] else 1",
-            {"any order": "1.0 is 0.0 then"},
+            {"same twice": "1.0 is 0.0 then", "any order": "1.0 is 0.0 then"},
         ),
     ],
 )
 def test_what_fails(body: str, expected: dict[str, str]) -> None:
     code = f'seen = []\ndef f(sample):\n    """F."""\n    {body}\n'
     found = faults(check(code))
+    assert [name for _, name in found] == list(expected)
     for name, reason in expected.items():
         assert found["f", name].startswith(reason[:30])
 

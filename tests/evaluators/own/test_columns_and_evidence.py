@@ -317,6 +317,12 @@ def test_what_is_said_of_mistakes(task: dict[str, Any], code: str, message: str)
     assert message in str(caught.value)
 
 
+def test_parameters_of_counting_keep_their_bounds() -> None:
+    entry = {**function("def f(evidence):\n    'F.'\n    return 0\n"), "iou_threshold": 1.5}
+    with pytest.raises(ConfigError, match=r"iou_threshold: .*1\.5"):
+        evaluate({**BOXES, "metrics": [entry]})
+
+
 def test_when_is_for_single_samples() -> None:
     asked = {
         **CLASSES,

@@ -190,7 +190,7 @@ def test_what_follows_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     good = rows_of["own.good", "one", None]
     # a, b and c pass, d does not.
     assert (good.value, good.n) == (0.75, 40)
-    assert good.interval is not None
+    assert (good.interval is not None, good.method) == (True, "wilson")
     assert good.interval[0] < 0.75 < good.interval[1]
     assert rows_of["own.good", "one", "metadata.part=1"].value == 1.0
     # a: (2 + 1) / 3; b: 1 / 3; d: 1 / 6; c has no tone.

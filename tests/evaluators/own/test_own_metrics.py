@@ -266,6 +266,7 @@ def test_a_bool_is_a_fraction() -> None:
         ),
         ("exit()\n", "FILE cannot be imported: SystemExit: None (FILE, line 1)"),
         ("def ff(sample): ...\n", "FILE has no function 'f' (did you mean 'ff'?)"),
+        ("def _f(sample): ...\n", "FILE has no function 'f'"),
         ("f = 3\n", "f in FILE is not a function"),
         ("class f: ...\n", "f in FILE is not a function"),
         ("f = len\n", "f in FILE is not a function"),

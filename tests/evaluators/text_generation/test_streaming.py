@@ -9,12 +9,14 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from msgspec.structs import replace
 
 from valor_cli import catalogue
 from valor_cli.config import load_config
 from valor_cli.errors import DataError
+from valor_cli.evaluators.text_generation.range_context import Pick
 from valor_cli.pipeline import streaming
 from valor_cli.pipeline.piece_size import PIECE_BYTES
 from valor_cli.pipeline.plan import make_plan
@@ -23,6 +25,30 @@ from valor_cli.reports.files import resamples_jsonl
 from valor_cli.reports.files.samples_jsonl import jsonl_blocks
 from valor_cli.results import RunResult
 from valor_cli.results.document import to_json
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "listed", "following"),
+    [
+        # Rows 4, 7 and 9 at the places 1, 3 and 6; rows 10 to 13 at the places from 5.
+        (3, 7, ([7, 9], [3, 6]), ([10, 11], [5, 6])),
+        (6, 8, ([9], [6]), ([11, 12], [6, 7])),
+        (4, 5, None, None),
+    ],
+)
+def test_rows_between_places(low: int, high: int, listed: Any, following: Any) -> None:
+    picks = (
+        Pick(0, "m", np.array([4, 7, 9]), np.array([1, 3, 6])),
+        Pick(0, "m", (10, 14), 5),
+    )
+    for pick, expected in zip(picks, (listed, following), strict=True):
+        found = pick.between(low, high)
+        if found is None:
+            assert expected is None
+            continue
+        rows = [*range(*found.rows)] if isinstance(found.rows, tuple) else found.rows.tolist()
+        assert (rows, found.every_place.tolist()) == expected
+
 
 METRICS = """\
 metrics: [rouge_l, bleu, exact_match, token_f1, corpus_bleu, chrf, pii_leakage, looping]

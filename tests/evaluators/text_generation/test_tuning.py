@@ -51,7 +51,7 @@ def test_whatever_account_brings_it_minilm_is_minilm() -> None:
 
 def test_of_another_model_it_warns() -> None:
     found, warning = tuned(options("intfloat/e5-small"), call("groundedness_semantic"))
-    assert found.threshold == 0.75
+    assert (found.threshold, found.model) == (0.75, "intfloat/e5-small")
     assert warning is not None
     assert "threshold 0.75" in warning
     assert SEEDS_MODEL in warning

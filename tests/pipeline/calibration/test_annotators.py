@@ -27,6 +27,8 @@ from tests.pipeline.calibrating import (
 )
 from tests.statistics.test_agreement import slow_alpha
 from valor_cli.errors import ValorError
+from valor_cli.pipeline.calibration.rows import _voices
+from valor_cli.pipeline.calibration.scales import Scale
 from valor_cli.pipeline.calibration.thresholds import best_threshold
 from valor_cli.reports.render.html import to_html
 from valor_cli.reports.render.markdown import to_markdown
@@ -259,6 +261,21 @@ PRODIGY = "\n".join(
     )
 )
 
+OPTIONS = "\n".join(
+    json.dumps(
+        {"meta": {"sample_id": sample}, "answer": answer, "accept": said, "_annotator_id": name}
+    )
+    for sample, name, answer, said in (
+        ("a", "anna", "accept", ["pass"]),
+        ("a", "ben", "accept", ["pass"]),
+        ("b", "anna", "accept", ["fail"]),
+        ("b", "ben", "accept", ["pass"]),
+        # Two options are no label.
+        ("c", "anna", "accept", ["pass", "fail"]),
+        ("c", "ben", "accept", ["fail"]),
+    )
+)
+
 
 @pytest.mark.parametrize(
     ("columns", "named", "files"),
@@ -277,6 +294,7 @@ PRODIGY = "\n".join(
         ([], "", {"studio.json": json.dumps(STUDIO)}),
         ([], "", {"argilla.json": json.dumps(ARGILLA)}),
         ([], "", {"prodigy.jsonl": PRODIGY}),
+        ([], "", {"prodigy.jsonl": OPTIONS}),
     ],
 )
 def test_labels_are_found_in_every_form(
@@ -358,6 +376,18 @@ def test_labels_are_of_one_models_answer(tmp_path: Path) -> None:
     assert [text.partition(": ")[2] for text in found.warnings] == [
         "labels of a sample that the data do not have: 'z' of A"
     ]
+    (tmp_path / "l.csv").write_text(lines + "".join(f"{one},A,anna,1\n" for one in "yxw"))
+    found = verdicts(tmp_path, samples, 1, 1, 0, 0, label_files=[str(tmp_path / "l.csv")])
+    assert [text.partition(": ")[2] for text in found.warnings] == [
+        "labels of 4 samples that the data do not have: 'z' of A, 'y' of A, 'x' of A"
+    ]
+
+
+def test_repeats_of_a_judge_are_one_voice_among_judges() -> None:
+    # x says 1 three times, y and z 0: one voice of three is for it.
+    raters = {("x", 0): [1.0], ("x", 1): [1.0], ("x", 2): [1.0], ("y", 0): [0.0], ("z", 0): [0.0]}
+    scale = Scale("verdicts", ("fail", "pass"), int, lambda _: None, "pass or fail")
+    assert _voices(scale, raters) == [0.0]
 
 
 def best_by_trying(values: Sequence[float], above: Sequence[bool]) -> float:
@@ -420,9 +450,10 @@ def test_the_threshold_and_the_reasons_of_a_run(tmp_path: Path) -> None:
     (threshold,) = found.thresholds
     assert (threshold.threshold, threshold.agreement, threshold.n) == (0.75, 0.5, 4)
     assert (threshold.best, threshold.best_kappa, threshold.best_agreement) == (0.25, 1.0, 1.0)
-    assert [(one.sample_id, one.verdict, one.reasons) for one in found.differences] == [
-        ("b", 0.5, ["because of 1", "because of 0"]),
-        ("c", 0.5, ["because of 0", "because of 1"]),
+    # What people say is the mean of the two: 0.9 of 0.9 and 0.9.
+    assert [(one.sample_id, one.human, one.verdict, one.reasons) for one in found.differences] == [
+        ("b", 1.0, 0.5, ["because of 1", "because of 0"]),
+        ("c", 0.9, 0.5, ["because of 0", "because of 1"]),
     ]
 
 

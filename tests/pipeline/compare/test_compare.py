@@ -91,15 +91,16 @@ def test_the_bound_leaves_room_for_both_directions() -> None:
 
 
 def test_texts_and_pictures_of_examples_where_runs_keep_no_others() -> None:
-    def case(kind: str, sample: Any, objects: int, text: str) -> ExampleResult:
+    def case(kind: str, sample: Any, objects: int, *said: str) -> ExampleResult:
         things = tuple(ExampleObject("prediction", at, "cat", 0.5, "", None)
                        for at in range(objects))  # fmt: skip
         return ExampleResult("f1", "m", None, None, {}, kind, sample, None,
                              Picture(f"{kind}.jpg", 64, 48), things,
-                             (ShownText("response", text),))  # fmt: skip
+                             tuple(ShownText("response", one) for one in said))  # fmt: skip
 
     first = replace(_run(BEFORE), examples=(case("some", "s04", 1, "old"),))
-    cases = (case("some", "s04", 1, "new"), case("most", "s04", 3, "new"),
+    # Objects are those of the example with most of them, texts those of the one with most texts.
+    cases = (case("some", "s04", 1, "new", "more"), case("most", "s04", 3, "other"),
              case("none", 4, 9, "another sample"))  # fmt: skip
     second = replace(_run(AFTER), examples=cases)
     changed = _compare(first, second).changed[0]
@@ -121,6 +122,9 @@ def test_values_of_a_corpus_still_show_which_samples_changed() -> None:
     assert found.comparisons[0].test is None
     assert found.changes[0].better == 2
     assert len(found.changed) == 4
+    # No sample has a value in both.
+    apart = _compare(_run((0.2, None)), _run((None, 0.4)))
+    assert (apart.changes, apart.changed) == ((), ())
 
 
 def test_models_by_name_or_as_they_are_told() -> None:

@@ -205,6 +205,13 @@ def test_a_file_without_samples_says_what_to_keep() -> None:
     assert one.reason is not None
     assert one.reason.startswith("the earlier run has values of neither samples nor resamples")
     assert one.difference == pytest.approx(1.9 / 12)
+    # A value of the corpus, beside others of samples that are there.
+    result, before = (
+        replace(run([values("f1", "m", column)]), metrics=(row("bleu", "m", value),))
+        for column, value in ((LARGE, 0.7), (SMALL, 0.5))
+    )
+    one = _only(against_baseline(result, before))
+    assert str(one.reason).startswith("no mean of samples, and not resampled")
 
 
 def test_values_without_a_number_or_a_direction() -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.oracles.problems import random_dataset
@@ -126,6 +128,17 @@ def test_the_samples_of_each_slice(tmp_path: Path) -> None:
     assert list(one.names) == ["metadata.language=de", "metadata.language=fr"]
     assert [str(name) for name in one.sample_ids] == ["0", "1", "2", "3"]
     assert one.members.tolist() == [[True, False, False, True], [False, True, False, False]]
+
+
+def test_samples_without_ids_of_their_own_are_in_no_list() -> None:
+    cut = Slice.of_value("metadata.light", "low")
+    columns = Columns({"light": ["low", "high"]})
+    for ids, names in ((np.array(["a", "b"]), ["metadata.light=low"]), (range(2), [])):
+        loaded: Loaded[Any] = Loaded(
+            {"m": SimpleNamespace(unit_ids=ids)}, metadata={"m": {"light": ["low", "high"]}}
+        )
+        found = slicing.memberships(loaded, [cut], {"m": columns})
+        assert [name for one in found for name in one.names] == names
 
 
 def test_slices_beyond_what_a_file_may_hold_are_left_out(

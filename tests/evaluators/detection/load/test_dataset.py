@@ -49,6 +49,24 @@ def test_columns(tmp_path: Path) -> None:
     assert [file.rows for file in loaded.files] == [2, 2]
 
 
+def test_objects_without_an_area_are_warned_of(tmp_path: Path) -> None:
+    found = deepcopy(RESULTS)
+    found[0]["bbox"][2] = 0
+    (warning,) = [one for one in load(tmp_path, found=found).warnings if "no area" in one]
+    assert warning.endswith("box has no area, which match nothing: 1")
+
+
+def test_an_area_is_the_files_own_where_it_says_one(tmp_path: Path) -> None:
+    lines = "image_id,label,x,y,width,height,area\na,cat,0,0,10,10,60\na,cat,20,20,10,10,\n"
+    (tmp_path / "gt.csv").write_text(lines)
+    (tmp_path / "dt.csv").write_text("image_id,label,x,y,width,height,score\na,cat,1,1,2,2,0.5\n")
+    inputs = DetectionInputs(
+        ground_truth=str(tmp_path / "gt.csv"), predictions=str(tmp_path / "dt.csv")
+    )
+    loaded = load_detections(inputs, DetectionOptions(), Selection())
+    assert only(loaded).ground_truths.area.tolist() == [60, 100]
+
+
 def test_labels_that_nobody_uses_are_left_out_and_the_order_is_that_of_ids(tmp_path: Path) -> None:
     truth = deepcopy(GROUND_TRUTH)
     truth["categories"] = [

@@ -97,6 +97,9 @@ def test_the_words_are_of_a_rater_on_the_side_that_stands() -> None:
     found = of(CUSTOM_JUDGE, [rating(5), rating(1), rating(4), rating(3)], None)
     assert found.reason == "r3"
     assert of(CUSTOM_JUDGE, [rating(5), rating(1)], None).reason == "r1"
+    # 0 is nearer to the mean 1/6 than 0.5.
+    zeros = [valued(0.5, reason="half"), valued(0.0, reason="none"), valued(0.0)]
+    assert of(FAITHFULNESS, zeros).reason == "none"
 
 
 def test_repeats_of_a_judge_have_one_voice() -> None:

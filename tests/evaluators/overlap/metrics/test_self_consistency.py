@@ -10,6 +10,7 @@ from rouge_score.rouge_scorer import RougeScorer
 
 from tests.oracles.text_rows import SYSTEMS, lines
 from tests.oracles.text_samples import found, measured, outcome, samples, values
+from valor_cli.evaluators.overlap.answer_overlap import LOST_REASON
 from valor_cli.evaluators.overlap.metrics import self_consistency
 from valor_cli.evaluators.overlap.metrics.self_consistency import SELF_CONSISTENCY
 from valor_cli.evaluators.samples.outcomes import Outcome, Outcomes
@@ -43,6 +44,11 @@ def test_by_hand() -> None:
     )
     # (1/3 + 1/2 + 1/6 + 1) / 4 and (1/3 + 2/3 + 1/3 + 1) / 4
     assert values(SELF_CONSISTENCY, data) == pytest.approx({"rouge_l": 1 / 2, "rouge_1": 7 / 12})
+
+
+def test_answers_of_letters_that_the_tokenizer_drops_say_so() -> None:
+    answers = measured(SELF_CONSISTENCY, samples(["ответ здесь", "a b"], user_input=["q", "q"]))
+    assert [outcome(answers, at).reason for at in range(2)] == [LOST_REASON, None]
 
 
 @pytest.mark.parametrize("use_stemmer", [False, True])

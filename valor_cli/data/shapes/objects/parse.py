@@ -239,8 +239,7 @@ def _of_cells(said: Mapping[str, Column], form: Form, bad: Bools) -> Shapes:
     """Boxes, or rotated boxes, of cells."""
     box = np.empty((len(bad), len(FORMS[form])))
     for at, name in enumerate(FORMS[form]):
-        box[:, at], read = said[name].numbers()
-        bad |= ~read
+        box[:, at] = said[name].numbers()[0]
     with np.errstate(invalid="ignore"):
         bad |= ~(np.abs(box) <= LARGEST_COORDINATE).all(axis=1)
         if form == "corners":

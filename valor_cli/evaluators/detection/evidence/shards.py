@@ -58,7 +58,7 @@ def match_detections(dataset: DetectionDataset, plan: MatchingPlan) -> Matches:
         truths.crowd[gt],
         met.first,
         met.size,
-        min(*plan.ious, 1 - 1e-10) if plan.ious else 1.0,
+        min([*plan.ious, 1 - 1e-10]),
         rows=order[met.rows],
     )
     rank, turn = met.rank, None

@@ -209,8 +209,6 @@ def remarks_of(
 
 
 def _zero_areas(shapes: Shapes) -> int:
-    if shapes.kinds in ((), ("box",)):
-        return int(((shapes.box[:, 2] == 0) | (shapes.box[:, 3] == 0)).sum())
     return int((areas(shapes) == 0).sum())
 
 
