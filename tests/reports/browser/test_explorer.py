@@ -23,12 +23,12 @@ from valor_cli.reports.writer import write_reports
 from valor_cli.results import (
     ExampleResult,
     JudgeCalls,
-    ProblemResult,
     RunResult,
     SamplesResult,
     ShownText,
     SlicesResult,
     TextsResult,
+    ThresholdUsed,
     Verdict,
 )
 from valor_cli.results.objects import OUTCOMES, Outlines
@@ -82,9 +82,8 @@ def judged_run() -> RunResult:
         said = (shown, "1 of 2 claims", verdicts if kept < 1 else verdicts[1:])
         at = (None, None, {}, "worst_sample", "q-0", kept, None, ())
         examples.append(ExampleResult("faithfulness", model, *at, *said))
-    problem = ProblemResult("threshold", "faithfulness", "value", "small", 0.9, 0.95, "low", (), "")
-    problems = [problem, replace(problem, model="large")]
-    return replace(run, texts=texts, samples=samples, examples=examples, problems=problems)
+    told = replace(run.run, thresholds=(ThresholdUsed("faithfulness", {}, 0.95, given=True),))
+    return replace(run, run=told, texts=texts, samples=samples, examples=examples)
 
 
 # Tasks
