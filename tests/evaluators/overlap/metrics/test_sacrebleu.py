@@ -110,6 +110,15 @@ def test_published_cases(metric: Metric[Any], case: dict[str, Any]) -> None:
         # 1 edit of none, and none.
         ("a", [""], TER, {}, 1, {"edits": 1, "reference_words": 0}),
         ("", [""], TER, {}, 0, {"edits": 0, "reference_words": 0}),
+        # Each ideograph is a word.
+        (
+            "中文",
+            ["中国"],
+            TER,
+            {"normalized": True, "asian_support": True},
+            1 / 2,
+            {"edits": 1, "reference_words": 2},
+        ),
     ],
 )
 def test_a_sample_by_hand(
