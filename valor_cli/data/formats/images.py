@@ -234,7 +234,7 @@ class ImageFolder:
         if path in self._paths:
             return path
         base = os.path.basename(path)
-        return self._by_name.get(base) or self._by_name.get(os.path.splitext(base)[0])
+        return self._by_name.get(base) or self._by_name.get(_stem(base))
 
     def paths(self, names: Collection[str]) -> dict[str, str]:
         """The path of the file of each name that has one: as of `find`, or else by shared words.

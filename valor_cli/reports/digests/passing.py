@@ -52,11 +52,11 @@ def pass_rule(
     primary = next(iter(one.columns))
     if output is None:
         output = PASS if PASS in one.columns and threshold is None else primary
-    higher = not any(
-        row.direction == "lower"
-        for row in result.metrics
-        if (row.metric, row.output) == (one.metric, output)
-    )
+    # All rows of an output have its direction; a run with many slices has very many.
+    named = (one.metric, output)
+    rows = (row for row in result.metrics if (row.metric, row.output) == named)
+    first = next(rows, None)
+    higher = first is None or first.direction != "lower"
     if threshold is not None:
         return PassRule(output, threshold, higher, given=True)
     limit = threshold_of(result, one) if output == primary else None

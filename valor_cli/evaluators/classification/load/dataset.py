@@ -108,12 +108,10 @@ def load_classification(
     """
     shown = None if inputs.images is None else SamplePictures(inputs.images)
     truth, files, classes = read_inputs(inputs, selection)
-    selection, unfit = checked_selection(
-        selection,
-        {model: Distributions.of(file.scores) for model, file in files.items()}
-        if wants_distributions(selection)
-        else {},
-    )
+    unfit: Mapping[str, str] = {}
+    if wants_distributions(selection):
+        rows = {model: Distributions.of(file.scores) for model, file in files.items()}
+        selection, unfit = checked_selection(selection, rows)
     # The scores of a file that holds both sides are its model's, and go when those are in order.
     truth = replace(truth, scores=None)
     read = files if inputs.ground_truth is None else {"": truth, **files}

@@ -15,11 +15,11 @@ from valor_cli.metric import Selection
 
 
 class Distributions(NamedTuple):
-    """Rows of a model's file that predict something, and those that are distributions.
+    """How many rows of a model's file are probability distributions.
 
     Attributes:
-        predicted: Rows with a score other than 0.
-        distributions: Those with scores of several labels, each from 0 to 1, that sum to 1.
+        predicted: Rows that predict something: with a score other than 0.
+        distributions: Of these, rows with scores of several labels, each 0 to 1, that sum to 1.
     """
 
     predicted: int = 0
@@ -63,11 +63,9 @@ def checked_selection(
     is nothing to report.
 
     Args:
-        selection: What is wanted.
+        selection: What is wanted; `wants_distributions` of it holds.
         models: By model, the rows of its file.
     """
-    if not wants_distributions(selection):
-        return selection, {}
     others = [
         f"{one.predicted - one.distributions:,} of {one.predicted:,} rows of {model}"
         for model, one in models.items()

@@ -195,7 +195,9 @@ def survey(
         if not known or _has_odd_classes(inputs, own):
             raise UnsplittableError
         heads[model] = joined_score_files(path, known)
-    selection, unfit = checked_selection(selection, _distributions(pieces, summaries))
+    unfit: Mapping[str, str] = {}
+    if wants_distributions(selection):
+        selection, unfit = checked_selection(selection, _distributions(pieces, summaries))
     models = [head for model, head in heads.items() if model]
     truth = heads.get("", models[0])
     classes = listed_classes(inputs)
